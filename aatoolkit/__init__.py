@@ -1,0 +1,108 @@
+"""A Jupyter/pandas toolkit for the Agent Analytics API.
+
+>>> import aatoolkit as aa
+>>> project = aa.demo()                             # an embedded service, synthetic data
+>>> domains = project.read("domains", days=30)      # every table of a section
+>>> domains.main.aa.availability                    # what could be measured, and why not
+...  # doctest: +ELLIPSIS
+                           status ...
+
+Importing the package gives every DataFrame the accessor ``df.aa``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from itertools import pairwise
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aatoolkit import errors, sections
+    from aatoolkit.availability import Availability, Cause, Status
+    from aatoolkit.client import Client, Project, demo, project
+    from aatoolkit.normalize import normalize
+    from aatoolkit.parquet import read_parquet
+    from aatoolkit.payload import Payload
+    from aatoolkit.scope import Scope, ScopeOptions
+    from aatoolkit.section import Column, Section, Table
+    from aatoolkit.tables import Dataset, Tables
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Availability": "availability",
+    "Cause": "availability",
+    "Client": "client",
+    "Column": "section",
+    "Dataset": "tables",
+    "Payload": "payload",
+    "Project": "client",
+    "Scope": "scope",
+    "ScopeOptions": "scope",
+    "Section": "section",
+    "Status": "availability",
+    "Table": "section",
+    "Tables": "tables",
+    "demo": "client",
+    "errors": "",
+    "normalize": "normalize",
+    "project": "client",
+    "read_parquet": "parquet",
+    "sections": "",
+}
+"""The public names and the module each lives in; loaded when first used."""
+
+__all__ = [
+    "Availability",
+    "Cause",
+    "Client",
+    "Column",
+    "Dataset",
+    "Payload",
+    "Project",
+    "Scope",
+    "ScopeOptions",
+    "Section",
+    "Status",
+    "Table",
+    "Tables",
+    "__version__",
+    "demo",
+    "errors",
+    "normalize",
+    "project",
+    "read_parquet",
+    "sections",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'aatoolkit' has no attribute {name!r}")
+    home = _HOMES[name]
+    module = importlib.import_module(f"aatoolkit.{home or name}")
+    found = getattr(module, name) if home else module
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _is_command() -> bool:
+    """Whether the process is ``aatoolkit`` or ``python -m aatoolkit``."""
+    program = PurePath(sys.argv[0] if sys.argv else "").stem
+    return program == "aatoolkit" or (
+        program == "-m" and ("-m", "aatoolkit") in pairwise(sys.orig_argv)
+    )
+
+
+# The command line holds no frames of a user's: it does without the accessor, and so starts
+# without waiting for pandas.
+if not _is_command():
+    importlib.import_module("aatoolkit.accessor")
+    # Bound at once: importing the module of the same name later would hide the function.
+    normalize = importlib.import_module("aatoolkit.normalize").normalize

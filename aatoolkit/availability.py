@@ -1,0 +1,117 @@
+"""What could be measured, and why not: statuses, causes and how they combine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+
+
+class Status(StrEnum):
+    """Whether something was measured; a measured zero is ``available``."""
+
+    AVAILABLE = "available"
+    PARTIAL = "partial"
+    UNAVAILABLE = "unavailable"
+    NOT_APPLICABLE = "not_applicable"
+    UNKNOWN = "unknown"
+
+
+class Cause(StrEnum):
+    """Why something was not, or not wholly, measured."""
+
+    NOT_CONNECTED = "not_connected"
+    NOT_CONFIGURED = "not_configured"
+    NOT_RUN = "not_run"
+    NOT_SUPPORTED = "not_supported"
+    INSUFFICIENT_SAMPLE = "insufficient_sample"
+    PENDING = "pending"
+    WITHHELD = "withheld"
+    FAILED = "failed"
+    FILTERED = "filtered"
+    TRUNCATED = "truncated"
+    ABSENT = "absent"
+    NO_ROW = "no_row"
+
+
+@dataclass(frozen=True)
+class Availability:
+    """What is known of one thing: its status, the cause and the service's own words.
+
+    Parameters
+    ----------
+    status : Status
+        ``unknown`` unless there is evidence.
+    cause : Cause, optional
+        Why.
+    reason : str, optional
+        The service's words, verbatim.
+
+    Examples
+    --------
+    >>> str(Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME."))
+    'unavailable (not connected): Create the CNAME.'
+    """
+
+    status: Status = Status.UNKNOWN
+    cause: Cause | None = None
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        text = self.status.replace("_", " ")
+        if self.cause:
+            text += f" ({self.cause.replace('_', ' ')})"
+        return f"{text}: {self.reason}" if self.reason else text
+
+
+UNKNOWN = Availability()
+
+
+def join(first: Status, second: Status) -> Status:
+    """The status of two things taken together.
+
+    ``not_applicable`` is the identity; equals stay; anything with ``unknown`` is
+    ``unknown``; every other pair is ``partial``. Commutative, associative, idempotent.
+
+    Examples
+    --------
+    >>> join(Status.AVAILABLE, Status.UNAVAILABLE)
+    <Status.PARTIAL: 'partial'>
+    >>> join(Status.NOT_APPLICABLE, Status.AVAILABLE)
+    <Status.AVAILABLE: 'available'>
+    """
+    if first == second or second == Status.NOT_APPLICABLE:
+        return first
+    if first == Status.NOT_APPLICABLE:
+        return second
+    if Status.UNKNOWN in (first, second):
+        return Status.UNKNOWN
+    return Status.PARTIAL
+
+
+def combine(parts: Iterable[Availability]) -> Availability:
+    """Several things taken together: the joined status, the common cause, all the words.
+
+    The cause is that of the parts which were not fully measured, where they agree; nothing
+    to combine gives ``not_applicable``, the identity of the join.
+
+    Examples
+    --------
+    >>> combine([Availability(Status.AVAILABLE), Availability(Status.UNAVAILABLE, Cause.NOT_RUN)])
+    ... # doctest: +NORMALIZE_WHITESPACE
+    Availability(status=<Status.PARTIAL: 'partial'>, cause=<Cause.NOT_RUN: 'not_run'>,
+                 reason=None)
+    """
+    listed = list(parts)
+    status = reduce(join, (part.status for part in listed), Status.NOT_APPLICABLE)
+    telling = [part for part in listed if part.status != Status.AVAILABLE]
+    if status != Status.NOT_APPLICABLE:
+        telling = [part for part in telling if part.status != Status.NOT_APPLICABLE]
+    causes = {part.cause for part in telling}
+    reasons = dict.fromkeys(part.reason for part in telling if part.reason)
+    return Availability(
+        status,
+        causes.pop() if len(causes) == 1 else None,
+        "; ".join(reasons) or None,
+    )

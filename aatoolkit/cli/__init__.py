@@ -1,0 +1,170 @@
+"""The command line, ``aatoolkit``: demo, scope, read, export, doctor, synth, serve.
+
+Data goes to standard output, notes and progress to standard error. The exit code is 0 when
+all went well, 1 when something failed, 2 when the command was not understood.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aatoolkit.cli import parser
+from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
+from aatoolkit.scope import FILTERS, Scope
+
+if TYPE_CHECKING:
+    from aatoolkit.client import Project
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What was typed after the command's name; by default that of this process.
+
+    Returns
+    -------
+    int
+        0 when all went well, 1 when something failed, 2 when the command was not understood.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    aatoolkit ...
+    0
+    """
+    try:
+        asked = parser.build(COMMANDS).parse_args(arguments)
+    except SystemExit as done:
+        return int(done.code or 0)
+    try:
+        status = asked.run(asked)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has read enough; the interpreter must not complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        note("interrupted")
+        return 130
+    except (ScopeError, ConfigurationError) as error:
+        note(f"aatoolkit: {error}")
+        return 2
+    except (AAToolkitError, ImportError, OSError) as error:
+        note(f"aatoolkit: {error}")
+        return 1
+    return int(status)
+
+
+def note(text: str) -> None:
+    """Say something beside the data."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _asked_scope(asked: argparse.Namespace) -> Scope:
+    return Scope(days=asked.days, **{name: tuple(getattr(asked, name)) for name in FILTERS})
+
+
+def _project(asked: argparse.Namespace) -> Project:
+    from aatoolkit.client import project
+
+    return project(
+        asked.host,
+        base_url=asked.base_url,
+        token=_token(asked.token_file),
+        cache=not asked.no_cache,
+        offline=asked.offline,
+    )
+
+
+def _token(file: Path | None) -> str | None:
+    if file is None:
+        return None
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        pass
+    raise ConfigurationError(f"the token file {file} cannot be read", setting="token_file")
+
+
+def _demo(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report
+    from aatoolkit.client import demo
+
+    scope = _asked_scope(asked)
+    note("starting the embedded service on synthetic data")
+    with demo(asked.host, seed=asked.seed, answers=asked.answers) as project:
+        note(f"serving at {project.client.base_url}, for as long as this command runs")
+        note(repr(scope.check(project.scope_options()) and project.scope_options()))
+        dataset = project.read_all(scope, progress=True)
+        return report.export(dataset, asked.out, asked.json)
+
+
+def _scope(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report
+
+    with _project(asked) as project:
+        report.scope_options(project.scope_options(refresh=asked.refresh), asked.json)
+    return 0
+
+
+def _read(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report
+
+    with _project(asked) as project:
+        tables = project.read(asked.section, _asked_scope(asked))
+    report.table(tables, asked.table, json=asked.json, csv=asked.csv, out=asked.out)
+    return 0
+
+
+def _export(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report
+
+    scope = _asked_scope(asked)
+    with _project(asked) as project:
+        dataset = project.read_all(scope, sections=asked.sections, progress=True)
+    return report.export(dataset, asked.out, asked.json)
+
+
+def _doctor(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import doctor, report
+
+    findings = doctor.examine(asked.base_url, _token(asked.token_file), asked.host)
+    report.findings(findings, asked.json)
+    return 0 if all(finding.good is not False for finding in findings) else 1
+
+
+def _synth(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report, serving
+
+    report.files(serving.synthesize(asked.out, asked.seed, asked.answers), asked.json)
+    note(f"a synthetic store is in {asked.out}; aatoolkit serve {asked.out} serves it")
+    return 0
+
+
+def _serve(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import serving
+
+    if asked.describe:
+        print(serving.description())
+    else:
+        serving.serve(asked, note)
+    return 0
+
+
+COMMANDS: dict[str, parser.Command] = {
+    "demo": _demo,
+    "scope": _scope,
+    "read": _read,
+    "export": _export,
+    "doctor": _doctor,
+    "synth": _synth,
+    "serve": _serve,
+}

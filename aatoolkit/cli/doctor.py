@@ -1,0 +1,109 @@
+"""``aatoolkit doctor``: what is installed, what is set, what can be reached."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from aatoolkit import __version__, settings
+from aatoolkit.errors import AAToolkitError
+
+_CORE = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
+_EXTRAS = {
+    "demo": ("duckdb", "starlette", "uvicorn"),
+    "plot": ("matplotlib",),
+    "keyring": ("keyring",),
+}
+_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing examined: what it is, whether it is as it should be, and what was found.
+
+    ``good`` is None for what is neither right nor wrong.
+    """
+
+    what: str
+    good: bool | None
+    said: str
+
+
+def examine(base_url: str | None, token: str | None, host: str | None) -> list[Finding]:
+    """Examine the installation, the settings, the cache and, given a host, the service."""
+    return [
+        Finding("aatoolkit", True, __version__),
+        Finding("python", True, f"{platform.python_version()} on {platform.system()}"),
+        *_packages(),
+        *_proxies(),
+        _cache(),
+        *_connection(base_url, token, host),
+    ]
+
+
+def _packages() -> Iterator[Finding]:
+    for name in _CORE:
+        found = _version(name)
+        yield Finding(name, found is not None, found or "missing; reinstall aatoolkit")
+    for extra, names in _EXTRAS.items():
+        missing = [name for name in names if _version(name) is None]
+        remedy = f'without {", ".join(missing)}: pip install "aatoolkit[{extra}]"'
+        said = ", ".join(f"{name} {_version(name)}" for name in names)
+        yield Finding(f"extra {extra}", None if missing else True, remedy if missing else said)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _proxies() -> Iterator[Finding]:
+    # A proxy's address may hold a password, so only its being set is told.
+    found = [name for name in _PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
+    yield Finding("proxies", None, f"set: {', '.join(found)}" if found else "none set")
+
+
+def _cache() -> Finding:
+    from aatoolkit.http import cache_info
+
+    try:
+        info = cache_info()
+    except AAToolkitError as error:
+        return Finding("cache", False, str(error))
+    place = info.folder
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not os.access(place, os.W_OK):
+        return Finding(
+            "cache", False, f"{place} cannot be written to; give cache=False or a folder"
+        )
+    return Finding("cache", True, f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}")
+
+
+def _connection(base_url: str | None, token: str | None, host: str | None) -> Iterator[Finding]:
+    from aatoolkit.client import Client
+
+    try:
+        base = settings.find_base_url(base_url)
+        client = Client(base, token, cache=False)
+    except AAToolkitError as error:
+        # Without a service to ask, the demo still works: only a wanted one is a problem.
+        yield Finding("service", False if base_url or host else None, str(error))
+        return
+    with client:
+        yield Finding("service", True, client.base_url)
+        yield Finding("token", None, "found" if client.has_token else "none found")
+        if host is None:
+            yield Finding("project", None, "name a HOST to try to reach it")
+            return
+        try:
+            options = client.project(host).scope_options()
+        except AAToolkitError as error:
+            yield Finding("project", False, str(error))
+            return
+        yield Finding("project", True, repr(options))

@@ -1,0 +1,172 @@
+"""What the commands print: data on standard output, notes on standard error."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.errors import ScopeError
+from aatoolkit.text import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aatoolkit.cli.doctor import Finding
+    from aatoolkit.scope import ScopeOptions
+    from aatoolkit.tables import Dataset, Tables
+
+
+def export(dataset: Dataset, folder: Path, json: bool) -> int:
+    """Write every table as Parquet, print what was read, say where; 1 if a section failed."""
+    from aatoolkit.parquet import write_tables
+
+    written = [path for tables in dataset.values() for path in write_tables(tables, folder)]
+    summary = dataset.summary
+    if json:
+        _json(
+            {
+                "folder": str(folder),
+                "tables": _records(summary),
+                "files": [str(path) for path in written],
+                "errors": {name: str(error) for name, error in dataset.errors.items()},
+            }
+        )
+    else:
+        grid(summary.columns, summary.itertuples(index=False))
+    for name, error in dataset.errors.items():
+        _note(f"aatoolkit: {name} failed: {error}")
+    _note(f"{len(written)} Parquet files are in {folder}")
+    return 1 if dataset.errors else 0
+
+
+def scope_options(options: ScopeOptions, json: bool) -> None:
+    """Print the six parts of the scope options."""
+    frames = {
+        "engines": options.engines,
+        "topics": options.topics,
+        "categories": options.categories,
+        "brands": options.brands,
+    }
+    if json:
+        _json(
+            {
+                "host": options.host,
+                **{name: _records(frame) for name, frame in frames.items()},
+                "own_terms": list(options.own_terms),
+                "days": list(options.days),
+            }
+        )
+        return
+    for name, frame in frames.items():
+        print(f"{name}:")
+        grid(frame.columns, frame.itertuples(index=False))
+        print()
+    print(f"own_terms: {', '.join(map(visible, options.own_terms))}")
+    print(f"days: {', '.join(map(str, options.days))}")
+
+
+def table(tables: Tables, name: str | None, *, json: bool, csv: bool, out: Path | None) -> None:
+    """Print one table of a section, or write it as Parquet with its metadata.
+
+    Raises
+    ------
+    ScopeError
+        If the section has no such table.
+    """
+    name = name or next(iter(tables))
+    if name not in tables:
+        raise ScopeError(
+            f"{tables.section} has no table {name!r}; it has {', '.join(tables)}",
+            parameter="table",
+            unknown=(name,),
+            suggestions=tuple(tables),
+        )
+    frame = tables[name]
+    if out is not None:
+        from aatoolkit.parquet import write_parquet
+
+        _note(f"{len(frame)} rows of {name} are in {write_parquet(frame, out)}")
+    elif json:
+        _json({"table": name, "rows": _records(frame), "availability": _availability(frame)})
+    elif csv:
+        _flat(frame).to_csv(sys.stdout, index=False)
+    else:
+        grid(frame.columns, frame.itertuples(index=False))
+    _note(f"{name}: {tables.rows[name]} rows, {visible(tables.words[name])}")
+
+
+def findings(found: Sequence[Finding], json: bool) -> None:
+    """Print what was examined."""
+    if json:
+        _json([vars(finding) for finding in found])
+        return
+    marks = {True: "ok", False: "PROBLEM", None: "-"}
+    grid(("what", "", "finding"), ((f.what, marks[f.good], f.said) for f in found))
+
+
+def files(written: Iterable[Path], json: bool) -> None:
+    """Print the files that were written."""
+    listed = [str(path) for path in written]
+    if json:
+        _json(listed)
+    else:
+        print("\n".join(listed))
+
+
+def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Print rows in columns; on a terminal, the last column is cut to its width."""
+    text = [[*map(str, heads)], *([_cell(value) for value in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*text, strict=True)]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for row in text:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        line = line.rstrip()
+        print(line if room is None or len(line) <= room else line[: room - 1] + "…")
+
+
+def _cell(value: Any) -> str:
+    from pandas import isna
+    from pandas.api.types import is_scalar
+
+    if not is_scalar(value):
+        return ", ".join(map(_cell, value))
+    if isna(value):
+        return ""
+    if getattr(value, "hour", None) == 0 and getattr(value, "tzinfo", None) is None:
+        return f"{value:%Y-%m-%d}"
+    return visible(f"{value:.4g}" if isinstance(value, float) else str(value))
+
+
+def _flat(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with lists as JSON text, which a cell of CSV can hold."""
+    lists = [name for name, dtype in frame.dtypes.items() if str(dtype).startswith("list<")]
+    return frame.assign(
+        **{
+            str(name): frame[name].map(
+                lambda words: jsonlib.dumps(list(words), ensure_ascii=False), na_action="ignore"
+            )
+            for name in lists
+        }
+    )
+
+
+def _availability(frame: pd.DataFrame) -> Any:
+    from aatoolkit.accessor import Accessor
+
+    return jsonlib.loads(Accessor(frame).availability.to_json(orient="index"))
+
+
+def _records(frame: pd.DataFrame) -> Any:
+    return jsonlib.loads(frame.to_json(orient="records", date_format="iso", date_unit="s"))
+
+
+def _json(value: Any) -> None:
+    print(jsonlib.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,94 @@
+"""``aatoolkit synth`` and ``serve``: a store of observations, made and put behind the API."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from argparse import Namespace
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from aatoolkit.errors import ConfigurationError
+
+
+def synthesize(folder: Path, seed: int, answers: int) -> list[Path]:
+    """Write a synthetic store; its files.
+
+    Raises
+    ------
+    ConfigurationError
+        If a number cannot be used, or the folder holds another store.
+    """
+    from aatoolkit.service import StoreError, write_synthetic_store
+
+    if answers < 1:
+        raise ConfigurationError("--answers takes a number from 1", setting="answers")
+    problem = ""
+    try:
+        write_synthetic_store(folder, seed=seed, answers=answers)
+    except (StoreError, ValueError) as error:
+        problem = str(error)
+    if problem:
+        raise ConfigurationError(problem, setting="store")
+    return sorted(folder.glob("*.parquet"))
+
+
+def description() -> str:
+    """The tables that a store may hold, as Markdown."""
+    from aatoolkit.service import describe_store
+
+    return str(describe_store())
+
+
+def serve(asked: Namespace, note: Callable[[str], None]) -> None:
+    """Serve a store in the foreground; says where, and with which token.
+
+    Raises
+    ------
+    ConfigurationError
+        If the store, the accounts or an option cannot be used.
+    """
+    from aatoolkit.service import Accounts, Service, Store, StoreError, run_server
+
+    if asked.store is None:
+        raise ConfigurationError("say which store to serve: aatoolkit serve DIR", setting="store")
+    problem = ""
+    try:
+        store = Store.open(asked.store, as_of=_instant(asked.as_of))
+        if asked.accounts is not None:
+            accounts, said = Accounts.load(asked.accounts), "the accounts of that file"
+        else:
+            token, said = _token(asked.token_file)
+            accounts = Accounts.single(token)
+    except (StoreError, ValueError) as error:
+        problem = str(error)
+    if problem:
+        raise ConfigurationError(problem, setting="store")
+
+    def ready(base_url: str) -> None:
+        note(f"serving {', '.join(store.hosts)} at {base_url} for {said}; Ctrl-C stops it")
+
+    service = Service(store, accounts)
+    service.scope_options_fail = asked.fail_scope_options
+    run_server(service, asked.address, asked.port, on_ready=ready)
+
+
+def _token(file: Path | None) -> tuple[str, str]:
+    """The one token that may see every host, and what to say of it."""
+    if file is not None:
+        return file.read_text(encoding="utf-8").strip(), f"the token in {file}"
+    known = os.environ.get("AATOOLKIT_TOKEN")
+    if known:
+        return known.strip(), "the token in AATOOLKIT_TOKEN"
+    made = secrets.token_urlsafe(24)
+    return made, f"the new token {made}"
+
+
+def _instant(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    instant = datetime.fromisoformat(text)
+    if instant.tzinfo is None:
+        raise ValueError(f"--as-of {text} has no time zone; write {text}Z for UTC")
+    return instant

@@ -1,0 +1,163 @@
+"""Where requests go: the base URL of the service, and the host of a project."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+import idna
+
+from aatoolkit.errors import ConfigurationError, ScopeError
+
+_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_PORTS = {"http": 80, "https": 443}
+_MAX_NAME = 253
+
+
+def canonical_host(host: str) -> str:
+    """The one spelling of a project's host: lower case, in A-labels, without a trailing dot.
+
+    Raises
+    ------
+    ScopeError
+        If it is not the name of a host; ``.suggestions`` holds the host of a URL.
+
+    Examples
+    --------
+    >>> canonical_host(" Bücher.Example. ")
+    'xn--bcher-kva.example'
+    """
+    name = _name(host.strip()) if isinstance(host, str) else None
+    if name is not None and "." in name:
+        return name
+    near = _host_of_url(host) if isinstance(host, str) else ()
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ScopeError(
+        f"{host!r} is not a project's domain{hint or ': give it without scheme and path'}"
+        ", as in 'acme.example'",
+        parameter="host",
+        unknown=(str(host),),
+        suggestions=near,
+    )
+
+
+@dataclass(frozen=True)
+class BaseUrl:
+    """The address that every request begins with.
+
+    Examples
+    --------
+    >>> BaseUrl.parse("https://API.example:443/v1/").url
+    'https://api.example/v1'
+    """
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @classmethod
+    def parse(cls, text: str) -> BaseUrl:
+        """Read a base URL.
+
+        Raises
+        ------
+        ConfigurationError
+            If it is not an address that a token may be sent to: https, or http on this machine,
+            without user, query, fragment or a way up the path.
+        """
+        given = text.strip()
+        if any(character <= " " or character in "\\\x7f" for character in given):
+            raise _refused("holds white space, a control character or a backslash")
+        try:
+            parts = urlsplit(given)
+            name, port = parts.hostname or "", parts.port
+        except ValueError:
+            raise _refused("is not a URL") from None
+        if parts.scheme not in _PORTS:
+            raise _refused("does not begin with https://")
+        if "@" in parts.netloc:
+            raise _refused("names a user; give the token as token= instead")
+        if "?" in given or "#" in given:
+            raise _refused("holds a query or a fragment; leave it out")
+        if any(_is_way_up(segment) for segment in parts.path.split("/")):
+            raise _refused("holds a way up the path; write the path out")
+        host = _address(name)
+        if host is None or port == 0:
+            raise _refused("names no host that could be reached")
+        base = cls(parts.scheme, host, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
+        if base.scheme == "http" and not base.is_loopback:
+            raise _refused("is not encrypted; use https (http is for this machine alone)")
+        return base
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and, where it is not the usual one, port."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        usual = self.port == _PORTS[self.scheme]
+        return f"{self.scheme}://{host}" + ("" if usual else f":{self.port}")
+
+    @property
+    def url(self) -> str:
+        """The address itself, without a slash at its end."""
+        return self.origin + self.path
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is this very machine."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    def owns(self, url: str) -> bool:
+        """Whether a URL has the same origin."""
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme)
+        return (parts.scheme, parts.hostname, port) == (self.scheme, self.host, self.port)
+
+
+def _name(text: str) -> str | None:
+    """The canonical spelling of a host name, or None if it is none."""
+    folded = text.lower() if text.isascii() else text
+    if not folded.isascii() or any(label.startswith("xn--") for label in folded.split(".")):
+        try:
+            folded = idna.encode(folded, uts46=True, std3_rules=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError):
+            return None
+    labels = folded.removesuffix(".").split(".")
+    well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC.fullmatch(labels[-1])
+    name = ".".join(labels)
+    return name if well_formed and len(name) <= _MAX_NAME else None
+
+
+def _address(text: str) -> str | None:
+    """The canonical spelling of an IP address or host name, or None if it is neither."""
+    try:
+        return None if "%" in text else str(ipaddress.ip_address(text))
+    except ValueError:
+        return _name(text)
+
+
+def _host_of_url(text: str) -> tuple[str, ...]:
+    """The host in something that looks like a URL."""
+    try:
+        name = _name(urlsplit(text if "//" in text else f"//{text}").hostname or "")
+    except ValueError:
+        return ()
+    return (name,) if name and "." in name else ()
+
+
+def _is_way_up(segment: str) -> bool:
+    plain = unquote(segment)
+    return plain in (".", "..") or "/" in plain or "\\" in plain
+
+
+def _refused(why: str) -> ConfigurationError:
+    # The URL is not repeated: somebody may have put a password into it.
+    return ConfigurationError(
+        f"the base URL {why}; a base URL looks like https://api.example", setting="base_url"
+    )

@@ -1,0 +1,242 @@
+"""From a question to an answer: out of the cache, or from the service."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import requests
+
+from aatoolkit import errors
+from aatoolkit.http.address import BaseUrl
+from aatoolkit.http.retry import Retry
+from aatoolkit.http.secret import Secret
+from aatoolkit.http.session import default_folder, open_session, send
+from aatoolkit.http.store import AnswerCache
+from aatoolkit.payload import Payload
+from aatoolkit.scope import Scope
+
+E = TypeVar("E", bound=errors.FetchError)
+Resource = Literal["scope-options", "agent-analytics"]
+
+MAX_BODY = 64 * 2**20
+"""The largest answer that is read unless another limit is given, in bytes."""
+
+
+class Fetcher:
+    """Asks one service, as one account; may be used by many threads at once.
+
+    Parameters
+    ----------
+    base_url : str
+        The address of the service: https, or http on this machine.
+    token : str or Secret, optional
+        The bearer token; without one, none is sent.
+    cache : bool or path
+        Whether answers are kept, or the folder to keep them in.
+    offline : bool
+        Answer from the cache alone, whatever the age; no socket is opened.
+    expire_after : float
+        For how many seconds an answer is fresh.
+    deadline : float
+        The seconds that one call may take in all, attempts and waits together.
+    max_body : int
+        The largest answer that is read, in bytes.
+    workers : int
+        The most connections that are kept open.
+    sleep : callable
+        What waits between attempts.
+
+    Raises
+    ------
+    ConfigurationError
+        If a setting cannot be used.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | Secret | None = None,
+        *,
+        cache: bool | str | Path = True,
+        offline: bool = False,
+        expire_after: float = 3600.0,
+        deadline: float = 60.0,
+        max_body: int = MAX_BODY,
+        workers: int = 8,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        token = Secret.wrap(token)
+        secret = token.check() if token is not None else None
+        self.base = BaseUrl.parse(base_url)
+        self.has_token = secret is not None
+        self.offline = offline
+        self.expire_after = _seconds("expire_after", expire_after)
+        self.deadline = _seconds("deadline", deadline, least=1e-3)
+        self.folder = _folder(cache)
+        if offline and self.folder is None:
+            raise errors.ConfigurationError(
+                "offline without a cache answers nothing; give cache=True or a folder",
+                setting="offline",
+            )
+        self._retry = Retry(sleep=sleep)
+        self._store = None if self.folder is None else AnswerCache(self.folder)
+        self._session = open_session(
+            self.base, secret, self._store, max_body=max_body, connections=max(1, workers)
+        )
+
+    def get(
+        self,
+        resource: Resource,
+        host: str,
+        params: Mapping[str, str],
+        *,
+        section: str | None = None,
+        scope: Scope | None = None,
+        refresh: bool = False,
+        expire_after: float | None = None,
+    ) -> Payload:
+        """Ask one question about a host, in its canonical spelling.
+
+        Parameters
+        ----------
+        resource : {"scope-options", "agent-analytics"}
+            What to ask for.
+        host : str
+            The project's domain, as ``canonical_host`` spells it.
+        params : mapping of str to str
+            The query parameters.
+        section, scope
+            What the parameters say, for the payload and for errors.
+        refresh : bool
+            Go out in any case, and replace what is kept; no stale answer stands in then.
+        expire_after : float, optional
+            Another age, in seconds, up to which a kept answer will do.
+
+        Raises
+        ------
+        FetchError
+            If no usable answer came back.
+        """
+        about: dict[str, Any] = {"section": section, "scope": scope}
+        request = self._prepare(resource, host, params)
+        age = self.expire_after if expire_after is None else _seconds("expire_after", expire_after)
+        kept = None if refresh else self._kept(request)
+        if kept is not None:
+            stale = not _is_fresh(kept, age)
+            if self.offline or not stale:
+                return _payload(kept, host, about, from_cache=True, stale=stale)
+        if self.offline:
+            raise _not_cached(str(request.url), refresh, about)
+        found = self._retry.run(lambda left: _attempt(self._session, request, left), self.deadline)
+        if not isinstance(found, errors.FetchError):
+            return _payload(found, host, about)
+        if kept is not None and _may_stand_in(found):
+            _warn_stale(kept, found)
+            return _payload(kept, host, about, from_cache=True, stale=True)
+        if isinstance(found, errors.DeadlineExceeded):
+            found.deadline = self.deadline
+        raise _about(found, about)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._session.close()
+
+    def _prepare(
+        self, resource: Resource, host: str, params: Mapping[str, str]
+    ) -> requests.PreparedRequest:
+        url = f"{self.base.url}/api/domains/{host}/{resource}"
+        return self._session.prepare_request(requests.Request("GET", url, params=dict(params)))
+
+    def _kept(self, request: requests.PreparedRequest) -> requests.Response | None:
+        if self._store is None:
+            return None
+        return self._store.get_response(self._store.create_key(request))
+
+
+def _attempt(session: requests.Session, request: requests.PreparedRequest, left: float) -> Any:
+    return send(session, request.copy(), left)
+
+
+def _payload(
+    response: requests.Response,
+    host: str,
+    about: Mapping[str, Any],
+    *,
+    from_cache: bool = False,
+    stale: bool = False,
+) -> Payload:
+    return Payload(
+        response.content,
+        url=response.url,
+        status=response.status_code,
+        fetched_at=_fetched_at(response),
+        from_cache=from_cache,
+        stale=stale,
+        host=host,
+        headers={name.lower(): value for name, value in response.headers.items()},
+        **about,
+    )
+
+
+def _fetched_at(response: Any) -> datetime:
+    """When the service gave it: the transport says so, a kept answer remembers."""
+    moment = getattr(response, "fetched_at", None)
+    return moment if isinstance(moment, datetime) else response.created_at
+
+
+def _is_fresh(kept: requests.Response, limit: float) -> bool:
+    age = (datetime.now(UTC) - _fetched_at(kept)).total_seconds()
+    # An answer from the future means that a clock was moved: its age cannot be told.
+    return 0 <= age < limit
+
+
+def _may_stand_in(error: errors.FetchError) -> bool:
+    """Whether a stale answer may be used instead: when the service failed, not when it refused."""
+    if isinstance(error, errors.DecodeError):
+        return error.problem == "truncated" and not isinstance(error, errors.TooLarge)
+    return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
+
+
+def _warn_stale(kept: requests.Response, error: errors.FetchError) -> None:
+    warnings.warn(
+        f"{error.message}; an answer of {_fetched_at(kept):%Y-%m-%d %H:%M} UTC was used instead",
+        errors.StaleDataWarning,
+        stacklevel=3,
+    )
+
+
+def _not_cached(url: str, refresh: bool, about: Mapping[str, Any]) -> errors.NotCached:
+    why = (
+        "a refresh has to go out; leave refresh out"
+        if refresh
+        else "this was never kept for this account; ask once online, with the same token"
+    )
+    return errors.NotCached(f"offline: {why}", url=url, **about)
+
+
+def _about(error: E, about: Mapping[str, Any]) -> E:
+    """The error, with what was asked."""
+    error.section, error.scope = about["section"], about["scope"]
+    return error
+
+
+def _seconds(setting: str, value: float, *, least: float = 0.0) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise errors.ConfigurationError(
+            f"{setting} is a number of seconds, not {value!r}", setting=setting
+        )
+    if value < least:
+        raise errors.ConfigurationError(f"{setting} is too small: {value!r}", setting=setting)
+    return float(value)
+
+
+def _folder(cache: bool | str | Path) -> Path | None:
+    if cache is False:
+        return None
+    return default_folder() if cache is True else Path(cache).expanduser()

@@ -1,0 +1,127 @@
+"""The requests session, with its cache: assembled here and nowhere else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from http.cookiejar import DefaultCookiePolicy
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import requests
+from platformdirs import user_cache_path
+from requests.auth import AuthBase
+from requests_cache import NEVER_EXPIRE, CachedSession
+
+from aatoolkit.http.address import BaseUrl
+from aatoolkit.http.secret import Secret
+from aatoolkit.http.store import AnswerCache
+from aatoolkit.http.transport import Transport
+
+VERSION = "v1"
+"""The version of the cache; a change of what is kept, or of its keys, begins a new folder."""
+
+
+def default_folder() -> Path:
+    """Where answers are kept unless another folder is named."""
+    return user_cache_path("aatoolkit", appauthor=False) / VERSION
+
+
+def open_session(
+    base: BaseUrl,
+    token: Secret | None,
+    store: AnswerCache | None,
+    *,
+    max_body: int,
+    connections: int,
+) -> requests.Session:
+    """The session: with the cache in ``store``, or without one.
+
+    Freshness is judged where an answer is read, from when it was fetched, so nothing expires in
+    the cache itself. What may not be kept never arrives here: the transport hands up whole
+    answers or fails.
+    """
+    session = requests.Session() if store is None else _cached(base, token, store)
+    session.headers.clear()
+    session.headers.update(
+        {"User-Agent": "aatoolkit", "Accept": "application/json", "Accept-Encoding": "gzip"}
+    )
+    # Without an auth object of its own, requests would answer for us from ~/.netrc.
+    session.auth = _NoAuth()
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
+    session.adapters.clear()
+    transport = Transport(base, token, max_body=max_body, connections=connections)
+    session.mount(base.origin, transport)
+    return session
+
+
+def send(session: requests.Session, request: requests.PreparedRequest, timeout: float) -> Any:
+    """Send a request past what is kept, and keep what comes back.
+
+    Raises
+    ------
+    Failure
+        If no answer came back.
+    """
+    url = str(request.url)
+    options: dict[str, Any] = {"verify": True, "cert": None, "proxies": {}}
+    if not _is_loopback(url):
+        options = dict(session.merge_environment_settings(url, {}, None, None, None))
+    if isinstance(session, CachedSession):
+        options["force_refresh"] = True
+    return session.send(
+        request, **{**options, "stream": False, "timeout": timeout, "allow_redirects": False}
+    )
+
+
+def _cached(base: BaseUrl, token: Secret | None, store: AnswerCache) -> CachedSession:
+    return CachedSession(
+        backend=store,
+        expire_after=NEVER_EXPIRE,
+        cache_control=False,
+        allowable_codes=(200,),
+        allowable_methods=("GET",),
+        stale_if_error=False,
+        match_headers=False,
+        key_fn=_key_function(base.origin, store.account(token)),
+        filter_fn=_filter_function(token),
+    )
+
+
+def _key_function(origin: str, account: str) -> Callable[..., str]:
+    """Keys that tell apart origins, accounts and questions, and nothing else."""
+
+    def key(request: requests.PreparedRequest, **_: object) -> str:
+        parts = urlsplit(str(request.url))
+        asked = sorted(
+            (name, ",".join(sorted(set(value.split(",")))))
+            for name, value in parse_qsl(parts.query, keep_blank_values=True)
+            if name != "refresh"
+        )
+        question = [VERSION, origin, request.method, parts.path, asked, account]
+        return hashlib.sha256(json.dumps(question).encode()).hexdigest()
+
+    return key
+
+
+def _filter_function(token: Secret | None) -> Callable[[requests.Response], bool]:
+    """No answer is kept in which a server repeats the token."""
+
+    def keep(response: requests.Response) -> bool:
+        return token is None or token.hide_in(response.content) == response.content
+
+    return keep
+
+
+def _is_loopback(url: str) -> bool:
+    parts = urlsplit(url)
+    return BaseUrl(parts.scheme, parts.hostname or "", parts.port or 0, "").is_loopback
+
+
+class _NoAuth(AuthBase):
+    """Adds nothing: the token joins the request below the cache."""
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        return request

@@ -1,0 +1,107 @@
+"""What a number is, and how several of it become one: units and aggregation rules.
+
+A unit is its name in words, so that it reads the same in a code book, in Parquet and in a
+picture. A rule says how rows of a column combine; where they must not, it says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+COUNT = "count"
+FRACTION = "fraction 0-1"
+FRACTION_CHANGE = "absolute pp as fraction"
+SCORE = "score 0-100"
+RANK = "rank"
+REQUESTS = "HTTP requests"
+HTTP_STATUS = "HTTP status"
+CHECKS = "checks"
+BYTES = "bytes"
+CHARACTERS = "characters"
+SECONDS = "seconds"
+MILLISECONDS = "milliseconds"
+SEARCHES = "searches/month"
+CURRENCY = "currency"
+PROBABILITY = "probability 0-1"
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """How rows of a column become one.
+
+    Parameters
+    ----------
+    rule : str
+        ``sum``, ``min``, ``max``, ``last``, ``mean``, ``ratio``, ``key`` or ``none``.
+    by : str, optional
+        The column that weights a mean.
+    over : tuple of str, optional
+        Numerator and denominator of a ratio, recomputed from their sums.
+    within : str, optional
+        The column that must hold one value only, such as the currency of a revenue.
+    why : str, optional
+        Why rows do not combine, or what to keep in mind when they do.
+
+    Examples
+    --------
+    >>> weighted("mention_count")
+    Aggregation(rule='mean', by='mention_count')
+    >>> str(ratio("mention_count", "answer_count"))
+    'Σmention_count/Σanswer_count'
+    """
+
+    rule: str
+    by: str | None = None
+    over: tuple[str, str] | None = None
+    within: str | None = None
+    why: str | None = None
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name}={value!r}"
+            for name in ("rule", "by", "over", "within", "why")
+            if (value := getattr(self, name)) is not None
+        ]
+        return f"Aggregation({', '.join(shown)})"
+
+    def __str__(self) -> str:
+        text = self.rule
+        if self.by:
+            text = f"mean weighted by {self.by}"
+        if self.over:
+            text = "Σ{}/Σ{}".format(*self.over)
+        if self.within:
+            text += f" (one {self.within} only)"
+        return f"{text} ({self.why})" if self.why else text
+
+
+KEY = Aggregation("key")
+SUM = Aggregation("sum")
+MIN = Aggregation("min")
+MAX = Aggregation("max")
+LAST = Aggregation("last")
+MEAN = Aggregation("mean")
+NONE = Aggregation("none")
+NOT_ADDITIVE = Aggregation("none", why="not additive: the rows overlap")
+
+
+def weighted(by: str) -> Aggregation:
+    """A mean weighted by another column: Σ(value·by)/Σby."""
+    return Aggregation("mean", by=by)
+
+
+def ratio(numerator: str, denominator: str) -> Aggregation:
+    """A ratio recomputed from the summed numerator and denominator, never averaged."""
+    return Aggregation("ratio", over=(numerator, denominator))
+
+
+def share(
+    why: str = "shares of one whole: add within one answer, never over fetches",
+) -> Aggregation:
+    """Shares of one fixed whole, which add within one answer only."""
+    return Aggregation("sum", why=why)
+
+
+def refused(why: str) -> Aggregation:
+    """Rows that must not be combined, and why."""
+    return Aggregation("none", why=why)

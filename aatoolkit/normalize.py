@@ -1,0 +1,292 @@
+"""Section and answer to tables: the pure step between a body and DataFrames."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aatoolkit import metadata, sections, strictjson
+from aatoolkit.drift import Ledger, unclaimed
+from aatoolkit.errors import PayloadError, SchemaDriftWarning
+from aatoolkit.frames import check_backend, to_frame
+from aatoolkit.payload import Payload
+from aatoolkit.recognise import Signal, recognise
+from aatoolkit.rows import TableRows
+from aatoolkit.section import Column, Section, Table
+from aatoolkit.states import in_words, signal_table, state_of
+from aatoolkit.tables import Tables
+from aatoolkit.typed import typed
+from aatoolkit.vectors import Vector
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def normalize(
+    section: str | Section,
+    answer: Payload | bytes | str | Mapping[str, Any] | list[Any],
+    *,
+    strict: bool = False,
+    dtype_backend: str = "numpy_nullable",
+) -> Tables:
+    """Turn the answer of one section into tidy tables, without a network.
+
+    Column names, their order and dtypes depend on the section, never on the answer. What
+    no column takes is in ``.extra``; where answer and declaration differ is in ``.drift``.
+
+    Parameters
+    ----------
+    section : str
+        The section's name, or a declaration of one's own.
+    answer : Payload, bytes, str, dict or list
+        The answer, as it came or decoded.
+    strict : bool
+        Whether drift is an error.
+    dtype_backend : {"numpy_nullable", "pyarrow"}
+        The kind of dtypes, as in pandas.
+
+    Returns
+    -------
+    Tables
+        One DataFrame a table, built when asked for.
+
+    Raises
+    ------
+    ScopeError
+        If there is no such section.
+    DecodeError
+        If the answer is not one JSON document.
+    PayloadError
+        If ``strict`` and it drifted, with every problem; or if the answer is no JSON value.
+
+    Warns
+    -----
+    SchemaDriftWarning
+        Once, if the answer drifted.
+
+    Examples
+    --------
+    >>> from aatoolkit.section import records
+    >>> columns = (Column("brand", "string"), Column("mention_count", "Int64"))
+    >>> table = Table("brands", "One row per brand.", records("brands"), "brand", columns)
+    >>> answer = {"brands": [{"brand": "Acme", "mentionCount": 0}]}
+    >>> normalize(Section("mine", "Brands.", table), answer).main["mention_count"].tolist()
+    [0]
+    """
+    check_backend(dtype_backend)
+    declared = sections.get(section) if isinstance(section, str) else section
+    payload = answer if isinstance(answer, Payload) else None
+    document = _decoded(declared.name, answer)
+    vector, ledger, signals = Vector.of(document), Ledger(), recognise(document)
+    source = _source(declared, payload, document)
+    rows = {table.name: TableRows(vector, table) for table in declared}
+    built = {name: _build(found, ledger, signals, source) for name, found in rows.items()}
+    _spare(rows.values(), ledger)
+    unclaimed(vector, declared, ledger)
+    _judge(declared, ledger, strict)
+    return Tables(
+        declared.name,
+        {
+            name: partial(_frame, arrow, known, dtype_backend)
+            for name, (arrow, known) in built.items()
+        },
+        rows={name: arrow.num_rows for name, (arrow, _) in built.items()},
+        words={name: in_words(known, signals) for name, (_, known) in built.items()},
+        extra=partial(_extra, ledger),
+        availability=signal_table(signals),
+        drift=_drift(ledger),
+        payload=payload,
+    )
+
+
+def _decoded(section: str, answer: Any) -> Any:
+    if isinstance(answer, Payload):
+        return answer.json
+    if isinstance(answer, Mapping | list):
+        answer = _encoded(section, answer)
+    if isinstance(answer, str):
+        answer = answer.encode("utf-8", "surrogatepass")
+    if isinstance(answer, bytes):
+        return strictjson.decode(answer, section=section)
+    raise PayloadError(
+        f"a {type(answer).__name__} is no answer; give a Payload, bytes, text, dict or list",
+        section=section,
+        problems=[f"{type(answer).__name__} @ $"],
+    )
+
+
+def _encoded(section: str, answer: Mapping[str, Any] | list[Any]) -> str:
+    """An object as the JSON text it stands for, so that it is read as strictly as an answer."""
+    try:
+        return json.dumps(dict(answer) if isinstance(answer, Mapping) else answer)
+    except (TypeError, ValueError, RecursionError) as error:
+        problem = str(error)
+    raise PayloadError(
+        f"the answer is no JSON: {problem}", section=section, problems=[f"{problem} @ $"]
+    )
+
+
+def _source(section: Section, payload: Payload | None, document: Any) -> metadata.Source:
+    stated = document.get("domain") if isinstance(document, Mapping) else None
+    if payload is None:
+        return metadata.Source(stated if isinstance(stated, str) else None, section.name)
+    return metadata.Source(
+        payload.host,
+        section.name,
+        None if payload.scope is None else payload.scope.to_query(),
+        payload.url,
+        _instant(payload.fetched_at),
+        payload.sha256,
+        payload.stale,
+    )
+
+
+def _instant(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _build(
+    rows: TableRows, ledger: Ledger, signals: list[Signal], source: metadata.Source
+) -> tuple[pa.Table, metadata.FrameMetadata]:
+    table = rows.table
+    if rows.absent:
+        ledger.note("absent", rows.absent, 1)
+    ledger.report(rows.vector, rows.beyond(), "new", f"{table.rows.path}[]")
+    arrays: dict[str, pa.Array] = {}
+    known: dict[str, metadata.ColumnMetadata] = {}
+    for column in table.columns:
+        arrays[column.name], absent = _column(rows, column, ledger, source.host)
+        measured = arrays[column.name].null_count < len(arrays[column.name])
+        known[column.name] = metadata.ColumnMetadata(
+            f"{table.name}.{column.name}", state_of(table, column, signals, absent, measured)
+        )
+    arrow = _keyed(pa.table(arrays), table, ledger)
+    return arrow, metadata.FrameMetadata(known, tuple(table.key), (source,))
+
+
+def _spare(tables: Iterable[TableRows], ledger: Ledger) -> None:
+    """Keep what a column is declared for and no row of its table holds."""
+    plain = {
+        column.pattern
+        for rows in tables
+        for column in rows.table.columns
+        if column.source and column.source[0] not in "^$@#"
+    }
+    for rows in tables:
+        for vector, places in rows.spare(plain):
+            ledger.keep(vector, places.tolist(), "known")
+
+
+def _column(
+    rows: TableRows, column: Column, ledger: Ledger, host: str | None
+) -> tuple[pa.Array, bool]:
+    """One column of a table, and whether the answer lacks its field altogether."""
+    vector, places = rows.values(column.source or "")
+    values = [vector.values[place] for place in places.tolist()]
+    absent = bool(rows.absent) or (len(values) > 0 and vector.absent)
+    if absent and column.source == "$.domain" and host is not None:
+        return pa.array([host] * len(values), pa.string()), False
+    absent = absent and not (column.optional and not rows.absent)
+    if absent and not rows.absent:
+        ledger.note("absent", column.pattern, len(values))
+    array, odd = typed(values, column.dtype)
+    ledger.report(vector, sorted({int(places[row]) for row in odd}), "wrong type", column.pattern)
+    if column.dtype == "category":
+        array = _levelled(array, column, vector, places, ledger)
+    if column.null is not None:
+        array = pc.fill_null(array, column.null)
+    return array, absent
+
+
+def _levelled(
+    text: pa.Array, column: Column, vector: Vector, places: Any, ledger: Ledger
+) -> pa.DictionaryArray:
+    """Text as a category; a level that is not declared comes last, if levels have no order."""
+    declared = pa.array(column.levels, pa.string())
+    new = sorted(set(pc.unique(text).drop_null().to_pylist()) - set(column.levels))
+    if new:
+        strange = pc.is_in(text, pa.array(new, pa.string()))
+        ledger.note("new level", column.pattern, pc.sum(strange).as_py(), f'"{new[0]}"')
+        if column.ordered:
+            there = {int(places[row]) for row in pc.indices_nonzero(strange).to_pylist()}
+            ledger.keep(vector, sorted(there), "new level")
+        else:
+            declared = pa.concat_arrays([declared, pa.array(new, pa.string())])
+    codes = pc.index_in(text, declared)
+    return pa.DictionaryArray.from_arrays(codes, declared, ordered=column.ordered)
+
+
+def _keyed(arrow: pa.Table, table: Table, ledger: Ledger) -> pa.Table:
+    """The table itself; with ``_row`` if its key does not tell its rows apart."""
+    key, place = list(table.key), f"{table.name}({', '.join(table.key)})"
+    columns = [
+        arrow[name].cast(pa.string()) if pa.types.is_dictionary(arrow[name].type) else arrow[name]
+        for name in key
+    ]
+    empty = max((column.null_count for column in columns), default=0)
+    if empty:
+        ledger.note("null key", place, empty)
+    distinct = pa.table(columns, names=key).group_by(key).aggregate([]).num_rows
+    if distinct == arrow.num_rows:
+        return arrow
+    ledger.note("duplicate key", place, arrow.num_rows - distinct)
+    return arrow.append_column("_row", pa.array(range(arrow.num_rows), pa.int64()))
+
+
+def _judge(section: Section, ledger: Ledger, strict: bool) -> None:
+    problems = [str(drift) for drift in ledger.drift.values()]
+    if problems and strict:
+        raise PayloadError(
+            f"the answer of {section.name} differs from its declaration in {len(problems)} "
+            "places:\n" + "\n".join(problems),
+            section=section.name,
+            problems=problems,
+        )
+    if problems:
+        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
+        warnings.warn(
+            f"{section.name}: {'; '.join(problems[:3])}{more}; see tables.drift and tables.extra",
+            SchemaDriftWarning,
+            stacklevel=3,
+        )
+
+
+def _frame(arrow: pa.Table, known: metadata.FrameMetadata, dtype_backend: str) -> pd.DataFrame:
+    return metadata.attach(to_frame(arrow, dtype_backend), known)
+
+
+def _extra(ledger: Ledger) -> pd.DataFrame:
+    import pandas as pd
+
+    order = {"envelope": 2, "known": 1}
+    listed = sorted(
+        ((path, value, why) for path, (value, why) in ledger.extra.items()),
+        key=lambda leaf: order.get(leaf[2], 0),
+    )
+    return pd.DataFrame(
+        {
+            name: pd.array([leaf[at] for leaf in listed], dtype="string")
+            for at, name in enumerate(("path", "value", "why"))
+        }
+    )
+
+
+def _drift(ledger: Ledger) -> pd.DataFrame:
+    import pandas as pd
+
+    found = list(ledger.drift.values())
+    return pd.DataFrame(
+        {
+            "kind": pd.array([drift.kind for drift in found], dtype="string"),
+            "path": pd.array([drift.path for drift in found], dtype="string"),
+            "count": pd.array([drift.count for drift in found], dtype="Int64"),
+            "example": pd.array([drift.example for drift in found], dtype="string"),
+        }
+    )

@@ -1,0 +1,135 @@
+"""One answer of the API: its bytes, and where they came from."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from aatoolkit import strictjson
+from aatoolkit.scope import Scope
+
+_UNITS = ("bytes", "kB", "MB", "GB")
+
+
+@dataclass(frozen=True, repr=False)
+class Payload:
+    """One answer, as it came: frozen, comparable, picklable.
+
+    Parameters
+    ----------
+    body : bytes
+        The answer itself.
+    url : str
+        What was asked for.
+    status : int
+        The HTTP status it came with.
+    fetched_at : datetime.datetime
+        When the service gave it, with a time zone.
+    from_cache : bool
+        Whether it was kept from an earlier call.
+    stale : bool
+        Whether it was used although it had expired.
+    section : str or None
+        The section; None for scope options and the combined view.
+    scope : Scope or None
+        The scope asked for.
+    host : str or None
+        The project's domain.
+    headers : mapping of str to str
+        The few response headers that are kept.
+
+    Raises
+    ------
+    ValueError
+        If ``fetched_at`` has no time zone.
+
+    Examples
+    --------
+    >>> from datetime import datetime, timezone
+    >>> payload = Payload(b'{"rows": []}', fetched_at=datetime(2026, 11, 20, tzinfo=timezone.utc))
+    >>> payload.json
+    {'rows': []}
+    >>> payload.sha256[:8]
+    '0fc3c38b'
+    """
+
+    body: bytes = field()
+    url: str = ""
+    status: int = 200
+    fetched_at: datetime = field(kw_only=True)
+    from_cache: bool = False
+    stale: bool = False
+    section: str | None = None
+    scope: Scope | None = None
+    host: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.fetched_at.tzinfo is None:
+            raise ValueError("fetched_at has no time zone; give an aware time, in UTC at best")
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the body, in hexadecimal."""
+        return hashlib.sha256(self.body).hexdigest()
+
+    @cached_property
+    def json(self) -> Any:
+        """The body, decoded strictly; treat it as read-only, it is decoded once.
+
+        Raises
+        ------
+        DecodeError
+            If the body is not one JSON document.
+        """
+        facts = {"url": self.url, "status": self.status}
+        return strictjson.decode(self.body, section=self.section, scope=self.scope, **facts)
+
+    @property
+    def origin(self) -> str:
+        """Where it was taken from: ``service``, ``cache`` or ``stale cache``."""
+        if not self.from_cache:
+            return "service"
+        return "stale cache" if self.stale else "cache"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be computed again does not travel.
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __repr__(self) -> str:
+        return f"<Payload {', '.join(str(value) for value in self._facts().values())}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+            for name, value in self._facts().items()
+        )
+        return f'<table class="tex2jax_ignore">{rows}</table>'
+
+    def _facts(self) -> dict[str, Any]:
+        """What one line says of it, by name."""
+        facts = {
+            "host": self.host,
+            "section": self.section,
+            "scope": self.scope,
+            "fetched": f"{self.fetched_at:%Y-%m-%d %H:%M:%S%z}",
+            "from": self.origin,
+            "size": _size(len(self.body)),
+            "sha256": self.sha256[:12],
+        }
+        return {name: value for name, value in facts.items() if value is not None}
+
+
+def _size(count: int) -> str:
+    """A number of bytes, as people say it."""
+    size, unit = float(count), _UNITS[0]
+    for larger in _UNITS[1:]:
+        if size < 1000:
+            break
+        size, unit = size / 1000, larger
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"

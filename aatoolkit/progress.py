@@ -1,0 +1,45 @@
+"""A progress bar where somebody watches, and none where nobody does."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+
+from aatoolkit.errors import ConfigurationError
+
+
+def progress_bar(items: Sequence[str], wanted: bool | None) -> Iterable[str]:
+    """The items, with a bar that moves as they are taken.
+
+    Parameters
+    ----------
+    items
+        What is gone through.
+    wanted
+        Whether to show a bar; None shows one on a terminal and in a notebook.
+
+    Raises
+    ------
+    ConfigurationError
+        If a bar is wanted and tqdm is not installed.
+    """
+    if wanted is None:
+        wanted = find_spec("tqdm") is not None and _is_watched()
+    if not wanted:
+        return items
+    try:
+        with warnings.catch_warnings():
+            # Without ipywidgets tqdm warns, and draws with plain characters, which will do.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
+    except ImportError:
+        raise ConfigurationError(
+            "a progress bar needs tqdm: pip install tqdm", setting="progress"
+        ) from None
+    return tqdm(items, unit="section", leave=False)
+
+
+def _is_watched() -> bool:
+    return "ipykernel" in sys.modules or bool(sys.stderr and sys.stderr.isatty())

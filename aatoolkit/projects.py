@@ -1,0 +1,333 @@
+"""One host, as one service sees it: what may be asked of it, and the answers."""
+
+from __future__ import annotations
+
+import difflib
+import html
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit import combined, sections
+from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible, PayloadError, ScopeError
+from aatoolkit.normalize import normalize
+from aatoolkit.options import read_options
+from aatoolkit.payload import Payload
+from aatoolkit.progress import progress_bar
+from aatoolkit.scope import Scope, ScopeOptions
+from aatoolkit.tables import Dataset, Tables
+
+if TYPE_CHECKING:
+    from aatoolkit.client import Client
+
+
+class Project:
+    """One host, as one service sees it: what may be asked, and the answers.
+
+    Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a
+    `Scope`, as keywords, or as both: keywords then change the scope.
+
+    Attributes
+    ----------
+    host : str
+        The project's domain.
+    client : Client
+        The service it is asked from.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> with aa.demo() as project:
+    ...     project.read("domains", days=7).section
+    'domains'
+    """
+
+    def __init__(self, client: Client, host: str) -> None:
+        from aatoolkit.http import canonical_host
+
+        self.client = client
+        self.host = canonical_host(host)
+
+    def scope_options(self, refresh: bool = False) -> ScopeOptions:
+        """What may be asked of the project.
+
+        Parameters
+        ----------
+        refresh : bool
+            Have the service read its options again.
+
+        Raises
+        ------
+        FetchError
+            If no usable answer came back; the documented read failure is `ServerFailed`, 502.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> aa.demo().scope_options().days
+        (7, 30, 90)
+        """
+        payload = self.client._fetcher.get(
+            "scope-options", self.host, {"refresh": "1"} if refresh else {}, refresh=refresh
+        )
+        return read_options(self.host, payload)
+
+    def fetch(
+        self,
+        section: str | None,
+        scope: Scope | None = None,
+        *,
+        refresh: bool = False,
+        expire_after: float | None = None,
+        **filters: Any,
+    ) -> Payload:
+        """One answer, as it came.
+
+        Parameters
+        ----------
+        section : str or None
+            The section; None for the combined view.
+        scope : Scope, optional
+            The filters; everything of the last 30 days if left out.
+        refresh : bool
+            Ask the service in any case, and replace what is kept.
+        expire_after : float, optional
+            The age, in seconds, up to which a kept answer will do this time.
+        **filters
+            Filters by name, such as ``engine="chatgpt"``.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section or filter; ``.suggestions`` holds near matches.
+        FetchError
+            If no usable answer came back.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> payload = aa.demo().fetch("domains", days=7)
+        >>> payload.status, payload.scope
+        (200, Scope(days=7))
+        """
+        asked = _scope(scope, filters)
+        named = {} if section is None else {"section": _known(section)}
+        return self.client._fetcher.get(
+            "agent-analytics",
+            self.host,
+            {**named, **asked.to_params()},
+            section=section,
+            scope=asked,
+            refresh=refresh,
+            expire_after=expire_after,
+        )
+
+    def read(
+        self,
+        section: str,
+        scope: Scope | None = None,
+        *,
+        strict: bool = False,
+        dtype_backend: str = "numpy_nullable",
+        refresh: bool = False,
+        **filters: Any,
+    ) -> Tables:
+        """One section, as tidy tables.
+
+        Parameters
+        ----------
+        section : str
+            The section.
+        scope : Scope, optional
+            The filters; everything of the last 30 days if left out.
+        strict : bool
+            Whether an answer that differs from its declaration is an error.
+        dtype_backend : {"numpy_nullable", "pyarrow"}
+            The kind of dtypes, as in pandas.
+        refresh : bool
+            Ask the service in any case, and replace what is kept.
+        **filters
+            Filters by name.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section or filter.
+        FetchError
+            If no usable answer came back.
+        PayloadError
+            If ``strict``, and the answer differs from its declaration.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> tables = aa.demo().read("domains", engine="chatgpt")
+        >>> list(tables)[0]
+        'source_domains'
+        """
+        if section is None:
+            raise ScopeError("read takes one section; combined() reads the combined view")
+        payload = self.fetch(section, scope, refresh=refresh, **filters)
+        return normalize(section, payload, strict=strict, dtype_backend=dtype_backend)
+
+    def read_all(
+        self,
+        scope: Scope | None = None,
+        sections: Iterable[str] | None = None,
+        *,
+        progress: bool | None = None,
+        **filters: Any,
+    ) -> Dataset:
+        """Many sections at once, in the order asked for.
+
+        Parameters
+        ----------
+        scope : Scope, optional
+            The filters; everything of the last 30 days if left out.
+        sections : iterable of str, optional
+            The sections; all of them if left out.
+        progress : bool, optional
+            Whether to show a progress bar; by default where somebody watches.
+        **filters
+            Filters by name.
+
+        Returns
+        -------
+        Dataset
+            The tables by section. A section that failed is in ``.errors``.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section or filter.
+        NotAuthorized, NotVisible
+            If no section could be read, each for this same reason.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
+        ['urls', 'domains']
+        """
+        asked, names = _scope(scope, filters), _names(sections)
+        pool = ThreadPoolExecutor(min(self.client.workers, max(1, len(names))), "aatoolkit")
+        try:
+            answers = {name: pool.submit(self.fetch, name, asked) for name in names}
+            watched = progress_bar(names, progress)
+            dataset = _normalized((name, answers[name].result) for name in watched)
+        finally:
+            # Not waited for, so that an interrupt ends the call at once.
+            pool.shutdown(wait=False, cancel_futures=True)
+        _raise_if_shut_out(dataset)
+        return dataset
+
+    def combined(
+        self, scope: Scope | None = None, *, refresh: bool = False, **filters: Any
+    ) -> Dataset:
+        """The combined view, split by section.
+
+        Its shape is documented nowhere. Sections are looked for by name, at the top of the
+        answer or one level down; what stands beside them stays in the payload.
+
+        Raises
+        ------
+        FetchError
+            If no usable answer came back.
+        PayloadError
+            If the answer cannot be split; ``fetch(None)`` gives it as it came.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> "domains" in aa.demo().combined()
+        True
+        """
+        payload = self.fetch(None, scope, refresh=refresh, **filters)
+        parts = combined.split(payload)
+        if not parts:
+            raise PayloadError(
+                "the combined view names no sections that could be told apart; "
+                "project.fetch(None) gives the answer as it came",
+                section="combined",
+                problems=["no sections @ $"],
+            )
+        return _normalized((name, partial(_itself, part)) for name, part in parts.items())
+
+    def close(self) -> None:
+        """Close the client's connections."""
+        self.client.close()
+
+    def __enter__(self) -> Project:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        offline = ", offline" if self.client.offline else ""
+        return f"<Project {self.host} at {self.client.base_url}{offline}>"
+
+    def _repr_html_(self) -> str:
+        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+
+
+def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
+    """The scope, with the filters given as keywords."""
+    if scope is not None and not isinstance(scope, Scope):
+        raise ScopeError(
+            f"{scope!r} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), or filters by "
+            "name",
+            parameter="scope",
+        )
+    return (scope or Scope()).with_(**filters)
+
+
+def _names(asked: Iterable[str] | None) -> tuple[str, ...]:
+    if asked is None:
+        return sections.names()
+    listed = [asked] if isinstance(asked, str) else list(asked)
+    return tuple(dict.fromkeys(map(_known, listed)))
+
+
+def _known(section: str) -> str:
+    names = sections.names()
+    if section in names:
+        return section
+    near = tuple(difflib.get_close_matches(str(section).casefold(), names, n=3, cutoff=0.6))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+    raise ScopeError(
+        f"{section!r} is not a section; {hint}",
+        parameter="section",
+        unknown=(str(section),),
+        suggestions=near,
+    )
+
+
+def _normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset:
+    """The tables of many answers; a section that fails is among the errors, in its place."""
+    results: dict[str, Tables] = {}
+    failed: dict[str, AAToolkitError] = {}
+    for name, answer in answers:
+        try:
+            results[name] = normalize(name, answer())
+        except AAToolkitError as error:
+            failed[name] = error
+    return Dataset(results, failed)
+
+
+def _itself(payload: Payload) -> Payload:
+    return payload
+
+
+def _raise_if_shut_out(dataset: Dataset) -> None:
+    """Raise what shut every section out: one wrong token is one error, not seventeen."""
+    kinds = {type(error) for error in dataset.errors.values()}
+    if not len(dataset) and len(kinds) == 1 and kinds <= {NotAuthorized, NotVisible}:
+        raise next(iter(dataset.errors.values()))

@@ -1,0 +1,147 @@
+"""The rows of a declared table in one document, and the values of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from aatoolkit.section import Each, Entries, Field, Step, Table, format_path, parse_path
+from aatoolkit.vectors import KEYS, MISSING, Vector
+
+_Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+Found = tuple[Vector, _Places]
+"""Values as a vector and, for each row of a table, the row of the vector that holds its value."""
+
+
+class TableRows:
+    """Where the rows of one table stand in one document.
+
+    Parameters
+    ----------
+    document : Vector
+        The whole answer.
+    table : Table
+        The declared table.
+    """
+
+    def __init__(self, document: Vector, table: Table) -> None:
+        self.document = document
+        self.table = table
+        self.vector = descend(document, table.rows.steps)
+        self.picked = np.flatnonzero([self._is_row(value) for value in self.vector.values])
+
+    def __len__(self) -> int:
+        return len(self.picked)
+
+    @cached_property
+    def absent(self) -> str | None:
+        """The first field on the way to the rows that the document lacks; None if it has all."""
+        vector, steps = self.document, self.table.rows.steps
+        for at, step in enumerate(steps, 1):
+            vector = descend(vector, (step,))
+            if isinstance(step, Field) and vector.absent:
+                return format_path(steps[:at])
+        return None
+
+    def values(self, source: str) -> Found:
+        """The values of a column, by its source."""
+        if source[0] == "$":
+            found = descend(self.document, parse_path(source[1:].lstrip(".")))
+            return found, np.zeros(len(self), np.intp)
+        if source[0] == "#":
+            labels = [position + int(source[1:]) for position in self.vector.labels or ()]
+            return Vector(labels, self.vector.parent, self.vector.rows), self.picked
+        if source[0] == "@":
+            return self._label(int(source[1:]))
+        vector, rows = self.vector, self.picked
+        while source.startswith("^"):
+            vector, up = vector.enclosing()
+            rows, source = up[rows], source[1:]
+        if source.startswith("["):
+            return self._position(vector, int(source[1:-1])), rows
+        return (vector if source == "." else descend(vector, parse_path(source))), rows
+
+    def spare(self, elsewhere: Container[str]) -> Iterator[Found]:
+        """Values that only the rows of this table would hold, and none does.
+
+        Such are the labels of an axis that is longer than its arrays, and fields of a record
+        that encloses no row. ``elsewhere`` lists the patterns that other columns hold.
+        """
+        for number in range(len(self.table.rows.axes)):
+            yield _rest(*self._label(len(self.table.rows.labels) - number - 1))
+        for column in self.table.columns:
+            source = column.source or ""
+            if source[0] in "^$" and column.pattern not in elsewhere:
+                yield _rest(*self.values(source))
+
+    def beyond(self) -> list[int]:
+        """The rows that are arrays with more positions than are declared."""
+        names = len(self.table.rows.positional)
+        return [
+            row for row in self.picked.tolist() if names and len(self.vector.values[row]) > names
+        ]
+
+    def _is_row(self, value: Any) -> bool:
+        if self.table.rows.one:
+            return True
+        if self.table.rows.positional:
+            return type(value) is list
+        plain = all(column.source and column.source[0] in ".^@#$" for column in self.table.columns)
+        return plain or type(value) is dict
+
+    def _label(self, number: int) -> Found:
+        rows = self.table.rows
+        above = self.vector.steps()
+        steps = list(rows.steps)
+        keys = [at for at, step in enumerate(steps) if isinstance(step, Entries)]
+        arrays = [at for at, step in enumerate(steps) if isinstance(step, Each)]
+        if number < len(keys):
+            vector, up = above[len(steps) - 1 - keys[number]]
+            keys_only = Vector(vector.labels or [], vector.parent, vector.rows, vector.labels, KEYS)
+            return keys_only, up[self.picked]
+        axis = number - len(keys)
+        vector, up = above[len(steps) - 1 - arrays[axis - len(rows.axes)]]
+        labels = descend(self.document, (*rows.axes[axis], Each()))
+        places = np.asarray(vector.labels or [], np.intp)[up[self.picked]]
+        if len(places) and places.max() >= len(labels):
+            short = int(places.max()) + 1 - len(labels)
+            labels = _lengthened(labels, short)
+        return labels, places
+
+    @staticmethod
+    def _position(vector: Vector, place: int) -> Vector:
+        values = [
+            value[place] if type(value) is list and len(value) > place else MISSING
+            for value in vector.values
+        ]
+        return Vector(values, vector, None, [place] * len(values))
+
+
+def _lengthened(labels: Vector, short: int) -> Vector:
+    """The labels of an axis that is shorter than its arrays, with gaps at its end."""
+    return Vector(
+        [*labels.values, *[MISSING] * short],
+        labels.parent,
+        np.append(labels.rows if labels.rows is not None else [], [0] * short).astype(np.intp),
+        [*(labels.labels or []), *range(len(labels), len(labels) + short)],
+    )
+
+
+def _rest(vector: Vector, taken: _Places) -> Found:
+    there = [row for row, value in enumerate(vector.values) if value is not MISSING]
+    return vector, np.setdiff1d(np.asarray(there, np.intp), taken)
+
+
+def descend(vector: Vector, steps: tuple[Step, ...]) -> Vector:
+    """The vector some steps below another."""
+    for step in steps:
+        if isinstance(step, Field):
+            vector = vector.field(step.name)
+        elif isinstance(step, Each):
+            vector = vector.each()
+        else:
+            vector = vector.entries(step.only)
+    return vector

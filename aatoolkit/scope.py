@@ -1,0 +1,318 @@
+"""What is asked: the filters of one question, and what may be asked of a project."""
+
+from __future__ import annotations
+
+import difflib
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlencode
+
+from aatoolkit.errors import ScopeError
+from aatoolkit.text import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FILTERS = ("engine", "topic", "category", "brand")
+"""The filters that take values of the scope options, in the order of the API's document."""
+
+DAYS = (7, 30, 90)
+"""The documented windows, in days."""
+
+UNTAGGED = "(none)"
+"""The key under which prompts without a topic or category are counted; not a filter value."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The filters of one question: frozen, in canonical order, with a pasteable ``repr``.
+
+    Parameters
+    ----------
+    days : {30, 7, 90}
+        The window, in days.
+    engine, topic, category, brand : str or iterable of str, optional
+        Values to narrow to; none means all. Order and repetition do not matter.
+
+    Raises
+    ------
+    ScopeError
+        If ``days`` is not a documented window, or a value is empty or holds a comma: the
+        API separates values by commas, so such a value cannot be expressed.
+
+    Examples
+    --------
+    >>> Scope(days=7, engine=["gemini", "chatgpt", "gemini"])
+    Scope(days=7, engine=('chatgpt', 'gemini'))
+    >>> Scope(brand="Acme CRM").to_query()
+    'days=30&brand=Acme+CRM'
+    >>> Scope.from_query("brand=Acme+CRM") == Scope(brand="Acme CRM")
+    True
+    """
+
+    days: int = 30
+    engine: tuple[str, ...] = ()
+    topic: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    brand: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.days, bool) or self.days not in DAYS:
+            raise ScopeError(
+                f"days={self.days!r} is not a window of the API; choose 7, 30 or 90",
+                parameter="days",
+                unknown=(str(self.days),),
+                suggestions=tuple(map(str, DAYS)),
+            )
+        object.__setattr__(self, "days", int(self.days))
+        for name in FILTERS:
+            object.__setattr__(self, name, _values(name, getattr(self, name)))
+
+    def __repr__(self) -> str:
+        shown = [f"days={self.days}"]
+        shown += [f"{name}={value!r}" for name, value in self.filters.items()]
+        return f"Scope({', '.join(shown)})"
+
+    @property
+    def filters(self) -> dict[str, tuple[str, ...]]:
+        """The filters in force, by name.
+
+        Examples
+        --------
+        >>> Scope(topic="CRM").filters
+        {'topic': ('CRM',)}
+        """
+        return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
+
+    def with_(self, **changes: Any) -> Scope:
+        """The same scope with some filters changed.
+
+        Examples
+        --------
+        >>> Scope(engine="chatgpt").with_(days=7)
+        Scope(days=7, engine=('chatgpt',))
+        """
+        known = {field.name for field in fields(self)}
+        for name in changes:
+            if name not in known:
+                raise _unknown_filter(name)
+        return replace(self, **changes)
+
+    def to_params(self) -> dict[str, str]:
+        """The query parameters, in canonical order.
+
+        Examples
+        --------
+        >>> Scope(engine=("gemini", "chatgpt")).to_params()
+        {'days': '30', 'engine': 'chatgpt,gemini'}
+        """
+        return {
+            "days": str(self.days),
+            **{name: ",".join(values) for name, values in self.filters.items()},
+        }
+
+    def to_query(self) -> str:
+        """The scope as a URL's query string."""
+        return urlencode(self.to_params())
+
+    @classmethod
+    def from_query(cls, query: str) -> Scope:
+        """Read a query string back.
+
+        Raises
+        ------
+        ScopeError
+            If it holds a parameter that is not a filter, or one given twice.
+        """
+        given: dict[str, Any] = {}
+        for name, found in parse_qs(query.lstrip("?"), keep_blank_values=True).items():
+            if name != "days" and name not in FILTERS:
+                raise _unknown_filter(name)
+            if len(found) > 1:
+                raise ScopeError(
+                    f"{name} is given {len(found)} times; separate its values by commas",
+                    parameter=name,
+                )
+            (text,) = found
+            if name == "days":
+                if not (text.isascii() and text.isdigit()):
+                    raise ScopeError(f"days={text!r} is not a whole number", parameter="days")
+                given[name] = int(text)
+            else:
+                given[name] = tuple(part for part in text.split(",") if part)
+        return cls(**given)
+
+    def check(self, options: ScopeOptions) -> Scope:
+        """Return the scope itself if a project knows every value of it.
+
+        Raises
+        ------
+        ScopeError
+            If a value is not among the scope options; ``.suggestions`` holds near matches.
+        """
+        for name, values in self.filters.items():
+            known = options.values(name)
+            unknown = tuple(value for value in values if value not in known)
+            if unknown:
+                near = _near(unknown, known)
+                hint = f"; did you mean {', '.join(map(repr, near))}?" if near else ""
+                shown = ", ".join(map(repr, unknown))
+                raise ScopeError(
+                    f"unknown {name} {shown}{hint} project.scope_options() lists what is known"
+                    if hint
+                    else f"unknown {name} {shown}; project.scope_options() lists what is known",
+                    parameter=name,
+                    unknown=unknown,
+                    suggestions=near,
+                )
+        if self.days not in options.days:
+            raise ScopeError(
+                f"this project answers for days {', '.join(map(str, options.days))}",
+                parameter="days",
+                unknown=(str(self.days),),
+                suggestions=tuple(map(str, options.days)),
+            )
+        return self
+
+
+class ScopeOptions:
+    """What may be asked of a project: the six parts of the scope-options answer.
+
+    Parameters
+    ----------
+    host : str
+        The project's domain.
+    engines, topics, categories, brands : pandas.DataFrame
+        The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
+        ``scope_brands``, with their metadata.
+    own_terms : tuple of str
+        Normalised own-brand terms.
+    days : tuple of int
+        The allowed windows, in days.
+    """
+
+    PARTS = ("engines", "topics", "categories", "brands", "own_terms", "days")
+
+    def __init__(
+        self,
+        host: str,
+        *,
+        engines: pd.DataFrame,
+        topics: pd.DataFrame,
+        categories: pd.DataFrame,
+        brands: pd.DataFrame,
+        own_terms: Iterable[str],
+        days: Iterable[int],
+    ) -> None:
+        self.host = host
+        self.engines = engines
+        self.topics = topics
+        self.categories = categories
+        self.brands = brands
+        self.own_terms = tuple(own_terms)
+        self.days = tuple(days)
+
+    def values(self, filter: str) -> tuple[str, ...]:
+        """The values that one filter takes, in the service's order.
+
+        Prompts without a topic or category are counted under ``(none)``, which is not a
+        value: the API has no way to ask for them.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such filter.
+        """
+        columns: Mapping[str, tuple[pd.DataFrame, str]] = {
+            "engine": (self.engines, "engine"),
+            "topic": (self.topics, "topic"),
+            "category": (self.categories, "category"),
+            "brand": (self.brands, "brand"),
+        }
+        if filter not in columns:
+            raise _unknown_filter(filter)
+        frame, column = columns[filter]
+        return tuple(value for value in frame[column].dropna().tolist() if value != UNTAGGED)
+
+    def __repr__(self) -> str:
+        engines = self.engines
+        ran = int(engines["last_run_day"].notna().sum())
+        return (
+            f"<ScopeOptions of {visible(self.host)}: {len(engines)} engines ({ran} have run), "
+            f"{len(self.topics)} topics, {len(self.categories)} categories, "
+            f"{len(self.brands)} brands, {len(self.own_terms)} own terms, "
+            f"days {', '.join(map(str, self.days))}>"
+        )
+
+    def _repr_html_(self) -> str:
+        parts = [
+            f"<h4>What may be asked of {html.escape(self.host)}</h4>",
+            *(
+                f"<h5>{name} ({len(frame)})</h5>{frame.head(20).to_html(index=False)}"
+                for name, frame in (
+                    ("engines", self.engines),
+                    ("topics", self.topics),
+                    ("categories", self.categories),
+                    ("brands", self.brands),
+                )
+            ),
+            f"<p><b>own_terms</b>: {html.escape(', '.join(self.own_terms))}</p>",
+            f"<p><b>days</b>: {', '.join(map(str, self.days))}</p>",
+        ]
+        return f'<div class="tex2jax_ignore">{"".join(parts)}</div>'
+
+
+def _values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Sort and fold the values of a filter; refuse what the API cannot express."""
+    if given is None:
+        return ()
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    listed: list[Any] = list(given) if several else [given]
+    for value in listed:
+        if not isinstance(value, str):
+            raise ScopeError(
+                f"{name}={value!r} is not text; give values as strings", parameter=name
+            )
+        if not _is_text(value):
+            raise ScopeError(
+                f"{name}={value!r} holds half a surrogate pair, which is no text",
+                parameter=name,
+                unknown=(value,),
+            )
+        if not value.strip():
+            raise ScopeError(f"a value of {name} is empty; leave it out", parameter=name)
+        if "," in value:
+            raise ScopeError(
+                f"{name} value {value!r} holds a comma, by which the API separates values; "
+                "give several values as a list, and filter such a one in the frame",
+                parameter=name,
+                unknown=(value,),
+            )
+    return tuple(sorted(set(listed)))
+
+
+def _is_text(value: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _near(unknown: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """Known values that look like the unknown ones, whatever their case."""
+    folded = {value.casefold(): value for value in known}
+    found = (
+        folded[match]
+        for value in unknown
+        for match in difflib.get_close_matches(value.casefold(), folded, n=3, cutoff=0.6)
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _unknown_filter(name: str) -> ScopeError:
+    near = _near((name,), ("days", *FILTERS))
+    return ScopeError(
+        f"{name!r} is not a filter; the API takes days, {', '.join(FILTERS)}",
+        parameter=name,
+        unknown=(name,),
+        suggestions=near,
+    )

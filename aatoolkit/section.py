@@ -1,0 +1,431 @@
+"""How a section is declared: its tables, where their rows stand in an answer, their columns.
+
+A declaration is data, not code, so that 17 small differences stay visible. Where rows
+stand is a path: names joined by dots, ``[]`` for the elements of an array, ``{}`` for the
+entries of an object whose keys are data (``{a,b}`` for some of its keys only).
+
+>>> Table(
+...     "source_domain_engines",
+...     "One row per cited domain and engine.",
+...     keyed("domains[].byEngine", key="engine"),
+...     key=("source_domain", "engine"),
+...     columns=(
+...         Column("source_domain", "string", "The cited domain.", source="^domain"),
+...         Column("engine", "string", "The engine."),
+...         Column("citation_count", "Int64", "Citations.", source=".", unit=COUNT, aggregate=SUM),
+...     ),
+... ).columns[2].pattern
+'domains[].byEngine{}'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from aatoolkit.measures import COUNT, KEY, NONE, SUM, Aggregation
+
+__all__ = [
+    "COUNT",
+    "SUM",
+    "Column",
+    "Each",
+    "Entries",
+    "Field",
+    "Rows",
+    "Section",
+    "Step",
+    "Table",
+    "keyed",
+    "matrix",
+    "pairs",
+    "parallel",
+    "parse_path",
+    "records",
+    "single",
+]
+
+DTYPES = (
+    "string",
+    "Int64",
+    "Float64",
+    "boolean",
+    "date",
+    "timestamp",
+    "category",
+    "list<string>",
+)
+"""The dtypes a column may be declared with."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One named field of an object."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Each:
+    """The elements of an array."""
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The entries of an object whose keys are data; ``only`` some keys where given."""
+
+    only: tuple[str, ...] = ()
+
+
+Step = Field | Each | Entries
+
+_TOKEN = re.compile(
+    r"""(?P<each>\[\])|\{(?P<entries>[^{}]*)\}|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<name>[^.\[\]{}"]+)|\.(?=[^.\[\]{}])"""
+)
+
+
+def parse_path(path: str) -> tuple[Step, ...]:
+    """The steps of a path.
+
+    Raises
+    ------
+    ValueError
+        If it is not a path.
+
+    Examples
+    --------
+    >>> parse_path("kpis{}")
+    (Field(name='kpis'), Entries(only=()))
+    >>> parse_path('"odd.key"[]')
+    (Field(name='odd.key'), Each())
+    """
+    steps: list[Step] = []
+    at = 0
+    while at < len(path):
+        token = _TOKEN.match(path, at)
+        if token is None or (at == 0 and token[0] == "."):
+            raise ValueError(f"{path!r} is not a path: it cannot be read from character {at}")
+        at = token.end()
+        if token["each"]:
+            steps.append(Each())
+        elif token["entries"] is not None:
+            listed = tuple(part for part in token["entries"].split(",") if part)
+            steps.append(Entries(listed))
+        elif token["quoted"] is not None:
+            steps.append(Field(re.sub(r"\\(.)", r"\1", token["quoted"])))
+        elif token["name"] is not None:
+            steps.append(Field(token["name"]))
+    return tuple(steps)
+
+
+def format_path(steps: tuple[Step, ...]) -> str:
+    """A path as text; the keys an object is limited to are left out.
+
+    Examples
+    --------
+    >>> format_path((Field("evidence"), Entries(("urls",)), Each()))
+    'evidence{}[]'
+    """
+    text = ""
+    for step in steps:
+        if isinstance(step, Field):
+            plain = re.fullmatch(r"[^.\[\]{}\"]+", step.name)
+            name = step.name if plain else '"' + re.sub(r'(["\\])', r"\\\1", step.name) + '"'
+            text += f".{name}" if text else name
+        else:
+            text += "[]" if isinstance(step, Each) else "{}"
+    return text
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where the rows of a table stand in an answer.
+
+    Parameters
+    ----------
+    steps
+        The path to the rows.
+    labels
+        Names for what tells one row of an array or object from the next: the keys of its
+        ``{}`` steps, in order, then the row and column labels of a matrix or the axis of
+        parallel arrays. A column of that name takes them.
+    axes
+        Paths to arrays that label positions of the last ``[]`` steps, in order.
+    positional
+        Names for the positions of rows that are arrays.
+    """
+
+    steps: tuple[Step, ...]
+    labels: tuple[str, ...] = ()
+    axes: tuple[tuple[Step, ...], ...] = ()
+    positional: tuple[str, ...] = ()
+    one: bool = False
+
+    @property
+    def path(self) -> str:
+        """The path as text."""
+        return format_path(self.steps)
+
+
+def records(path: str, key: str | tuple[str, ...] = ()) -> Rows:
+    """Rows are the elements of an array; ``key`` names the keys of ``{}`` steps on the way.
+
+    Examples
+    --------
+    >>> records("domains").path
+    'domains[]'
+    """
+    steps = parse_path(path)
+    if not steps or not isinstance(steps[-1], Each):
+        steps = (*steps, Each())
+    return Rows(steps, _names(key))
+
+
+def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
+    """Rows are the entries of an object, or of objects in an object, one level for each key.
+
+    Examples
+    --------
+    >>> keyed("pages[].assistants", key=("engine", "capability")).path
+    'pages[].assistants{}{}'
+    """
+    names = _names(key)
+    return Rows((*parse_path(path), *(Entries(),) * len(names)), names)
+
+
+def parallel(path: str, *, axis: str, key: str, name: str) -> Rows:
+    """Rows are arrays side by side, one for each ``key``, along an array ``axis``.
+
+    Examples
+    --------
+    >>> parallel("series.requests", axis="series.timestamps", key="bot", name="hour").labels
+    ('bot', 'hour')
+    """
+    return Rows((*parse_path(path), Entries(), Each()), (key, name), (parse_path(axis),))
+
+
+def matrix(path: str, *, rows: str, columns: str, names: tuple[str, str]) -> Rows:
+    """Rows are the cells of an array of arrays, labelled by two arrays.
+
+    Examples
+    --------
+    >>> matrix("m.values", rows="m.brands", columns="m.engines", names=("brand", "engine")).path
+    'm.values[][]'
+    """
+    axes = (parse_path(rows), parse_path(columns))
+    return Rows((*parse_path(path), Each(), Each()), names, axes)
+
+
+def pairs(path: str, *names: str) -> Rows:
+    """Rows are short arrays whose positions have a meaning.
+
+    Examples
+    --------
+    >>> pairs("terms", "term", "occurrences").positional
+    ('term', 'occurrences')
+    """
+    return Rows((*parse_path(path), Each()), positional=names)
+
+
+def single(path: str = "") -> Rows:
+    """One row an answer: the object at a path, or the whole answer."""
+    return Rows(parse_path(path), one=True)
+
+
+def _names(key: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (key,) if isinstance(key, str) else key
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Parameters
+    ----------
+    name : str
+        Its name, in snake_case.
+    dtype : str
+        ``string``, ``Int64``, ``Float64``, ``boolean``, ``date``, ``timestamp`` (UTC),
+        ``category`` or ``list<string>``.
+    doc : str
+        What it says, in a sentence.
+    source : str, optional
+        Where its values stand, from the row: a path (``metric.key``); ``.`` for the row
+        itself; ``^path`` for the record that encloses it, ``^^path`` for the one beyond;
+        ``$.path`` for the answer; ``#0`` or ``#1`` for the row's position in its array,
+        counted from 0 or 1. By default a label of the row of the same name, else the name
+        in camelCase.
+    unit : str, optional
+        The unit; None where there is none or it stands in another column.
+    levels : tuple of str, optional
+        The known levels of a category.
+    ordered : bool
+        Whether the levels are in order, the lowest first.
+    aggregate : Aggregation, optional
+        How rows become one.
+    null : str, optional
+        The key value that stands for null.
+    optional : bool
+        Whether answers may leave the field out altogether.
+    """
+
+    name: str
+    dtype: str
+    doc: str = ""
+    source: str | None = None
+    unit: str | None = None
+    levels: tuple[str, ...] = ()
+    ordered: bool = False
+    aggregate: Aggregation = NONE
+    null: str | None = None
+    optional: bool = False
+    pattern: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            known = ", ".join(DTYPES)
+            raise ValueError(f"column {self.name!r}: dtype {self.dtype!r} is not one of {known}")
+        if self.source == "":
+            raise ValueError(f"column {self.name!r}: its source is empty; '.' is the row itself")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One tidy table of a section.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    doc : str
+        Its grain, in a sentence: "One row per cited domain."
+    rows : Rows
+        Where its rows stand: `records`, `keyed`, `parallel`, `matrix`, `pairs` or `single`.
+    key : str or tuple of str
+        The columns that tell its rows apart.
+    columns : tuple of Column
+        Its columns, in order.
+    """
+
+    name: str
+    doc: str
+    rows: Rows
+    key: str | tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        key = _names(self.key)
+        names = [column.name for column in self.columns]
+        unknown = sorted({*key} - {*names}) or sorted({n for n in names if names.count(n) > 1})
+        if unknown:
+            raise ValueError(f"table {self.name!r}: key or columns do not fit: {unknown}")
+        object.__setattr__(self, "key", key)
+        columns = tuple(
+            replace(
+                column,
+                source=self._source(column),
+                pattern=_pattern(self.rows, self._source(column)),
+                aggregate=KEY if column.name in key else column.aggregate,
+            )
+            for column in self.columns
+        )
+        object.__setattr__(self, "columns", columns)
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    def _source(self, column: Column) -> str:
+        if column.source is not None:
+            return column.source
+        if column.name in self.rows.labels:
+            return f"@{self.rows.labels.index(column.name)}"
+        if column.name in self.rows.positional:
+            return f"[{self.rows.positional.index(column.name)}]"
+        return camel(column.name)
+
+
+@dataclass(frozen=True, init=False)
+class Section:
+    """One section of the API, as tidy tables.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the API.
+    doc : str
+        What it holds, in a sentence.
+    *tables : Table
+        Its tables; the first is its main table.
+    kept : tuple of str
+        Paths that are known and in no table: they stay in ``extra`` and are no drift.
+    """
+
+    name: str
+    doc: str
+    tables: tuple[Table, ...]
+    kept: tuple[str, ...]
+
+    def __init__(self, name: str, doc: str, *tables: Table, kept: tuple[str, ...] = ()) -> None:
+        if not tables:
+            raise ValueError(f"section {name!r} has no table")
+        listed = [table.name for table in tables]
+        if len({*listed}) < len(listed):
+            raise ValueError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
+        for attribute, value in zip(
+            ("name", "doc", "tables", "kept"), (name, doc, tables, kept), strict=True
+        ):
+            object.__setattr__(self, attribute, value)
+
+    def __getitem__(self, name: str) -> Table:
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter(self.tables)
+
+
+def camel(name: str) -> str:
+    """A snake_case name in camelCase.
+
+    Examples
+    --------
+    >>> camel("citation_count")
+    'citationCount'
+    """
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def _pattern(rows: Rows, source: str) -> str:
+    """Where a column's values stand in an answer, with ``[]`` and ``{}`` for any of many."""
+    if source.startswith("$"):
+        return format_path(parse_path(source[1:].lstrip(".")))
+    if source[0] in "@#":
+        return rows.path
+    steps = rows.steps
+    while source.startswith("^"):
+        steps, source = _enclosing(steps), source[1:]
+    if source == ".":
+        return format_path(steps)
+    if source.startswith("["):
+        return format_path(steps) + "[]"
+    return format_path((*steps, *parse_path(source)))
+
+
+def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The path of the record that encloses the rows at a path."""
+    arrays = [at for at, step in enumerate(steps[:-1]) if isinstance(step, Each)]
+    if not arrays:
+        raise ValueError(f"no record encloses {format_path(steps)!r}")
+    return steps[: arrays[-1] + 1]

@@ -1,0 +1,47 @@
+"""The words that categories of several sections share.
+
+They are those of the reference shapes and of the reference service. A service may use
+others: an unknown value is no error, it follows the known ones.
+"""
+
+from __future__ import annotations
+
+DOMAIN_TYPES = (
+    "owned",
+    "competitor",
+    "editorial",
+    "ugc",
+    "reference",
+    "institutional",
+    "corporate",
+    "social",
+    "other",
+)
+"""What kind of site a source domain is."""
+
+INTENTS = ("informational", "navigational", "commercial", "comparison")
+"""What somebody who asks is after."""
+
+LOW_TO_HIGH = ("low", "medium", "high")
+"""Three degrees, the lowest first."""
+
+METRICS = (
+    "visibilityScore",
+    "mentionRate",
+    "shareOfVoice",
+    "averagePosition",
+    "sentimentScore",
+    "citationShare",
+    "citationCount",
+    "answerCount",
+)
+"""Metrics that a row can be about, as the API spells them."""
+
+METRIC_UNITS = ("fraction", "score", "rank", "count")
+"""Units of such metrics: 0-1, 0-100, 1-based with lower better, and integers from 0."""
+
+PURPOSES = ("training", "indexing", "live_retrieval", "agent", "unknown")
+"""What a crawler fetches pages for."""
+
+TONES = ("positive", "neutral", "negative")
+"""How an answer speaks of a brand."""

@@ -1,0 +1,116 @@
+"""A section of the service: a query over observations that gives an answer and its availability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from aatoolkit.service.observations import Observations
+from aatoolkit.service.question import FILTERS
+
+
+@dataclass(frozen=True)
+class Availability:
+    """What a section could measure, in the words the service puts on the wire.
+
+    Parameters
+    ----------
+    status
+        ``available``, ``partial``, ``unavailable``, ``not_connected``, ``not_applicable``,
+        ``pending`` or ``insufficient_sample``.
+    reason
+        In words, where there is something to say.
+    sample_count
+        The observations behind the section; None where counting them makes no sense.
+    as_of
+        The moment up to which observations are complete; None where there are none.
+    fields
+        Narrower states, by path of a field (``totals.aiRevenue``, ``engines[].revenue``).
+    engines
+        Narrower states, by engine id.
+    requires
+        What the user would have to set up.
+    """
+
+    status: str = "available"
+    reason: str | None = None
+    sample_count: int | None = None
+    as_of: datetime | None = None
+    fields: Mapping[str, State] = field(default_factory=dict)
+    engines: Mapping[str, State] = field(default_factory=dict)
+    requires: tuple[str, ...] = ()
+
+    def wire(self) -> dict[str, Any]:
+        """The JSON object that stands under ``availability``."""
+        body: dict[str, Any] = {
+            "status": self.status,
+            "reason": self.reason,
+            "sampleCount": self.sample_count,
+            "asOf": wire(self.as_of),
+        }
+        if self.requires:
+            body["requires"] = list(self.requires)
+        for name, states in (("fields", self.fields), ("engines", self.engines)):
+            if states:
+                body[name] = {key: state.wire() for key, state in sorted(states.items())}
+        return body
+
+
+@dataclass(frozen=True)
+class State:
+    """The state of one field or one engine."""
+
+    status: str
+    reason: str | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """The JSON object for it."""
+        return {"status": self.status, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a section gives: its own fields, and what could be measured."""
+
+    body: dict[str, Any]
+    availability: Availability
+
+
+@dataclass(frozen=True)
+class ServiceSection:
+    """One of the 17 sections: its name, its query and the filters its observations carry."""
+
+    name: str
+    ask: Callable[[Observations], Answer]
+    filters: tuple[str, ...] = FILTERS
+
+
+SECTIONS: dict[str, ServiceSection] = {}
+"""The sections by name; filled when the modules of ``aatoolkit.service.sections`` are imported."""
+
+
+def section(
+    name: str, *, filters: tuple[str, ...] = FILTERS
+) -> Callable[[Callable[[Observations], Answer]], Callable[[Observations], Answer]]:
+    """Register a section. ``filters`` are those its observations can be narrowed by."""
+
+    def register(ask: Callable[[Observations], Answer]) -> Callable[[Observations], Answer]:
+        SECTIONS[name] = ServiceSection(name, ask, filters)
+        return ask
+
+    return register
+
+
+def wire(value: Any) -> Any:
+    """A value as JSON can carry it: days as ``2026-11-20``, instants as ``…T06:10:00Z``."""
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%dT%H:%M:%SZ")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {key: wire(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [wire(item) for item in value]
+    return value

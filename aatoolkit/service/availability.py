@@ -1,0 +1,128 @@
+"""What is said of a section that rests on answers: whether there are any, and of which engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any
+
+from aatoolkit.service.answer import Availability, State
+from aatoolkit.service.observations import Observations
+
+NO_ANSWERS = "No answers were collected in this window for these filters."
+NO_PREVIOUS = "Answers were not collected throughout the window before this one."
+NONE_ANSWERED = "None of the runs in this window for these filters was answered."
+
+
+def answers_availability(
+    o: Observations,
+    sample_count: int | None = None,
+    *,
+    reason: str | None = None,
+    fields: Mapping[str, State] | None = None,
+    engines: Mapping[str, State] | None = None,
+    requires: tuple[str, ...] = (),
+) -> Availability:
+    """The availability of a section that is computed from the answers in scope.
+
+    ``unavailable`` without a single answer; ``partial`` where the section gives a
+    ``reason``, where the window starts before answers were collected, or where an engine
+    that was asked for by name gave none; else ``available``.
+
+    Parameters
+    ----------
+    o
+        What is in scope.
+    sample_count
+        The observations behind the section; the number of answers where it is not given.
+    reason
+        What else the section could not measure, in words.
+    fields, requires
+        As in :class:`~aatoolkit.service.answer.Availability`.
+    engines
+        States of engines that only the section knows of; those of engines without answers
+        are added here.
+    """
+    runs = _runs(o)
+    silent = _silent_engines(o)
+    status, said = _status(o, runs, silent, reason)
+    return Availability(
+        status=status,
+        reason=said,
+        sample_count=runs["answer_count"] if sample_count is None else sample_count,
+        as_of=runs["as_of"],
+        fields=fields or {},
+        engines={**(engines or {}), **silent},
+        requires=requires,
+    )
+
+
+def last_run(o: Observations) -> datetime | None:
+    """The moment of the last run in scope; None where there was none."""
+    moment: datetime | None = _runs(o)["as_of"]
+    return moment
+
+
+def not_held(*tables: str) -> str:
+    """The reason given where the store holds nothing of a kind for the host."""
+    return f"The store holds no {' and no '.join(tables)} for this project."
+
+
+def _runs(o: Observations) -> dict[str, Any]:
+    return o.row(
+        "SELECT max(ran_at) AS as_of, count(*) AS run_count, "
+        "count(*) FILTER (WHERE outcome = 'answered') AS answer_count FROM runs"
+    )
+
+
+def _status(
+    o: Observations, runs: Mapping[str, Any], silent: Mapping[str, State], reason: str | None
+) -> tuple[str, str | None]:
+    if not o.observed("answers"):
+        return "unavailable", not_held("answers")
+    if not runs["answer_count"]:
+        return "unavailable", NONE_ANSWERED if runs["run_count"] else NO_ANSWERS
+    reasons = [reason] if reason else []
+    since = _collected_since(o)
+    if since > o.window.start:
+        reasons.append(f"Answers were collected only since {since.isoformat()}.")
+    asked = [engine for engine in silent if engine in o.question.filter("engine")]
+    if asked:
+        reasons.append(f"There are no answers of {', '.join(asked)}.")
+    return ("partial", " ".join(reasons)) if reasons else ("available", None)
+
+
+def _collected_since(o: Observations) -> date:
+    since: date | None = o.project["observed_from"]
+    if since is None:
+        since = o.value("SELECT CAST(min(ran_at) AS DATE) FROM store.answers WHERE host = $host")
+    assert since is not None, "asked only of a project that has answers"
+    return since
+
+
+def _silent_engines(o: Observations) -> dict[str, State]:
+    """The engines in scope without answers, and why.
+
+    An engine that is not switched on is no gap in what was measured, unless it was asked for.
+    """
+    rows = o.rows(
+        """
+        SELECT engine, configured, last_run_day, count(runs.chat_id) AS run_count
+        FROM scoped_engines LEFT JOIN runs USING (engine)
+        WHERE configured OR len($engine) > 0
+        GROUP BY engine, configured, last_run_day
+        HAVING count(*) FILTER (WHERE outcome = 'answered') = 0
+        ORDER BY engine
+        """
+    )
+    return {row["engine"]: _silence(row) for row in rows}
+
+
+def _silence(engine: Mapping[str, Any]) -> State:
+    if not engine["configured"]:
+        return State("not_configured", "This engine is not switched on for the project.")
+    if engine["last_run_day"] is None:
+        return State("unavailable", "This engine has not run yet.")
+    if not engine["run_count"]:
+        return State("unavailable", "This engine did not run in this window for these filters.")
+    return State("unavailable", "No run of this engine in this window was answered.")

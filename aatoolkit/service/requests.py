@@ -1,0 +1,222 @@
+"""Reading a request: its parameters become a question, or an error that says what would do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+from aatoolkit.service.question import DAYS, DEFAULT_DAYS, FILTERS, Question
+
+MAX_VALUES = 200
+"""The most values one filter takes."""
+
+MAX_LISTED = 50
+"""The most allowed values an error lists."""
+
+_MAX_GUESSED = 5
+_MAX_COMPARED = 100
+
+ANALYTICS_PARAMETERS = ("section", "days", *FILTERS)
+SCOPE_PARAMETERS = ("refresh",)
+
+Known = Mapping[str, Sequence[str]]
+"""The values each filter may take."""
+
+_LISTED_IN = {
+    "engine": ("engines", "id"),
+    "topic": ("topics", "topic"),
+    "category": ("categories", "category"),
+    "brand": ("brands", "name"),
+}
+
+
+class ApiError(Exception):
+    """A request that gets an error for an answer.
+
+    Parameters
+    ----------
+    status
+        The HTTP status.
+    code
+        What went wrong, in one word that does not change.
+    message
+        The same in a sentence.
+    headers
+        Headers the answer carries beside the usual ones.
+    **details
+        ``parameter``, ``unknown``, ``allowed``, ``suggestions``: where they make sense.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **details: object,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = dict(headers or {})
+        self._body = {"status": status, "code": code, "message": message, **details}
+
+    def wire(self) -> dict[str, Any]:
+        """The JSON object that is the answer."""
+        return {"error": self._body}
+
+
+def read_analytics(
+    host: str, query: str, sections: Sequence[str], known: Callable[[], Known]
+) -> tuple[str | None, Question]:
+    """The section asked for, None for the combined view, and the question put to it.
+
+    Parameters
+    ----------
+    host
+        The project asked about.
+    query
+        The query string as it came.
+    sections
+        The names of the sections there are.
+    known
+        Gives the values each filter may take; called only where a filter is given.
+
+    Raises
+    ------
+    ApiError
+        Status 400, if a parameter or a value is not one the service knows.
+    """
+    given = _parameters(query, ANALYTICS_PARAMETERS)
+    section = given.get("section")
+    if section is not None and section not in sections:
+        raise _unknown("section", [section], sections)
+    days = _days(given.get("days", str(DEFAULT_DAYS)))
+    filters = {name: values for name in FILTERS if (values := _values(name, given.get(name, "")))}
+    if filters:
+        _check(filters, known())
+    return section, Question(host, days, filters)
+
+
+def read_refresh(query: str) -> bool:
+    """Whether the scope options are to be refreshed.
+
+    Raises
+    ------
+    ApiError
+        Status 400, if ``refresh`` is given and is not 1, or another parameter is given.
+    """
+    refresh = _parameters(query, SCOPE_PARAMETERS).get("refresh")
+    if refresh not in (None, "1"):
+        raise _unknown("refresh", [refresh], ["1"])
+    return refresh == "1"
+
+
+def known_values(options: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The values each filter may take, out of the scope options; untagged is not a value."""
+    return {
+        name: [entry[key] for entry in options[entries] if entry[key] is not None]
+        for name, (entries, key) in _LISTED_IN.items()
+    }
+
+
+def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name not in supported:
+            raise _unsupported(name, supported)
+        if name in given:
+            raise ApiError(
+                400,
+                "invalid_parameter",
+                f"The parameter {name} is given twice; several values of a filter stand in one"
+                " parameter, separated by commas.",
+                parameter=name,
+            )
+        given[name] = value
+    return given
+
+
+def _unsupported(name: str, supported: Sequence[str]) -> ApiError:
+    persona = "Persona and country are not supported filters. "
+    return ApiError(
+        400,
+        "unsupported_parameter",
+        f"There is no parameter {_quoted([name])}. "
+        f"{persona if name in ('persona', 'country') else ''}"
+        f"Supported: {', '.join(supported)}.",
+        parameter=name,
+        allowed=list(supported),
+        suggestions=_near([name], supported),
+    )
+
+
+def _days(given: str) -> int:
+    allowed = {str(days): days for days in DAYS}
+    if given not in allowed:
+        raise ApiError(
+            400,
+            "invalid_parameter",
+            f"The parameter days is one of {', '.join(allowed)}; {_quoted([given])} is not.",
+            parameter="days",
+            unknown=[given],
+            allowed=list(DAYS),
+        )
+    return allowed[given]
+
+
+def _values(name: str, given: str) -> tuple[str, ...]:
+    values = {value.strip() for value in given.split(",")} - {""}
+    if len(values) > MAX_VALUES:
+        raise ApiError(
+            400,
+            "invalid_parameter",
+            f"The parameter {name} takes at most {MAX_VALUES} values; {len(values)} are given.",
+            parameter=name,
+        )
+    return tuple(sorted(values))
+
+
+def _check(filters: Mapping[str, Sequence[str]], known: Known) -> None:
+    for name, values in filters.items():
+        allowed = set(known[name])
+        unknown = [value for value in values if value not in allowed]
+        if unknown:
+            raise _unknown(name, unknown, known[name])
+
+
+def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> ApiError:
+    message = f"Unknown {parameter}: {_quoted(unknown)}."
+    if len(allowed) > MAX_LISTED:
+        message += (
+            f" The first {MAX_LISTED} of {len(allowed)} allowed values are listed here, all of"
+            " them in the scope options."
+        )
+    return ApiError(
+        400,
+        "invalid_parameter",
+        message,
+        parameter=parameter,
+        unknown=list(unknown),
+        allowed=list(allowed[:MAX_LISTED]),
+        suggestions=_near(unknown, allowed),
+    )
+
+
+def _near(wanted: Sequence[str], allowed: Sequence[str]) -> list[str]:
+    """The allowed values that come near, of the first few wanted: comparing is slow."""
+    folded = {value.casefold(): value for value in reversed(allowed)}
+    found = [
+        folded[match]
+        for value in wanted[:_MAX_GUESSED]
+        for match in difflib.get_close_matches(value.casefold()[:_MAX_COMPARED], folded)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _quoted(values: Sequence[str]) -> str:
+    shown = [f"'{value[:_MAX_COMPARED]}'" for value in values[:_MAX_GUESSED]]
+    more = len(values) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

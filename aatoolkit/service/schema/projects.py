@@ -1,0 +1,76 @@
+"""What a project is and what it asks: hosts, engines, brands, prompts."""
+
+from __future__ import annotations
+
+from aatoolkit.service.schema.table import HOST, TO_PROJECT, table
+
+TABLES = (
+    table(
+        "projects",
+        "The projects (hosts) of the store, and the account each belongs to.",
+        "host",
+        HOST,
+        "as_of!: instant the store's clock for this project: the last moment observed;"
+        " windows of days end on its day",
+        "observed_from: day first day on which answers were collected",
+        "plan: text the account's plan",
+        "prompt_allowance: integer prompts the plan allows",
+        "engine_allowance: integer engines the plan allows",
+        "allowance_resets_on: day when the allowance starts anew",
+    ),
+    table(
+        "engines",
+        "The answer engines known to a project.",
+        "host engine",
+        HOST,
+        "engine!: text the engine's id, as used in the engine filter",
+        "label: text the engine's name",
+        "configured!: flag whether the project has this engine switched on",
+        "exposes_fanouts: flag false where the engine does not show its query expansions",
+        "exposes_retrieval: flag false where the engine shows cited sources only",
+        "shows_ads: flag false where the engine carries no advertisements at all",
+        "ads_checked: flag whether its answers were examined for advertisements",
+        "shopping_checked: flag whether its answers were examined for shopping results",
+        "separable_traffic: flag false where its visits cannot be told from other traffic",
+        "referrers: words hosts its visitors come from",
+        refers=TO_PROJECT,
+    ),
+    table(
+        "brands",
+        "The brands of a project: its own and its competitors.",
+        "host brand",
+        HOST,
+        "brand!: text the brand's name",
+        "tracked!: flag whether the project tracks it",
+        "own: flag whether it is the project's own; null where that is not known",
+        "domain: text the brand's own domain",
+        refers=TO_PROJECT,
+    ),
+    table(
+        "own_terms",
+        "Normalised terms that count as the own brand.",
+        "host term",
+        HOST,
+        "term!: text the term, lower case",
+        refers=TO_PROJECT,
+    ),
+    table(
+        "prompts",
+        "The prompts a project asks.",
+        "host prompt_id",
+        HOST,
+        "prompt_id!: text the prompt's id",
+        "prompt!: text the prompt as asked",
+        "topic: text its topic; null means untagged",
+        "category: text its category; null means none",
+        "intent: text its intent",
+        "branded: flag whether it names the own brand",
+        "country: text ISO 3166-1 alpha-2",
+        "language: text BCP 47",
+        "active: flag whether it is still asked",
+        "volume_estimate: integer searches a month",
+        "volume_band: text searches a month as a band",
+        "created_at: instant when it was added",
+        refers=TO_PROJECT,
+    ),
+)

@@ -1,0 +1,249 @@
+"""Conversions: visits that came from answer engines, and what came of them.
+
+``totals.sessions`` are all visits of the window, whatever their source and whatever the
+engine filter; ``aiSessions`` are those from the engines in scope; *other* visits are those
+from no engine that can be told apart.
+
+Conversions arrive later than visits. Conversions, revenue and conversion rates are those
+of the days whose conversions are complete, visits included, and the availability says so
+where that leaves out days. Where it is not known up to which day they are complete, but
+some are recorded, they are taken to be complete.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from aatoolkit.service.answer import Answer, Availability, State, section
+from aatoolkit.service.availability import not_held
+from aatoolkit.service.observations import Observations
+from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumerate_words
+
+# A day without any visit at all is taken for a day that was not recorded.
+_VISITED = """
+made AS (
+  SELECT host, visit_id, count(*) AS n, sum(revenue ORDER BY conversion_id) AS revenue
+  FROM store.conversions WHERE host = $host GROUP BY host, visit_id
+),
+visited AS (
+  SELECT visits.*, coalesce(made.n, 0) AS made, made.revenue,
+    visits.day <= CAST($through AS DATE) AS complete,
+    visits.engine IS NULL OR engines.separable_traffic IS FALSE AS other,
+    NOT other AND (len($engine) = 0 OR list_contains($engine, visits.engine)) AS ai
+  FROM store.visits AS visits
+  LEFT JOIN store.engines AS engines USING (host, engine)
+  LEFT JOIN made USING (host, visit_id)
+  WHERE visits.host = $host AND visits.day BETWEEN $window_start AND $window_end
+),
+listed AS (
+  SELECT engine, coalesce(label, engine) AS label, referrers,
+    separable_traffic IS FALSE AS inseparable,
+    separable_traffic IS TRUE OR engine IN (SELECT engine FROM visited WHERE ai) AS told_apart
+  FROM scoped_engines
+  WHERE configured OR engine IN (SELECT engine FROM visited WHERE ai)
+  UNION ALL
+  SELECT DISTINCT engine, engine, NULL, FALSE, TRUE FROM visited
+  WHERE ai AND engine NOT IN (SELECT engine FROM scoped_engines)
+)
+"""
+
+_MEASURED = "(SELECT bool_or(complete) FROM visited)"
+_MADE = "CAST(coalesce(sum(made) FILTER (complete), 0) AS BIGINT)"
+_CONVERSIONS = f"CASE WHEN {_MEASURED} THEN {_MADE} END"
+_RATE = f"{_MADE} / nullif(count(visit_id) FILTER (complete), 0)"
+_REVENUE = f"""CASE WHEN {_MEASURED} AND $priced THEN
+    CASE WHEN {_MADE} = 0 THEN 0.0 ELSE sum(revenue ORDER BY visit_id) FILTER (complete) END
+  END"""
+
+_TOTALS = f"""
+WITH {_VISITED}
+SELECT (SELECT count(*) FROM visited) AS sessions, count(*) AS "aiSessions",
+  count(*) / (SELECT count(*) FROM visited) AS "aiSessionShare",
+  {_CONVERSIONS} AS "aiConversions", {_RATE} AS "aiConversionRate",
+  (SELECT {_RATE} FROM visited WHERE other) AS "otherConversionRate",
+  {_REVENUE} AS "aiRevenue"
+FROM visited WHERE ai
+"""
+
+_ENGINES = f"""
+WITH {_VISITED},
+counted AS (
+  SELECT engine, count(visit_id) AS sessions,
+    CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
+    {_CONVERSIONS} AS conversions, {_RATE} AS rate, {_REVENUE} AS revenue,
+    count(visit_id) FILTER (engaged) / nullif(count(engaged), 0) AS engagement,
+    avg(seconds ORDER BY visit_id) AS seconds
+  FROM listed LEFT JOIN (SELECT * FROM visited WHERE ai) USING (engine)
+  WHERE told_apart AND NOT inseparable GROUP BY engine
+)
+SELECT engine, CASE WHEN inseparable THEN [] ELSE referrers END AS referrers, sessions, users,
+  conversions, rate AS "conversionRate", revenue, engagement AS "engagementRate",
+  seconds AS "averageSessionSeconds"
+FROM listed LEFT JOIN counted USING (engine) ORDER BY sessions DESC NULLS LAST, engine
+"""
+
+_PAGES = f"""
+WITH {_VISITED}, {CITED_PATHS},
+cited AS (
+  SELECT path, count(DISTINCT chat_id) AS n FROM cited_paths
+  WHERE site IN ($host, 'www.' || $host) GROUP BY path
+),
+landed AS (
+  SELECT coalesce(path, '(not set)') AS page, any_value(path) AS path, count(*) AS sessions,
+    {_CONVERSIONS} AS conversions, {_REVENUE} AS revenue
+  FROM visited WHERE ai GROUP BY page
+)
+SELECT page AS path, sessions, conversions, revenue,
+  CASE WHEN $counted AND path IS NOT NULL THEN coalesce(n, 0) END AS "citedAnswerCount"
+FROM landed LEFT JOIN cited USING (path) ORDER BY sessions DESC, page
+"""
+
+_DAILY = f"""
+WITH {_VISITED},
+counted AS (
+  SELECT day, engine, count(visit_id) AS sessions,
+    CASE WHEN day <= CAST($through AS DATE)
+         THEN CAST(coalesce(sum(made), 0) AS BIGINT) END AS conversions
+  FROM (SELECT DISTINCT day FROM visited)
+  CROSS JOIN (SELECT engine FROM listed WHERE told_apart AND NOT inseparable)
+  LEFT JOIN (SELECT * FROM visited WHERE ai) USING (day, engine)
+  GROUP BY day, engine
+)
+SELECT day AS date, map_from_entries(list(
+  (engine, {{'sessions': sessions, 'conversions': conversions}}) ORDER BY engine
+)) AS "byEngine"
+FROM counted GROUP BY day ORDER BY day
+"""
+
+_RECORDED = """
+SELECT count(DISTINCT day) AS days, max(day) AS last_day,
+  count(*) FILTER (day <= CAST($through AS DATE)) > 0 AS measured
+FROM store.visits WHERE host = $host AND day BETWEEN $window_start AND $window_end
+"""
+
+_TOLD_APART = f"WITH {_VISITED} SELECT * FROM listed ORDER BY engine"
+
+_REVENUE_FIELDS = ("totals.aiRevenue", "engines[].revenue", "landingPages[].revenue")
+_CONVERSION_FIELDS = (
+    "totals.aiConversions",
+    "totals.aiConversionRate",
+    "totals.otherConversionRate",
+    "engines[].conversions",
+    "engines[].conversionRate",
+    "landingPages[].conversions",
+    "daily[].byEngine{}.conversions",
+)
+_SOURCE = ("provider", "property", "attribution", "currency", "timezone")
+_TOTALS_NAMES = (
+    "sessions",
+    "aiSessions",
+    "aiSessionShare",
+    "aiConversions",
+    "aiConversionRate",
+    "otherConversionRate",
+    "aiRevenue",
+)
+
+
+@section("conversions", filters=("engine",))
+def conversions(o: Observations) -> Answer:
+    """Give the visits and conversions of the window, by engine, landing page and day."""
+    source = next(iter(o.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
+    body: dict[str, Any] = {
+        "source": {name: source[name] if source else None for name in _SOURCE},
+        "totals": dict.fromkeys(_TOTALS_NAMES),
+        "engines": [],
+        "landingPages": [],
+        "daily": [],
+    }
+    if source is None or source["provider"] == "none":
+        reason = "No web analytics is connected."
+        return Answer(body, Availability("not_connected", reason, requires=("analytics",)))
+    if not o.observed("visits"):
+        return Answer(body, Availability("unavailable", not_held("visits")))
+    through = _through(o, source["conversions_through"])
+    recorded = o.row(_RECORDED, through=through)
+    if not recorded["days"]:
+        reason = "No visits were recorded in this window."
+        return Answer(body, Availability("unavailable", reason))
+    priced = source["currency"] is not None
+    counted = citations_are_counted(o)
+    body["totals"] = o.row(_TOTALS, through=through, priced=priced)
+    body["engines"] = o.rows(_ENGINES, through=through, priced=priced)
+    body["landingPages"] = o.rows(_PAGES, through=through, priced=priced, counted=counted)
+    body["daily"] = o.rows(_DAILY, through=through)
+    engines = o.rows(_TOLD_APART, through=through)
+    reasons = _reasons(o, through, recorded, engines)
+    availability = Availability(
+        status="partial" if reasons else "available",
+        reason=" ".join(reasons) or None,
+        sample_count=body["totals"]["aiSessions"],
+        as_of=_as_of(o, recorded["last_day"]),
+        fields=_fields(through, recorded, priced),
+        engines=_states(engines),
+    )
+    return Answer(body, availability)
+
+
+def _through(o: Observations, complete_through: date | None) -> date | None:
+    """The last day whose conversions count; None where conversions are not recorded."""
+    if complete_through is None and o.observed("conversions"):
+        return o.window.end
+    return complete_through
+
+
+def _as_of(o: Observations, last_day: date) -> datetime:
+    if last_day >= o.as_of.date():
+        return o.as_of
+    return datetime.combine(last_day + timedelta(days=1), time(), tzinfo=o.as_of.tzinfo)
+
+
+def _reasons(
+    o: Observations,
+    through: date | None,
+    recorded: dict[str, Any],
+    engines: list[dict[str, Any]],
+) -> list[str]:
+    reasons = []
+    if recorded["days"] < o.window.days:
+        missing = o.window.days - recorded["days"]
+        reasons.append(f"{missing} of {o.window.days} days in the window have no record.")
+    if through is None or through < recorded["last_day"]:
+        reasons.append(_lag(through, recorded))
+    mixed = [engine["label"] for engine in engines if engine["inseparable"]]
+    if mixed:
+        reasons.append(f"{enumerate_words(mixed)} traffic cannot be separated from other traffic.")
+    return reasons
+
+
+def _lag(through: date | None, recorded: dict[str, Any]) -> str:
+    if through is None:
+        return "Conversions are not recorded."
+    if not recorded["measured"]:
+        return "Conversions are not complete yet for any day of the window."
+    return f"Conversions are complete up to {through.isoformat()}; later days are left out."
+
+
+def _fields(through: date | None, recorded: dict[str, Any], priced: bool) -> dict[str, State]:
+    states: dict[str, State] = {}
+    if through is None or through < recorded["last_day"]:
+        state = State("partial" if recorded["measured"] else "unavailable", _lag(through, recorded))
+        states |= dict.fromkeys((*_CONVERSION_FIELDS, *_REVENUE_FIELDS), state)
+    if not priced:
+        state = State("unavailable", "The analytics property records no revenue.")
+        states |= dict.fromkeys(_REVENUE_FIELDS, state)
+    return states
+
+
+def _states(engines: list[dict[str, Any]]) -> dict[str, State]:
+    states = {}
+    for engine in engines:
+        label = engine["label"]
+        if engine["inseparable"]:
+            reason = f"{label} traffic cannot be separated from other traffic."
+            states[engine["engine"]] = State("not_applicable", reason)
+        elif not engine["told_apart"]:
+            reason = f"It is not known whether {label} traffic can be told apart."
+            states[engine["engine"]] = State("unavailable", reason)
+    return states

@@ -1,0 +1,249 @@
+"""Crawler activity: which crawlers asked for which paths, as the gateway recorded it.
+
+An hour the gateway was not recording is not an hour without requests: a bucket of the
+series is null unless requests were seen in it, and 0 only where every one of its hours is
+known to have been recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aatoolkit.service.answer import Answer, Availability, State, section
+from aatoolkit.service.observations import Observations
+from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumerate_words
+
+_HITS = """
+hits AS (
+  SELECT hits.*, bots.operator, bots.purpose, bots.verification,
+    coalesce(hits.last_at, hits.hour) AS seen_at
+  FROM store.crawler_hits AS hits LEFT JOIN store.bots AS bots USING (bot)
+  WHERE hits.host = $host AND CAST(hits.hour AS DATE) BETWEEN $window_start AND $window_end
+    AND (len($engine) = 0 OR list_contains($engine, bots.engine))
+)
+"""
+
+_RECORDED = """
+SELECT count(DISTINCT hour) AS hours, max(hour) AS last_hour
+FROM (
+  SELECT host, hour FROM store.crawler_hours UNION ALL SELECT host, hour FROM store.crawler_hits
+)
+WHERE host = $host AND CAST(hour AS DATE) BETWEEN $window_start AND $window_end
+"""
+
+_EVENTS = """
+SELECT min(hour) AS first_at, max(coalesce(last_at, hour)) AS last_at
+FROM store.crawler_hits WHERE host = $host AND CAST(hour AS DATE) <= $window_end
+"""
+
+_TOTALS = f"""
+WITH {_HITS}
+SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
+  CASE WHEN count(*) = 0 THEN 0 ELSE CAST(sum(verified_requests) AS BIGINT) END
+    AS "verifiedRequests",
+  count(DISTINCT bot) AS "uniqueBots",
+  CASE WHEN count(*) = 0 THEN 0 ELSE nullif(count(DISTINCT path), 0) END AS "uniquePaths",
+  CASE WHEN count(*) = 0 THEN 0 ELSE CAST(sum(bytes) AS BIGINT) END AS bytes
+FROM hits
+"""
+
+_BOTS = f"""
+WITH {_HITS},
+classes AS (
+  SELECT bot, map_from_entries(list((class, n) ORDER BY class)) AS counts
+  FROM (
+    SELECT bot, concat(status // 100, 'xx') AS class, CAST(sum(requests) AS BIGINT) AS n
+    FROM hits WHERE status IS NOT NULL GROUP BY ALL
+  )
+  GROUP BY bot
+)
+SELECT bot, any_value(operator) AS operator, any_value(purpose) AS purpose,
+  CAST(sum(requests) AS BIGINT) AS requests,
+  CAST(sum(verified_requests) AS BIGINT) AS "verifiedRequests",
+  any_value(verification) AS verification,
+  nullif(count(DISTINCT path), 0) AS "uniquePaths",
+  any_value(counts) AS "statusCounts", max(seen_at) AS "lastSeenAt"
+FROM hits LEFT JOIN classes USING (bot) GROUP BY bot ORDER BY requests DESC, bot
+"""
+
+_BUCKETS = """
+buckets AS (
+  SELECT start, count(DISTINCT listed.hour) AS hours
+  FROM generate_series(
+    CAST($window_start AS TIMESTAMP), CAST($window_end AS TIMESTAMP) + INTERVAL 23 HOUR,
+    CAST(concat('1 ', $bucket) AS INTERVAL)
+  ) AS series(start)
+  LEFT JOIN (SELECT hour FROM store.crawler_hours WHERE host = $host) AS listed
+    ON date_trunc($bucket, CAST(listed.hour AS TIMESTAMP)) = start
+  GROUP BY start
+)
+"""
+
+_SERIES = f"""
+WITH {_HITS}, {_BUCKETS},
+counted AS (
+  SELECT bot, date_trunc($bucket, CAST(hour AS TIMESTAMP)) AS start,
+    CAST(sum(requests) AS BIGINT) AS n
+  FROM hits GROUP BY ALL
+)
+SELECT bot, list(CASE WHEN n IS NULL AND hours = $hours THEN 0 ELSE n END ORDER BY start)
+  AS requests
+FROM (SELECT DISTINCT bot FROM hits) CROSS JOIN buckets LEFT JOIN counted USING (bot, start)
+GROUP BY bot ORDER BY sum(n) DESC, bot
+"""
+
+_PATHS = f"""
+WITH {_HITS}, {CITED_PATHS},
+sites AS (
+  SELECT path, lower(site) AS site FROM hits WHERE site IS NOT NULL
+  UNION SELECT path, unnest([$host, 'www.' || $host]) FROM hits
+),
+cited AS (
+  SELECT path, count(DISTINCT chat_id) AS n FROM sites JOIN cited_paths USING (site, path)
+  GROUP BY path
+),
+crawlers AS (
+  SELECT path, map_from_entries(list((bot, n) ORDER BY n DESC, bot)) AS by_bot
+  FROM (SELECT path, bot, CAST(sum(requests) AS BIGINT) AS n FROM hits GROUP BY ALL)
+  GROUP BY path
+),
+counted AS (
+  SELECT path, CAST(sum(requests) AS BIGINT) AS requests, max(seen_at) AS seen_at,
+    last(status ORDER BY seen_at, hour, bot, status NULLS FIRST) AS status
+  FROM hits WHERE path IS NOT NULL GROUP BY path
+)
+SELECT path, requests, seen_at AS "lastCrawledAt", status AS "lastStatus", by_bot AS "byBot",
+  CASE WHEN $counted THEN coalesce(n, 0) END AS "citedAnswerCount"
+FROM counted JOIN crawlers USING (path) LEFT JOIN cited USING (path)
+ORDER BY requests DESC, path
+"""
+
+_RECORDING = {
+    "verified_requests": ("totals.verifiedRequests", "bots[].verifiedRequests"),
+    "bytes": ("totals.bytes",),
+    "path": ("totals.uniquePaths", "bots[].uniquePaths", "paths"),
+    "status": ("bots[].statusCounts", "paths[].lastStatus"),
+}
+"""Columns of a request that may not be recorded, and the fields that rest on them."""
+
+_REQUIRED = {
+    "cname": "CNAME gateway is not connected.",
+    "dcv": "Domain control validation is not complete.",
+}
+
+
+@section("crawl", filters=("engine",))
+def crawl(o: Observations) -> Answer:
+    """Give the requests of the crawlers in scope; the engine filter picks their crawlers.
+
+    A host with records but no gateway has logs of its own, and is served from them.
+    """
+    gateway = next(iter(o.rows("SELECT * FROM store.gateways WHERE host = $host")), None)
+    held = o.observed("crawler_hits") or o.observed("crawler_hours")
+    bucket = "hour" if o.window.days == 7 else "day"
+    body: dict[str, Any] = {
+        "gateway": _gateway(o, gateway, held),
+        "totals": dict.fromkeys(
+            ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes")
+        ),
+        "bots": [],
+        "series": {"bucket": bucket, "timestamps": [], "requests": {}},
+        "paths": [],
+    }
+    requires = _requires(gateway, held)
+    if requires:
+        reason = " ".join(_REQUIRED[name] for name in requires)
+        return Answer(body, Availability("not_connected", reason, requires=requires))
+    availability = _availability(o)
+    if availability.status != "unavailable":
+        body |= _activity(o, bucket)
+    return Answer(body, availability)
+
+
+def _requires(gateway: Mapping[str, Any] | None, held: bool) -> tuple[str, ...]:
+    if gateway is None:
+        return () if held else tuple(_REQUIRED)
+    lacking = {
+        "cname": gateway["cname_state"] != "connected",
+        "dcv": gateway["dcv_state"] != "valid",
+    }
+    return tuple(name for name, lacks in lacking.items() if lacks)
+
+
+def _gateway(o: Observations, gateway: Mapping[str, Any] | None, held: bool) -> dict[str, Any]:
+    known = gateway or {"cname_state": None if held else "not_configured"}
+    events = o.row(_EVENTS)
+    return {
+        "cname": {
+            "state": known["cname_state"],
+            "host": known.get("cname_host"),
+            "target": known.get("cname_target"),
+        },
+        "dcv": {
+            "state": known.get("dcv_state"),
+            "validatedAt": known.get("dcv_validated_at"),
+            "expiresAt": known.get("dcv_expires_at"),
+        },
+        "firstEventAt": events["first_at"],
+        "lastEventAt": events["last_at"],
+    }
+
+
+def _activity(o: Observations, bucket: str) -> dict[str, Any]:
+    bots = o.rows(_BOTS)
+    for bot in bots:
+        bot["statusCounts"] = bot["statusCounts"] or {}
+    hours = 1 if bucket == "hour" else 24
+    return {
+        "totals": o.row(_TOTALS),
+        "bots": bots,
+        "series": {
+            "bucket": bucket,
+            "timestamps": o.column(
+                f"WITH {_BUCKETS} SELECT start FROM buckets ORDER BY start", bucket=bucket
+            ),
+            "requests": {
+                row["bot"]: row["requests"] for row in o.rows(_SERIES, bucket=bucket, hours=hours)
+            },
+        },
+        "paths": o.rows(_PATHS, counted=citations_are_counted(o)),
+    }
+
+
+def _availability(o: Observations) -> Availability:
+    asked = o.question.filter("engine")
+    if asked and not o.value(
+        "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
+    ):
+        reason = f"No crawler of {enumerate_words(asked)} is known."
+        return Availability("unavailable", reason)
+    recorded = o.row(_RECORDED)
+    expected = 24 * o.window.days
+    missing = expected - recorded["hours"]
+    if missing == expected:
+        return Availability("unavailable", "No hour in the window has a record.")
+    last_seen = o.value(f"WITH {_HITS} SELECT max(seen_at) FROM hits")
+    return Availability(
+        "partial" if missing else "available",
+        f"{missing} of {expected} hours in the window have no record." if missing else None,
+        as_of=last_seen or recorded["last_hour"],
+        fields=_unrecorded(o),
+    )
+
+
+def _unrecorded(o: Observations) -> dict[str, State]:
+    """The fields that rest on what is not recorded for all requests."""
+    columns = ", ".join(
+        f"CAST(sum(requests) FILTER ({name} IS NULL) AS BIGINT) AS {name}" for name in _RECORDING
+    )
+    counts = o.row(
+        f"WITH {_HITS} SELECT CAST(sum(requests) AS BIGINT) AS total, {columns} FROM hits"
+    )
+    states = {}
+    for name, paths in _RECORDING.items():
+        if counts[name]:
+            status = "unavailable" if counts[name] == counts["total"] else "partial"
+            reason = f"Not recorded for {counts[name]} of {counts['total']} requests."
+            states.update(dict.fromkeys(paths, State(status, reason)))
+    return states

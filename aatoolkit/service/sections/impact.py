@@ -1,0 +1,238 @@
+"""Impact: what changed after an action was completed, between two windows of answers.
+
+An action is listed where its later window overlaps the window asked for. Both its windows
+are read from all answers that pass the engine, topic and category filters, limited to the
+prompts that the action should move; the brand filter says whose mentions and citations
+count, else the own brand's.
+
+``mentionRate`` carries a 95 % Wilson interval (Wilson 1927), and as confidence 1 - p of the
+two-sided two-proportion z test. ``citationCount`` counts citations of the subject's pages;
+its verdict is that of a z test of citations per answer, but as citations of one answer are
+not independent it carries neither interval nor confidence. A verdict needs p < 0.05. The
+verdict of an action is that of its first metric.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aatoolkit.service.answer import Answer, Availability, section
+from aatoolkit.service.availability import last_run, not_held
+from aatoolkit.service.inference import proportions_differ, rates_differ, wilson_interval
+from aatoolkit.service.mentions import subject_missing
+from aatoolkit.service.observations import Observations
+from aatoolkit.service.own_citations import OWN_DOMAINS, own_citations_missing
+
+_LEAST_DAYS = 7
+_LEAST_ANSWERS = 30
+_LEVEL = 0.05
+_METRICS = ("mentionRate", "citationCount")
+
+_LISTED = "host = $host AND after_start <= $window_end AND after_end >= $window_start"
+
+_EXPERIMENTS = f"""
+SELECT *, date_diff('day', after_start, least(after_end, $window_end)) + 1 AS days_after
+FROM store.experiments WHERE {_LISTED} ORDER BY completed_on, action_id
+"""
+
+_SAMPLES = f"""
+WITH {OWN_DOMAINS}, periods AS (
+  SELECT action_id, prompt_ids, 'before' AS period, before_start AS first, before_end AS last
+  FROM store.experiments WHERE {_LISTED}
+  UNION ALL
+  SELECT action_id, prompt_ids, 'after', after_start, after_end
+  FROM store.experiments WHERE {_LISTED}
+), asked AS (
+  SELECT chat_id, prompt_id, CAST(ran_at AS DATE) AS day
+  FROM store.answers
+  WHERE host = $host AND outcome = 'answered'
+    AND CAST(ran_at AS DATE) <= $window_end
+    AND prompt_id IN (SELECT prompt_id FROM scoped_prompts)
+    AND (len($engine) = 0 OR list_contains($engine, engine))
+), named AS (
+  SELECT DISTINCT chat_id FROM store.mentions
+  WHERE host = $host AND brand IN (SELECT brand FROM focus)
+), cited AS (
+  SELECT chat_id, count(*) AS citation_count FROM store.citations
+  WHERE host = $host AND cited
+    AND source_domain IN (SELECT source_domain FROM own_domains)
+  GROUP BY chat_id
+)
+SELECT action_id, period,
+  prompt_ids IS NULL OR list_contains(prompt_ids, prompt_id) AS treated,
+  count(*) AS answer_count,
+  count(named.chat_id) AS mention_count,
+  CAST(sum(CASE WHEN cited.chat_id IS NULL THEN 0 ELSE citation_count END) AS BIGINT)
+    AS citation_count
+FROM periods JOIN asked ON day BETWEEN first AND last
+LEFT JOIN named USING (chat_id) LEFT JOIN cited USING (chat_id)
+GROUP BY ALL
+"""
+
+_ANNOTATIONS = """
+SELECT day AS date, label, kind FROM store.annotations
+WHERE host = $host AND day BETWEEN $window_start AND $window_end
+ORDER BY day, label
+"""
+
+Sample = dict[str, Any]
+_NOTHING: Sample = {"answer_count": 0, "mention_count": 0, "citation_count": 0}
+
+
+@section("impact")
+def impact(o: Observations) -> Answer:
+    """Completed actions with the change that followed, and events of the window."""
+    samples = {(row["action_id"], row["period"], row["treated"]): row for row in o.rows(_SAMPLES)}
+    countable = {
+        "mentionRate": subject_missing(o) is None,
+        "citationCount": own_citations_missing(o) is None,
+    }
+    actions = [_action(row, samples, countable) for row in o.rows(_EXPERIMENTS)]
+    return Answer(
+        {"actions": actions, "annotations": o.rows(_ANNOTATIONS)},
+        _availability(o, actions, countable),
+    )
+
+
+def _action(
+    experiment: dict[str, Any],
+    samples: dict[tuple[str, str, bool], Sample],
+    countable: dict[str, bool],
+) -> dict[str, Any]:
+    def pair(treated: bool) -> tuple[Sample, Sample]:
+        before, after = (
+            samples.get((experiment["action_id"], period, treated), _NOTHING)
+            for period in ("before", "after")
+        )
+        return before, after
+
+    before, after = pair(treated=True)
+    early = experiment["days_after"] < _LEAST_DAYS or after["answer_count"] < _LEAST_ANSWERS
+    measured = not early and before["answer_count"] >= _LEAST_ANSWERS
+    metrics = [
+        _metric(name, before, after)
+        for name in experiment["metrics"] or _METRICS
+        if measured and countable[name]
+    ]
+    compared = measured and countable["mentionRate"] and experiment["prompt_ids"] is not None
+    return {
+        "actionId": experiment["action_id"],
+        "title": experiment["title"],
+        "completedOn": experiment["completed_on"],
+        "before": {"start": experiment["before_start"], "end": experiment["before_end"]},
+        "after": {"start": experiment["after_start"], "end": experiment["after_end"]},
+        "verdict": "too_early" if early else metrics[0]["verdict"] if metrics else None,
+        "metrics": metrics,
+        "control": _control(experiment["control"], *pair(treated=False)) if compared else None,
+    }
+
+
+def _metric(name: str, before: Sample, after: Sample) -> dict[str, Any]:
+    describe = _mention_rate if name == "mentionRate" else _citation_count
+    described = describe(before, after)
+    first, second = described["before"]["value"], described["after"]["value"]
+    return {
+        "metric": name,
+        "unit": described["unit"],
+        "before": described["before"],
+        "after": described["after"],
+        "change": second - first,
+        "relativeChange": (second - first) / first if first else None,
+        "verdict": described["verdict"],
+        "confidence": described["confidence"],
+    }
+
+
+def _mention_rate(before: Sample, after: Sample) -> dict[str, Any]:
+    first, second = (
+        (sample["mention_count"], sample["answer_count"]) for sample in (before, after)
+    )
+    p = proportions_differ(first, second)
+    return {
+        "unit": "fraction",
+        "before": _side(_rate(before), before, wilson_interval(*first)),
+        "after": _side(_rate(after), after, wilson_interval(*second)),
+        "verdict": _verdict(_rate(after) - _rate(before), p),
+        "confidence": 1 - p,
+    }
+
+
+def _citation_count(before: Sample, after: Sample) -> dict[str, Any]:
+    first, second = (
+        (sample["citation_count"], sample["answer_count"]) for sample in (before, after)
+    )
+    change = second[0] / second[1] - first[0] / first[1]
+    return {
+        "unit": "count",
+        "before": _side(first[0], before),
+        "after": _side(second[0], after),
+        "verdict": _verdict(change, rates_differ(first, second)),
+        "confidence": None,
+    }
+
+
+def _side(
+    value: float, sample: Sample, interval: tuple[float, float] | tuple[None, None] = (None, None)
+) -> dict[str, Any]:
+    low, high = interval
+    return {
+        "value": value,
+        "sampleCount": sample["answer_count"],
+        "ciLow": low,
+        "ciHigh": high,
+    }
+
+
+def _rate(sample: Sample) -> float:
+    rate: float = sample["mention_count"] / sample["answer_count"]
+    return rate
+
+
+def _verdict(change: float, p: float) -> str:
+    if p >= _LEVEL:
+        return "no_detectable_change"
+    return "improved" if change > 0 else "declined"
+
+
+def _control(description: str | None, before: Sample, after: Sample) -> dict[str, Any] | None:
+    """The change of the prompts that the action did not touch."""
+    if description is None:
+        return None
+    measured = before["answer_count"] and after["answer_count"]
+    change = _rate(after) - _rate(before) if measured else None
+    return {"description": description, "metric": "mentionRate", "change": change}
+
+
+def _availability(
+    o: Observations, actions: list[dict[str, Any]], countable: dict[str, bool]
+) -> Availability:
+    if not o.observed("experiments"):
+        return Availability("unavailable", not_held("completed actions"), 0, last_run(o))
+    if not actions:
+        return Availability(
+            "unavailable", "No completed action is measured in this window.", 0, last_run(o)
+        )
+    missing = filter(None, (subject_missing(o), own_citations_missing(o)))
+    reasons = [*_shortages(actions, any(countable.values())), *missing]
+    status = "partial" if reasons else "available"
+    if not any(action["metrics"] for action in actions):
+        status = "insufficient_sample" if any(countable.values()) else "unavailable"
+    answers = sum(
+        metric[side]["sampleCount"]
+        for action in actions
+        for metric in action["metrics"][:1]
+        for side in ("before", "after")
+    )
+    return Availability(status, " ".join(reasons) or None, answers, last_run(o))
+
+
+def _shortages(actions: list[dict[str, Any]], countable: bool) -> list[str]:
+    """How many actions lack answers after, and how many before, their completion."""
+    early = sum(action["verdict"] == "too_early" for action in actions)
+    unfounded = sum(action["verdict"] is None for action in actions) if countable else 0
+    return [
+        f"{count} of {len(actions)} completed actions {'has' if count == 1 else 'have'} "
+        f"too little data {when} completion."
+        for count, when in ((early, "after"), (unfounded, "before"))
+        if count
+    ]

@@ -1,0 +1,192 @@
+"""Insights: what changed noticeably against the window before, put into words by rule.
+
+============================ ===========================================================
+``visibility_change``        the mention rate of a brand asked about, overall or on an engine
+``sentiment_change``         its sentiment score
+``competitor_citation_gain`` answers citing pages of a domain that mention a competitor
+``citation_loss``            answers that cited own pages which none cites any more
+============================ ===========================================================
+
+Severity is the size of the change, confidence the p-value of the test behind it; a sample
+below 30 in either window is never more than ``provisional``. A change that is too small,
+that chance explains too well (p of 0.2 and more) or that rests on fewer than 10 observations
+in either window is no insight.
+"""
+
+from __future__ import annotations
+
+from hashlib import md5
+from typing import Any
+
+from aatoolkit.service.answer import Answer, Availability, section
+from aatoolkit.service.availability import NO_PREVIOUS, answers_availability
+from aatoolkit.service.insight_words import words
+from aatoolkit.service.mentions import subject_missing
+from aatoolkit.service.movements import Movement, movements, with_evidence
+from aatoolkit.service.observations import Observations
+from aatoolkit.service.own_citations import own_citations_missing
+
+_KINDS = (
+    "visibility_change",
+    "sentiment_change",
+    "competitor_citation_gain",
+    "citation_loss",
+)
+_SEVERITIES = ("high", "medium", "low")
+_LEAST_EFFECTS = {
+    "mentionRate": (0.10, 0.05, 0.02),
+    "sentimentScore": (10.0, 5.0, 3.0),
+    "citationCount": (0.05, 0.02, 0.005),
+}
+_UNITS = {"mentionRate": "fraction", "sentimentScore": "score", "citationCount": "count"}
+_CONFIDENCES = ((0.001, "high"), (0.01, "confident"), (0.05, "worth_a_look"))
+_CHANCE, _FIRM_SAMPLE, _LEAST_SAMPLE, _LEAST_COUNT = 0.2, 30, 10, 3
+
+
+@section("insights")
+def insights(o: Observations) -> Answer:
+    """Noticeable changes, the most severe first, and a headline."""
+    availability = _availability(o)
+    if availability.status not in ("available", "partial"):
+        return Answer(
+            {
+                "summary": {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)},
+                "insights": [],
+            },
+            availability,
+        )
+    found = [
+        (severity, with_evidence(o, movement))
+        for movement in movements(o)
+        if (severity := _severity(movement)) is not None
+    ]
+    found.sort(key=_importance)
+    labels = _labels(o)
+    told = [
+        {
+            **_insight(o, severity, movement, labels),
+            "detectedAt": availability.as_of,
+            "state": _state(o, _insight_id(movement)),
+        }
+        for severity, movement in found
+    ]
+    return Answer({"summary": _summary(told), "insights": told}, availability)
+
+
+def _availability(o: Observations) -> Availability:
+    missing = [
+        subject_missing(o),
+        own_citations_missing(o),
+        None
+        if o.observed("source_page_brands")
+        else "It is not known which brands the cited pages mention.",
+    ]
+    known = answers_availability(o, reason=" ".join(filter(None, missing)) or None)
+    if known.status == "unavailable":
+        return known
+    if not o.previous_observed or not o.value("SELECT count(*) FROM previous_answers"):
+        return Availability(
+            "insufficient_sample",
+            f"There is nothing to compare with. {NO_PREVIOUS}",
+            known.sample_count,
+            known.as_of,
+            engines=known.engines,
+        )
+    return known
+
+
+def _severity(movement: Movement) -> str | None:
+    """How grave a movement is; None where it is not worth telling."""
+    few = movement.metric == "citationCount" and abs(movement.change) < _LEAST_COUNT
+    if few or min(movement.samples) < _LEAST_SAMPLE or movement.p_value >= _CHANCE:
+        return None
+    for severity, least in zip(_SEVERITIES, _LEAST_EFFECTS[movement.metric], strict=True):
+        if abs(movement.effect) >= least:
+            return severity
+    return None
+
+
+def _confidence(movement: Movement) -> str:
+    if min(movement.samples) < _FIRM_SAMPLE:
+        return "provisional"
+    for level, word in _CONFIDENCES:
+        if movement.p_value < level:
+            return word
+    return "provisional"
+
+
+def _importance(found: tuple[str, Movement]) -> tuple[int, int]:
+    severity, movement = found
+    return _SEVERITIES.index(severity), _KINDS.index(movement.kind)
+
+
+def _name(movement: Movement) -> str:
+    """What makes a movement the same one in another window."""
+    parts = (movement.kind, movement.engine, movement.brand, movement.domain)
+    return "|".join(part or "" for part in parts)
+
+
+def _insight_id(movement: Movement) -> str:
+    return "ins_" + md5(_name(movement).encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def _insight(
+    o: Observations, severity: str, movement: Movement, labels: dict[str, str]
+) -> dict[str, Any]:
+    return {
+        "insightId": _insight_id(movement),
+        "type": movement.kind,
+        "severity": severity,
+        "confidence": _confidence(movement),
+        **words(movement, labels),
+        "metric": {
+            "key": movement.metric,
+            "unit": _UNITS[movement.metric],
+            "before": movement.before,
+            "after": movement.after,
+            "change": movement.change,
+            "changeKind": "absolute",
+        },
+        "scope": {
+            "engine": movement.engine or _only(o, "engine"),
+            "topic": _only(o, "topic"),
+            "category": _only(o, "category"),
+            "brand": movement.brand,
+        },
+        "baseline": {"start": o.window.previous.start, "end": o.window.previous.end},
+        "evidence": {
+            "answerCount": movement.answer_count,
+            "promptIds": list(movement.prompt_ids),
+            "urls": list(movement.urls),
+        },
+    }
+
+
+def _labels(o: Observations) -> dict[str, str]:
+    """The engines' names by their ids, where they are known."""
+    rows = o.rows("SELECT engine, label FROM scoped_engines WHERE label IS NOT NULL")
+    return {row["engine"]: row["label"] for row in rows}
+
+
+def _only(o: Observations, name: str) -> str | None:
+    """The value of a filter, where it has a single one."""
+    values = o.question.filter(name)
+    return values[0] if len(values) == 1 else None
+
+
+def _state(o: Observations, insight_id: str) -> str:
+    states = o.column(
+        "SELECT state FROM store.insight_states WHERE host = $host AND insight_id = $insight_id",
+        insight_id=insight_id,
+    )
+    return states[0] if states else "new"
+
+
+def _summary(told: list[dict[str, Any]]) -> dict[str, Any]:
+    severities = [insight["severity"] for insight in told]
+    return {
+        "headline": "; ".join(insight["title"] for insight in told[:2]) + "."
+        if told
+        else "Nothing changed noticeably against the window before.",
+        "bySeverity": {severity: severities.count(severity) for severity in _SEVERITIES},
+    }

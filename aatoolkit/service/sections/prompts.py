@@ -1,0 +1,144 @@
+"""Prompts: every prompt in scope, what its answers say, and the account's allowance.
+
+Prompts that never ran are listed too, with nothing but the number of their answers, 0.
+All rows are given at once: the API documents no parameter for paging.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aatoolkit.service.answer import Answer, State, section
+from aatoolkit.service.availability import answers_availability
+from aatoolkit.service.mentions import focus_by, subject_missing
+from aatoolkit.service.observations import Observations
+from aatoolkit.service.own_citations import citations_by, own_citations_missing
+
+_PAGE = 100
+
+_PROMPTS = """
+WITH counted AS (
+  SELECT prompt_id, brand, count(*) AS mention_count FROM mentions GROUP BY prompt_id, brand
+), leaders AS (
+  SELECT prompt_id, first(brand ORDER BY mention_count DESC, brand) AS top_brand
+  FROM counted GROUP BY prompt_id
+)
+SELECT scoped_prompts.*, top_brand
+FROM scoped_prompts LEFT JOIN leaders USING (prompt_id)
+ORDER BY prompt_id
+"""
+
+_LATEST = """
+WITH latest AS (
+  SELECT * FROM runs
+  QUALIFY row_number() OVER (
+    PARTITION BY prompt_id, engine ORDER BY ran_at DESC, chat_id DESC) = 1
+), named AS (
+  SELECT chat_id, min(position) AS position FROM mentions
+  WHERE brand IN (SELECT brand FROM focus) GROUP BY chat_id
+)
+SELECT prompt_id, engine, day, position, outcome = 'answered' AS answered,
+  named.chat_id IS NOT NULL AS mentioned
+FROM latest LEFT JOIN named USING (chat_id)
+ORDER BY prompt_id, engine
+"""
+
+_USED = """
+SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
+  THEN count(*) FILTER (WHERE active) END AS used
+FROM store.prompts WHERE host = $host
+"""
+
+
+@section("prompts")
+def prompts(o: Observations) -> Answer:
+    """Prompt rows and the account's allowance."""
+    rows = _rows(o)
+    account = _account(o)
+    reasons = [subject_missing(o), own_citations_missing(o)]
+    return Answer(
+        {
+            "account": account,
+            "rows": rows,
+            "paging": {"offset": 0, "limit": max(_PAGE, len(rows)), "total": len(rows)},
+        },
+        answers_availability(
+            o,
+            reason=" ".join(filter(None, reasons)) or None,
+            fields=_unknown_allowances(account),
+        ),
+    )
+
+
+def _account(o: Observations) -> dict[str, Any]:
+    """The allowance is the account's: filters do not narrow it."""
+    project = o.project
+    allowance, used = project["prompt_allowance"], o.value(_USED)
+    known = allowance is not None and used is not None
+    return {
+        "plan": project["plan"],
+        "promptAllowance": allowance,
+        "promptsUsed": used,
+        "promptsRemaining": allowance - used if known else None,
+        "engineAllowance": project["engine_allowance"],
+        "resetsOn": project["allowance_resets_on"],
+    }
+
+
+def _unknown_allowances(account: dict[str, Any]) -> dict[str, State]:
+    return {
+        f"account.{name}": State("unavailable", "This is not known of the account.")
+        for name, value in account.items()
+        if value is None
+    }
+
+
+def _rows(o: Observations) -> list[dict[str, Any]]:
+    mentioned, cited = focus_by(o, "prompt_id"), citations_by(o, "prompt_id")
+    engines = _engines(o)
+    return [
+        {
+            "promptId": row["prompt_id"],
+            "prompt": row["prompt"],
+            "topic": row["topic"],
+            "category": row["category"],
+            "intent": row["intent"],
+            "branded": row["branded"],
+            "country": row["country"],
+            "language": row["language"],
+            "active": row["active"],
+            "volume": _volume(row),
+            "answerCount": seen.get("answer_count", 0),
+            "mentionCount": seen.get("mention_count"),
+            "mentionRate": seen.get("mention_rate"),
+            "averagePosition": seen.get("average_position"),
+            "sentimentScore": seen.get("sentiment_score"),
+            "ownCitationCount": cited.get(row["prompt_id"], {}).get("own_citation_count"),
+            "topBrand": row["top_brand"],
+            "engines": engines.get(row["prompt_id"], []),
+            "createdAt": row["created_at"],
+        }
+        for row in o.rows(_PROMPTS)
+        for seen in (mentioned.get(row["prompt_id"], {}),)
+    ]
+
+
+def _volume(row: dict[str, Any]) -> dict[str, Any] | None:
+    estimate, band = row["volume_estimate"], row["volume_band"]
+    return None if estimate is None and band is None else {"estimate": estimate, "band": band}
+
+
+def _engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
+    """The latest run of each prompt on each engine; one without an answer tells nothing."""
+    known = subject_missing(o) is None
+    latest: dict[str, list[dict[str, Any]]] = {}
+    for row in o.rows(_LATEST):
+        latest.setdefault(row["prompt_id"], []).append(
+            {
+                "engine": row["engine"],
+                "mentioned": row["mentioned"] if known and row["answered"] else None,
+                "position": row["position"],
+                "lastRunDay": row["day"],
+            }
+        )
+    return latest

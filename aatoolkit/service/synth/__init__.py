@@ -1,0 +1,111 @@
+"""A synthetic store of any size: the same seed gives the same bytes.
+
+Everything in it is made up, and says so. It is there to try the service and the toolkit on,
+with every gap that real observations have: engines that never ran, days without a run,
+answers that were refused, sentiment that was not scored, hours that were not recorded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from aatoolkit.service.schema import TABLES
+from aatoolkit.service.store import write_store
+from aatoolkit.service.synth.adverts import draw_ads
+from aatoolkit.service.synth.answers import draw_answers
+from aatoolkit.service.synth.checks import checks
+from aatoolkit.service.synth.crawlers import bots, draw_crawlers
+from aatoolkit.service.synth.projects import projects
+from aatoolkit.service.synth.runs import draw_runs
+from aatoolkit.service.synth.shopping import draw_shopping
+from aatoolkit.service.synth.sources import draw_sources
+from aatoolkit.service.synth.visits import draw_visits
+from aatoolkit.service.synth.work import work
+from aatoolkit.service.synth.world import AS_OF, HOSTS, HostPlan
+
+__all__ = ["synthesize", "write_synthetic_store"]
+
+_README = """\
+# A synthetic store
+
+Nothing in these tables was observed. They were drawn at random with seed {seed} and
+{answers} answers, to try the service on; hosts, brands, pages, prices and people in them are
+made up, and the names of answer engines and crawlers stand only for themselves.
+
+The store's clock stands at {as_of}.
+"""
+
+
+def synthesize(seed: int = 0, answers: int = 5000) -> dict[str, pa.Table]:
+    """Draw the tables of a store.
+
+    Parameters
+    ----------
+    seed
+        What is drawn; the same seed and size give the same rows.
+    answers
+        Answers over all hosts together, those that failed included. Traffic grows with it.
+
+    Raises
+    ------
+    ValueError
+        Where ``answers`` or ``seed`` is negative.
+    """
+    if answers < 0 or seed < 0:
+        raise ValueError("seed and answers cannot be negative")
+    parts = list(_parts(seed, answers))
+    return {
+        name: pa.concat_tables([part[name] for part in parts if name in part])
+        for name in TABLES
+        if any(name in part for part in parts)
+    }
+
+
+def write_synthetic_store(
+    folder: str | os.PathLike[str], seed: int = 0, answers: int = 5000
+) -> None:
+    """Draw a store and write it, with a note that it is synthetic.
+
+    Parameters
+    ----------
+    folder
+        Where; it is made if it does not exist.
+    seed, answers
+        As for :func:`synthesize`.
+
+    Raises
+    ------
+    ValueError
+        Where ``answers`` or ``seed`` is negative.
+    StoreError
+        Where the folder holds a table of another store.
+    """
+    write_store(folder, synthesize(seed, answers))
+    note = _README.format(seed=seed, answers=answers, as_of=AS_OF.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    Path(folder, "README.md").write_text(note, encoding="utf-8", newline="\n")
+
+
+def _parts(seed: int, answers: int) -> Iterator[dict[str, pa.Table]]:
+    """The tables host by host; the first host has what the others leave of the answers."""
+    yield {"bots": bots()}
+    counts = [int(plan.share * answers) for plan in HOSTS]
+    counts[0] += answers - sum(counts)
+    for plan, count in zip(HOSTS, counts, strict=True):
+        yield projects(plan)
+        yield draw_crawlers(plan, seed, 2 * count)
+        yield draw_visits(plan, seed, 2 * count)
+        yield checks(plan)
+        yield work(plan)
+        if plan.days:
+            yield from _observations(plan, seed, count)
+
+
+def _observations(plan: HostPlan, seed: int, count: int) -> Iterator[dict[str, pa.Table]]:
+    """What so many answers of a project hold."""
+    runs = draw_runs(plan, seed, count)
+    for draw in (draw_answers, draw_sources, draw_ads, draw_shopping):
+        yield draw(runs)

@@ -1,0 +1,119 @@
+"""Drawing whole columns at random, so that the same seed gives the same rows everywhere.
+
+Only uniform numbers are drawn: other distributions go through logarithms, whose last digit
+differs between platforms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aatoolkit.service.schema import TABLES
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+Numbers: TypeAlias = npt.NDArray[np.float64]
+
+SECONDS = 86_400
+
+
+def stream(seed: int, *path: int) -> np.random.Generator:
+    """A source of chance of its own for every part of the store, so that parts stay apart."""
+    return np.random.Generator(np.random.PCG64([seed, *path]))
+
+
+def weighted(rng: np.random.Generator, weights: Sequence[float] | Numbers, count: int) -> Integers:
+    """Places of a list, drawn by weight."""
+    edges = np.cumsum(np.asarray(weights, dtype=np.float64))
+    drawn = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
+    places: Integers = np.minimum(drawn, len(edges) - 1).astype(np.int64)
+    return places
+
+
+def between(rng: np.random.Generator, low: int, high: int, count: int) -> Integers:
+    """Whole numbers from ``low`` to ``high``, both included."""
+    drawn: Integers = rng.integers(low, high, size=count, dtype=np.int64, endpoint=True)
+    return drawn
+
+
+def chance(rng: np.random.Generator, probability: float | Numbers, count: int) -> Flags:
+    """True with the given probability."""
+    return rng.random(count) < probability
+
+
+def spread(counts: Integers) -> tuple[Integers, Integers]:
+    """The owner of each row, and its place from 0 with that owner, for so many rows each."""
+    owner = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    starts = np.cumsum(counts) - counts
+    return owner, np.arange(len(owner), dtype=np.int64) - starts[owner]
+
+
+def pick(values: Sequence[Any] | pa.Array, places: Integers) -> pa.Array:
+    """The values at the places."""
+    return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(places))
+
+
+def unless(unknown: Flags, values: Any) -> pa.Array:
+    """The values, with null where they are unknown."""
+    values = pa.array(values)
+    return pc.if_else(pa.array(unknown), pa.scalar(None, values.type), values)
+
+
+def numbered(prefix: str, count: int) -> pa.Array:
+    """Ids that say nothing but their number."""
+    return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
+
+
+def day_number(day: date) -> int:
+    """Days since 1970-01-01."""
+    return (day - date(1970, 1, 1)).days
+
+
+def days(numbers: Integers) -> pa.Array:
+    """Days since 1970-01-01 as days."""
+    return pa.array(numbers.astype(np.int32)).cast(pa.date32())
+
+
+def instants(numbers: Integers, seconds: Integers) -> pa.Array:
+    """Days since 1970-01-01 and seconds in them as instants."""
+    microseconds = (numbers * SECONDS + seconds) * 1_000_000
+    return pa.array(microseconds).cast(pa.timestamp("us", tz="UTC"))
+
+
+def instant(text: str) -> datetime:
+    """An instant written ``2026-11-20T23:30:00Z``."""
+    return datetime.fromisoformat(text)
+
+
+def observed(name: str, host: str, **columns: Any) -> pa.Table:
+    """Rows of a store table from whole columns; columns not given are null."""
+    some = next(iter(columns.values()))
+    columns["host"] = pa.repeat(host, len(some))
+    return pa.table(
+        [
+            pa.array(columns[column.name]).cast(column.type)
+            if column.name in columns
+            else pa.nulls(len(some), column.type)
+            for column in TABLES[name].columns
+        ],
+        schema=TABLES[name].arrow,
+    )
+
+
+def listed(name: str, host: str | None, records: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Rows of a store table from records; what a record does not say is null."""
+    own = {} if host is None else {"host": host}
+    return pa.Table.from_pylist([{**own, **record} for record in records], TABLES[name].arrow)
+
+
+def tabled(name: str, host: str, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
+    """Rows of a store table from tuples in the order of its columns after ``host``."""
+    names = [column.name for column in TABLES[name].columns if column.name != "host"]
+    return listed(name, host, [dict(zip(names, row, strict=False)) for row in rows])

@@ -1,0 +1,80 @@
+"""Where the base URL and the token come from, when they are not given."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aatoolkit.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from aatoolkit.http import Secret
+
+BASE_URL = "AATOOLKIT_BASE_URL"
+TOKEN = "AATOOLKIT_TOKEN"
+TOKEN_FILE = "AATOOLKIT_TOKEN_FILE"
+KEYRING_SERVICE = "aatoolkit"
+
+
+def find_base_url(given: str | None) -> str:
+    """The base URL: what is given, or else what the environment says.
+
+    Raises
+    ------
+    ConfigurationError
+        If neither names one.
+    """
+    found = given or os.environ.get(BASE_URL)
+    if not found:
+        raise ConfigurationError(
+            f"no base URL: give base_url='https://api.example', or set {BASE_URL}; "
+            "aa.demo() needs none, it serves synthetic data on this machine",
+            setting="base_url",
+        )
+    return found
+
+
+def find_token(given: Secret | None, origin: str) -> Secret | None:
+    """The token: given, from the environment, from a file it names, or from the key store.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file that the environment names cannot be read.
+    """
+    from aatoolkit.http import Secret
+
+    if given is not None:
+        return given
+    if os.environ.get(TOKEN):
+        return Secret(os.environ[TOKEN])
+    if os.environ.get(TOKEN_FILE):
+        return _read_file(Path(os.environ[TOKEN_FILE]).expanduser())
+    return _ask_keyring(origin)
+
+
+def _read_file(path: Path) -> Secret:
+    from aatoolkit.http import Secret
+
+    try:
+        return Secret(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+    # Raised here, outside the handler: a decoding error holds what the file holds.
+    raise ConfigurationError(
+        f"{TOKEN_FILE} names a file that cannot be read: {path} ({reason})", setting="token"
+    )
+
+
+def _ask_keyring(origin: str) -> Secret | None:
+    """The token that the system's key store holds for this service, if there is one."""
+    from aatoolkit.http import Secret
+
+    try:
+        import keyring
+
+        found = keyring.get_password(KEYRING_SERVICE, origin)
+    except Exception:  # key stores fail in many ways; each means that there is no token
+        return None
+    return Secret.wrap(found or None)

@@ -1,0 +1,224 @@
+"""What a read gives: `Tables`, the frames of one section, and `Dataset`, those of many."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.text import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aatoolkit.errors import AAToolkitError
+    from aatoolkit.payload import Payload
+
+
+class Tables(Mapping[str, "pd.DataFrame"]):
+    """The tables of one section: a mapping from a table's name to its DataFrame.
+
+    A frame is built when it is first asked for, and kept.
+
+    Attributes
+    ----------
+    section : str
+        The section's name.
+    main : pandas.DataFrame
+        The section's main table.
+    extra : pandas.DataFrame
+        Every leaf of the answer that no column took: ``path`` (its JSON path), ``value`` (as
+        JSON text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
+    availability : pandas.DataFrame
+        What the answer says of itself: ``scope``, ``target``, ``status``, ``cause``,
+        ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``.
+    drift : pandas.DataFrame
+        Where answer and declaration differ: ``kind``, ``path``, ``count``, ``example``.
+    payload : Payload or None
+        The answer itself, where it was fetched.
+    """
+
+    def __init__(
+        self,
+        section: str,
+        loaders: Mapping[str, Callable[[], pd.DataFrame]],
+        *,
+        rows: Mapping[str, int],
+        words: Mapping[str, str],
+        extra: Callable[[], pd.DataFrame],
+        availability: pd.DataFrame,
+        drift: pd.DataFrame,
+        payload: Payload | None = None,
+    ) -> None:
+        self.section = section
+        self.availability = availability
+        self.drift = drift
+        self.payload = payload
+        self.rows = dict(rows)
+        self.words = dict(words)
+        self._loaders = dict(loaders)
+        self._frames: dict[str, pd.DataFrame] = {}
+        self._extra = extra
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._loaders:
+            raise KeyError(f"{self.section} has no table {name!r}; it has {', '.join(self)}")
+        if name not in self._frames:
+            self._frames[name] = self._loaders[name]()
+        return self._frames[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._loaders
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaders)
+
+    def __len__(self) -> int:
+        return len(self._loaders)
+
+    @property
+    def main(self) -> pd.DataFrame:
+        """The section's main table."""
+        return self[next(iter(self))]
+
+    @property
+    def extra(self) -> pd.DataFrame:
+        """Every leaf of the answer that no column took."""
+        if "" not in self._frames:
+            self._frames[""] = self._extra()
+        return self._frames[""]
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row a table: ``table``, ``rows``, ``availability`` in words."""
+        rows = [(name, self.rows[name], self.words[name]) for name in self]
+        return _summary(("table", "rows", "availability"), rows)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def __repr__(self) -> str:
+        width = max(len(visible(name)) for name in self)
+        lines = [
+            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self.words[name])}"
+            for name in self
+        ]
+        return "\n".join([f"<Tables of {visible(self.section)}{self._drifted()}>", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (
+                f"<code>{html.escape(name)}</code>",
+                f"{self.rows[name]:,}",
+                html.escape(self.words[name]),
+            )
+            for name in self
+        )
+        title = html.escape(f"{self.section}{self._drifted()}")
+        return _html_table(title, ("table", "rows", "availability"), rows)
+
+    def _drifted(self) -> str:
+        return f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
+
+
+class Dataset(Mapping[str, Tables]):
+    """The sections of one scope: a mapping from a section's name to its `Tables`.
+
+    Attributes
+    ----------
+    errors : dict of str to AAToolkitError
+        The sections that failed, and how; they are not in the mapping.
+    """
+
+    def __init__(
+        self, results: Mapping[str, Tables], errors: Mapping[str, AAToolkitError] | None = None
+    ) -> None:
+        self._results = dict(results)
+        self.errors = dict(errors or {})
+
+    def __getitem__(self, section: str) -> Tables:
+        if section in self.errors:
+            failure = self.errors[section]
+            raise KeyError(f"{section} failed: {failure}") from failure
+        if section not in self._results:
+            raise KeyError(f"there is no section {section!r} here; there are {', '.join(self)}")
+        return self._results[section]
+
+    def __contains__(self, section: object) -> bool:
+        return section in self._results
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row a table: ``section``, ``table``, ``rows``, ``availability`` in words.
+
+        A section that failed has one row with no table and no count.
+        """
+        rows = [
+            (name, table, tables.rows[table], tables.words[table])
+            for name, tables in self.items()
+            for table in tables
+        ]
+        failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
+        return _summary(("section", "table", "rows", "availability"), [*rows, *failed])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.errors)} failed" if self.errors else ""
+        lines = [
+            f"  {visible(name)}: {len(tables)} tables, {sum(tables.rows.values()):,} rows"
+            for name, tables in self.items()
+        ]
+        lines += [
+            f"  {visible(name)}: failed: {visible(str(e))}" for name, e in self.errors.items()
+        ]
+        return "\n".join([f"<Dataset of {len(self)} sections{failed}>", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                f"<code>{html.escape(name)}</code>" if at == 0 else "",
+                f"<code>{html.escape(table)}</code>",
+                f"{tables.rows[table]:,}",
+                html.escape(tables.words[table]),
+            )
+            for name, tables in self.items()
+            for at, table in enumerate(tables)
+        ]
+        rows += [
+            (f"<code>{html.escape(name)}</code>", "", "", f"failed: {html.escape(str(error))}")
+            for name, error in self.errors.items()
+        ]
+        return _html_table(
+            f"{len(self)} sections", ("section", "table", "rows", "availability"), rows
+        )
+
+
+def _summary(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            name: pd.array([row[at] for row in rows], dtype="Int64" if name == "rows" else "string")
+            for at, name in enumerate(names)
+        }
+    )
+
+
+def _html_table(title: str, heads: tuple[str, ...], rows: Any) -> str:
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="tex2jax_ignore"><table><caption>{title}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )

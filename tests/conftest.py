@@ -1,0 +1,133 @@
+"""A scripted HTTP server on loopback: it answers what a test tells it to, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+
+@dataclass
+class Asked:
+    """One request, as the server saw it."""
+
+    path: str
+    headers: dict[str, str]
+
+    @property
+    def params(self) -> dict[str, str]:
+        return dict(parse_qsl(urlsplit(self.path).query))
+
+
+@dataclass
+class Reply:
+    """One response: a body under a status, or raw bytes that ``write`` puts on the wire."""
+
+    body: bytes | dict[str, Any] | list[Any] = field(default_factory=dict)
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    write: Callable[[Any, threading.Event], None] | None = None
+
+
+class Scripted:
+    """The server; ``script`` is one reply, a list of them, or a function of the request.
+
+    Of a list the last one is repeated.
+    """
+
+    def __init__(self) -> None:
+        self.script: Any = Reply({"ok": True})
+        self.asked: list[Asked] = []
+        self.closing = threading.Event()
+        self._lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            wbufsize = -1
+            disable_nagle_algorithm = True
+
+            def do_GET(self) -> None:
+                if outer.closing.is_set():
+                    self.close_connection = True
+                    return
+                asked = Asked(self.path, {k.lower(): v for k, v in self.headers.items()})
+                _write(self, outer._next(asked), outer.closing)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 64
+
+            def handle_error(self, *_: object) -> None:
+                """A client that hangs up is part of the tests."""
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+
+    def stop(self) -> None:
+        self.closing.set()
+        self._server.shutdown()
+        self._thread.join(10)
+        self._server.server_close()
+
+    def _next(self, asked: Asked) -> Reply:
+        with self._lock:
+            self.asked.append(asked)
+            if isinstance(self.script, list):
+                return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        found = self.script(asked) if callable(self.script) else self.script
+        assert isinstance(found, Reply)
+        return found
+
+
+def _write(handler: BaseHTTPRequestHandler, reply: Reply, closing: threading.Event) -> None:
+    if reply.write is not None:
+        handler.close_connection = True
+        reply.write(handler.wfile, closing)
+        return
+    body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+    handler.send_response(reply.status)
+    for name, value in {**headers, **reply.headers}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+@pytest.fixture
+def scripted() -> Iterator[Scripted]:
+    """A scripted server, stopped after the test."""
+    server = Scripted()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def reply() -> type[Reply]:
+    """How a scripted server's response is written."""
+    return Reply
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test sees the settings, tokens, caches or proxies of whoever runs it."""
+    for name in ("BASE_URL", "TOKEN", "TOKEN_FILE"):
+        monkeypatch.delenv(f"AATOOLKIT_{name}", raising=False)
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    home = str(tmp_path_factory.getbasetemp() / "home")
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, home)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")

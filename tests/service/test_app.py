@@ -1,0 +1,283 @@
+"""What an answer looks like: envelope, combined view, scope options, errors, headers."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import aatoolkit.service.sections  # noqa: F401  importing them registers them
+from aatoolkit.service import Store, StoreError, write_store
+from aatoolkit.service.answer import SECTIONS, Answer, Availability, ServiceSection
+from aatoolkit.service.observations import Observations
+
+HOST = "acme.example"
+TOKEN = "a-token-of-the-tests"
+ENVELOPE = ["section", "domain", "window", "filters", "generatedAt", "availability"]
+NO_FILTERS = {"engine": None, "topic": None, "category": None, "brand": None}
+
+
+def fail(_: Observations) -> Answer:
+    """A section that is broken."""
+    raise RuntimeError("the secret reason")
+
+
+def not_a_number(_: Observations) -> Answer:
+    """A section that gives what JSON cannot carry."""
+    return Answer({"rate": float("nan")}, Availability())
+
+
+@pytest.mark.parametrize("section", sorted(SECTIONS))
+def test_every_section_begins_with_the_envelope(api: Any, section: str) -> None:
+    body = api.get(f"agent-analytics?section={section}&engine=chatgpt").json()
+    assert list(body)[: len(ENVELOPE)] == ENVELOPE
+    assert len(body) > len(ENVELOPE)
+    assert (body["section"], body["domain"]) == (section, HOST)
+    assert set(body["window"]) == {"start", "end", "days", "timezone"}
+    assert set(body["filters"]) == set(NO_FILTERS)
+    assert body["generatedAt"] == "2026-11-20T23:30:00Z"
+    assert list(body["availability"])[:4] == ["status", "reason", "sampleCount", "asOf"]
+
+
+def test_all_sections_are_served() -> None:
+    assert len(SECTIONS) == 17
+
+
+def test_a_filter_that_does_not_apply_is_not_applied_and_said(counting: Any) -> None:
+    query = "engine=chatgpt&topic=CRM%20for%20startups&brand=Globex"
+    body = counting.get(f"agent-analytics?section=engines&{query}").json()
+    assert body["filters"] == {**NO_FILTERS, "engine": ["chatgpt"]}
+    assert body["given"] == {"engine": ["chatgpt"]}
+    assert body["answerCount"] == 10
+    assert body["availability"]["status"] == "partial"
+    assert body["availability"]["reason"] == (
+        "Half was lost. The topic and brand filters do not apply to this section."
+    )
+    body = counting.get("agent-analytics?section=nothing&topic=CRM%20for%20startups").json()
+    assert body["filters"] == NO_FILTERS
+    assert body["answerCount"] == 21
+    assert body["availability"]["reason"] == "The topic filter does not apply to this section."
+    body = counting.get("agent-analytics?section=nothing").json()
+    assert body["availability"]["reason"] is None
+
+
+def test_a_filter_that_does_not_apply_is_checked_all_the_same(counting: Any) -> None:
+    assert counting.get("agent-analytics?section=nothing&topic=none").status_code == 400
+
+
+@pytest.mark.parametrize("query", ["", "days=7&engine=chatgpt&brand=Globex"])
+@pytest.mark.parametrize("service", ["api", "counting"])
+def test_the_combined_view_holds_each_section_once(
+    request: pytest.FixtureRequest, query: str, service: str
+) -> None:
+    api = request.getfixturevalue(service)
+    whole = api.get(f"agent-analytics?{query}").json()
+    assert list(whole) == [*ENVELOPE[:-1], "sections"]
+    assert whole["section"] is None
+    assert list(whole["sections"]) == sorted(api.service.sections)
+    for name, part in whole["sections"].items():
+        alone = api.get(f"agent-analytics?section={name}&{query}").json()
+        for key in ("domain", "window", "generatedAt"):
+            assert alone.pop(key) == whole[key]
+        assert alone.pop("section") == name
+        assert part == alone
+
+
+@pytest.mark.parametrize("ask", [fail, not_a_number])
+@pytest.mark.parametrize("query", ["", "?section=broken"])
+def test_a_section_that_fails_is_an_error_and_is_logged(
+    make_api: Any, counting_sections: Any, caplog: pytest.LogCaptureFixture, ask: Any, query: str
+) -> None:
+    api = make_api(sections={**counting_sections, "broken": ServiceSection("broken", ask)})
+    with caplog.at_level(logging.ERROR, "aatoolkit.service"):
+        response = api.get(f"agent-analytics{query}")
+    assert response.status_code == 500
+    assert api.error_of(response)["code"] == "internal"
+    assert "secret" not in response.text
+    (record,) = caplog.records
+    assert response.headers["X-Request-Id"] in record.getMessage()
+    assert record.exc_info
+    assert TOKEN not in caplog.text
+    assert api.get("agent-analytics?section=counts").ok
+
+
+def test_headers(api: Any) -> None:
+    answers = [api.get("agent-analytics?section=overview") for _ in range(2)]
+    assert answers[0].headers["Content-Type"] == "application/json; charset=utf-8"
+    assert answers[0].headers["Cache-Control"] == "private, no-cache"
+    assert "Authorization" in answers[0].headers["Vary"]
+    assert len({answer.headers["X-Request-Id"] for answer in answers}) == 2
+
+
+def test_large_answers_are_compressed_for_who_takes_it(api: Any) -> None:
+    taking = {"Accept-Encoding": "gzip"}
+    large, small = api.get("agent-analytics", headers=taking), api.get("x", headers=taking)
+    plain = api.get("agent-analytics", headers={"Accept-Encoding": "identity"})
+    assert large.headers["Content-Encoding"] == "gzip"
+    assert "Content-Encoding" not in small.headers
+    assert "Content-Encoding" not in plain.headers
+    assert large.content == plain.content
+    assert int(large.headers["Content-Length"]) < len(gzip.compress(plain.content)) * 1.5
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_other_methods_are_refused(api: Any, method: str) -> None:
+    response = api.ask(method, f"/api/domains/{HOST}/scope-options")
+    assert response.status_code == 405
+    assert response.headers["Allow"] == "GET, HEAD"
+    assert api.error_of(response)["code"] == "method_not_allowed"
+
+
+def test_head_answers_without_a_body(api: Any) -> None:
+    response = api.ask("HEAD", f"/api/domains/{HOST}/scope-options")
+    assert response.ok
+    assert response.content == b""
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/api", f"/api/domains/{HOST}", f"/api/domains/{HOST}/scope-options/", "/docs"]
+)
+def test_other_addresses_are_not_found(api: Any, path: str) -> None:
+    assert api.error_of(api.ask("GET", path))["code"] == "not_found"
+
+
+def test_parallel_requests_agree_with_serial_ones(api: Any) -> None:
+    queries = [
+        "scope-options",
+        "agent-analytics?days=7",
+        "agent-analytics?section=overview&engine=chatgpt",
+        "agent-analytics?section=overview&engine=perplexity",
+    ]
+    serial = [api.get(query).content for query in queries]
+    with ThreadPoolExecutor(16) as pool:
+        parallel = list(pool.map(lambda query: api.get(query).content, queries * 4))
+    assert parallel == serial * 4
+
+
+def test_the_same_store_gives_the_same_bytes(api: Any, make_api: Any, make_tables: Any) -> None:
+    again = make_api(store=Store.of(make_tables()))
+    for path in ("scope-options", "agent-analytics?engine=chatgpt,perplexity"):
+        assert again.get(path).content == api.get(path).content
+        assert again.get(path).content == again.get(path).content
+
+
+def test_scope_options_tell_what_may_be_asked(api: Any) -> None:
+    body = api.get("scope-options").json()
+    assert list(body) == ["engines", "topics", "categories", "brands", "ownTerms", "days"]
+    assert body["engines"][0] == {
+        "id": "chatgpt",
+        "label": "ChatGPT",
+        "configured": True,
+        "lastRunDay": "2026-11-20",
+    }
+    assert body["engines"][1]["lastRunDay"] is None
+    assert {"topic": None, "count": 1} in body["topics"]
+    assert {"name": "R&D + Söhne", "tracked": False} in body["brands"]
+    assert body["days"] == [7, 30, 90]
+
+
+@pytest.mark.parametrize("query", ["refresh=0", "refresh=", "refresh=true", "refresh=1&refresh=1"])
+def test_another_refresh_is_refused(api: Any, query: str) -> None:
+    assert api.error_of(api.get(f"scope-options?{query}"))["parameter"] == "refresh"
+
+
+def test_scope_options_take_no_filter(api: Any) -> None:
+    found = api.error_of(api.get("scope-options?days=7"))
+    assert (found["code"], found["allowed"]) == ("unsupported_parameter", ["refresh"])
+
+
+def test_refresh_of_a_store_in_memory_changes_nothing(api: Any) -> None:
+    assert api.get("scope-options?refresh=1").content == api.get("scope-options").content
+
+
+def test_refresh_reads_the_store_again(
+    make_api: Any, tmp_path: Path, counting_sections: Any, make_tables: Any
+) -> None:
+    write_store(tmp_path, make_tables())
+    api = make_api(store=Store.open(tmp_path), sections=counting_sections)
+    before = api.get("scope-options").json()
+    tables = make_tables(answers=3)
+    tables["engines"]["label"] = "renamed"
+    write_store(tmp_path, tables)
+    assert api.get("scope-options").json() == before
+    assert api.get("scope-options?refresh=1").json()["engines"][0]["label"] == "renamed"
+    assert api.get("scope-options").json()["engines"][0]["label"] == "renamed"
+    assert api.get("agent-analytics?section=counts").json()["answerCount"] == 3
+
+
+def test_a_refresh_that_fails_leaves_what_was_served(
+    make_api: Any, tmp_path: Path, counting_sections: Any, make_tables: Any
+) -> None:
+    write_store(tmp_path, make_tables())
+    api = make_api(store=Store.open(tmp_path), sections=counting_sections)
+    path = tmp_path / "engines.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    response = api.get("scope-options?refresh=1")
+    assert response.status_code == 502
+    assert api.error_of(response)["code"] == "scope_options_unavailable"
+    assert str(tmp_path) not in response.text
+    assert api.get("scope-options").ok
+    assert api.get("agent-analytics?section=counts&engine=chatgpt").ok
+    path.write_bytes(whole)
+    assert api.get("scope-options?refresh=1").ok
+
+
+def test_a_store_that_cannot_be_read_is_502(
+    make_api: Any, counting_sections: Any, make_tables: Any
+) -> None:
+    store = Store.of(make_tables())
+    api = make_api(store=store, sections=counting_sections)
+    store.close()
+    assert api.error_of(api.get("scope-options"))["status"] == 502
+    assert api.error_of(api.get("agent-analytics"))["status"] == 500
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        StoreError(["engines.label: wrong"]),
+        OSError("gone"),
+        UnicodeDecodeError("utf-8", b"", 0, 1, "damaged"),
+        duckdb.InvalidInputException("damaged"),
+    ],
+)
+def test_whatever_stops_the_reading_is_502(
+    make_api: Any, make_tables: Any, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    def reload() -> Store:
+        raise failure
+
+    api = make_api(store=Store.of(make_tables()))
+    monkeypatch.setattr(api.service.store, "reload", reload)
+    assert api.error_of(api.get("scope-options?refresh=1"))["status"] == 502
+    assert api.get("scope-options").ok
+
+
+def test_scope_options_fail_while_they_are_told_to(make_api: Any, counting_sections: Any) -> None:
+    api = make_api(sections=counting_sections, scope_options_fail=True)
+    assert api.error_of(api.get("scope-options"))["status"] == 502
+    assert api.get("scope-options?refresh=2").status_code == 400
+    assert api.get("agent-analytics?engine=chatgpt").ok
+    api.service.scope_options_fail = False
+    assert api.get("scope-options").ok
+    api.service.scope_options_fail = True
+    assert api.get("scope-options?refresh=1").status_code == 502
+
+
+def test_requests_and_refreshes_do_not_disturb_one_another(
+    make_api: Any, tmp_path: Path, counting_sections: Any, make_tables: Any
+) -> None:
+    write_store(tmp_path, make_tables())
+    api = make_api(store=Store.open(tmp_path), sections=counting_sections)
+    query, refresh = "agent-analytics?engine=chatgpt", "scope-options?refresh=1"
+    expected = {path: api.get(path).content for path in (query, refresh)}
+    with ThreadPoolExecutor(8) as pool:
+        paths = [query, query, refresh, query] * 4
+        found = list(pool.map(lambda path: (path, api.get(path).content), paths))
+    assert all(content == expected[path] for path, content in found)

@@ -1,0 +1,129 @@
+"""What may be asked: days, sections, filters and their values, over real HTTP."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import aatoolkit.service.sections  # noqa: F401  importing them registers them
+from aatoolkit.service.answer import SECTIONS
+from aatoolkit.service.requests import MAX_LISTED, ApiError, read_analytics
+
+HOST = "acme.example"
+NO_FILTERS = {"engine": None, "topic": None, "category": None, "brand": None}
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "days"),
+    [("", "2026-10-22", 30), ("days=7", "2026-11-14", 7), ("days=90", "2026-08-23", 90)],
+)
+def test_a_window_ends_on_the_day_of_the_store(
+    counting: Any, asked: str, start: str, days: int
+) -> None:
+    window = counting.get(f"agent-analytics?section=counts&{asked}").json()["window"]
+    assert window == {"start": start, "end": "2026-11-20", "days": days, "timezone": "UTC"}
+
+
+@pytest.mark.parametrize("days", ["8", "", "030", "30.0", "-7", "+7", "%207", "٧", "7,30"])
+def test_another_number_of_days_is_refused(counting: Any, days: str) -> None:
+    found = counting.error_of(counting.get(f"agent-analytics?section=counts&days={days}"))
+    assert (found["status"], found["code"]) == (400, "invalid_parameter")
+    assert (found["parameter"], found["allowed"]) == ("days", [7, 30, 90])
+
+
+@pytest.mark.parametrize("section", ["overviews", "Overview", "", "overview,domains"])
+def test_an_unknown_section_is_refused(api: Any, section: str) -> None:
+    found = api.error_of(api.get(f"agent-analytics?section={section}"))
+    assert (found["code"], found["parameter"]) == ("invalid_parameter", "section")
+    assert found["allowed"] == sorted(SECTIONS)
+    assert found["unknown"] == [section]
+
+
+def test_an_unknown_value_is_answered_with_what_comes_near(counting: Any) -> None:
+    found = counting.error_of(counting.get("agent-analytics?engine=chatgpt,ChatGPT,perplexcity"))
+    assert found["parameter"] == "engine"
+    assert found["unknown"] == ["ChatGPT", "perplexcity"]
+    assert found["allowed"] == ["chatgpt", "gemini", "perplexity"]
+    assert found["suggestions"] == ["chatgpt", "perplexity"]
+
+
+@pytest.mark.parametrize(
+    ("filter_", "value"),
+    [("brand", "acme crm"), ("topic", "crm for startups"), ("category", "Commercial")],
+)
+def test_values_are_compared_to_the_letter(counting: Any, filter_: str, value: str) -> None:
+    found = counting.error_of(counting.get(f"agent-analytics?{filter_}={quote(value)}"))
+    assert found["parameter"] == filter_
+    assert found["suggestions"][0].lower() == value.lower()
+
+
+@pytest.mark.parametrize("name", ["persona", "country", "page", "Days", "refresh", ""])
+def test_an_unsupported_parameter_is_refused(counting: Any, name: str) -> None:
+    found = counting.error_of(counting.get(f"agent-analytics?{name}=1"))
+    assert (found["status"], found["code"]) == (400, "unsupported_parameter")
+    assert found["allowed"] == ["section", "days", "engine", "topic", "category", "brand"]
+    assert ("Persona and country" in found["message"]) == (name in ("persona", "country"))
+
+
+def test_a_parameter_given_twice_is_refused(counting: Any) -> None:
+    found = counting.error_of(counting.get("agent-analytics?engine=chatgpt&engine=chatgpt"))
+    assert (found["status"], found["parameter"]) == (400, "engine")
+
+
+def test_too_many_values_are_refused(counting: Any) -> None:
+    values = ",".join(map(str, range(201)))
+    assert (
+        "at most 200"
+        in counting.error_of(counting.get(f"agent-analytics?topic={values}"))["message"]
+    )
+
+
+def test_a_long_list_of_allowed_values_is_cut_and_says_so() -> None:
+    known = [f"engine-{n}" for n in range(60)]
+    with pytest.raises(ApiError) as caught:
+        read_analytics(HOST, "engine=engine", [], lambda: {"engine": known})
+    found = caught.value.wire()["error"]
+    assert found["allowed"] == known[:MAX_LISTED]
+    assert "50 of 60" in found["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("", 21),
+        ("engine=chatgpt", 10),
+        ("engine=gemini", 0),
+        ("engine=chatgpt,perplexity", 21),
+        ("topic=CRM%20for%20startups", 5),
+        ("topic=CRM+for+startups,Sales%20%26%20quotes%3A%2050%20%25", 10),
+        ("category=commercial&engine=perplexity", 5),
+        ("brand=Acme%20CRM,R%26D%20%2B%20S%C3%B6hne", 21),
+        ("engine=,%20,", 21),
+    ],
+)
+def test_filters_narrow_the_answers(counting: Any, query: str, count: int) -> None:
+    body = counting.get(f"agent-analytics?section=counts&{query}").json()
+    assert body["answerCount"] == count
+
+
+def test_lists_mean_the_same_however_they_are_written(counting: Any) -> None:
+    written = [
+        "chatgpt,gemini",
+        "gemini,chatgpt",
+        "%20gemini%20,,chatgpt,gemini",
+        "gemini%2Cchatgpt",
+    ]
+    answers = {counting.get(f"agent-analytics?engine={one}").content for one in written}
+    assert len(answers) == 1
+    filters = json.loads(answers.pop())["filters"]
+    assert filters == {**NO_FILTERS, "engine": ["chatgpt", "gemini"]}
+
+
+def test_a_value_with_a_comma_cannot_be_asked_for(counting: Any) -> None:
+    found = counting.error_of(
+        counting.get(f"agent-analytics?topic={quote('Größe, früher', safe='')}")
+    )
+    assert found["unknown"] == ["Größe", "früher"]

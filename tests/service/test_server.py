@@ -1,0 +1,269 @@
+"""Starting and stopping the service, beside the caller and in the foreground."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+import aatoolkit.service
+from aatoolkit.service import Accounts, RunningServer, Service, Store, start_server
+
+TOKEN = "a-token-of-the-tests"
+ROOT = Path(aatoolkit.service.__file__).parents[2]
+
+SERVE = """
+import os, signal, threading, time
+from datetime import UTC, datetime
+import pandas as pd, requests
+from aatoolkit.service import Accounts, Service, Store, run_server
+
+projects = pd.DataFrame({"host": ["acme.example"], "as_of": [datetime(2026, 11, 20, tzinfo=UTC)]})
+accounts = Accounts.single("token")
+before = signal.getsignal(signal.SIGINT)
+
+def ask(base_url):
+    path = "/api/domains/acme.example/scope-options"
+    answer = requests.get(base_url + path, headers={"Authorization": "Bearer token"}, timeout=20)
+    print(answer.status_code, flush=True)
+
+def serve(on_ready):
+    run_server(
+        Service(Store.of({"projects": projects}), accounts),
+        on_ready=lambda base_url: threading.Thread(target=on_ready, args=(base_url,)).start(),
+    )
+"""
+
+ASK_AND_STOP = """
+def ask_and_stop(base_url):
+    ask(base_url)
+    os.kill(os.getpid(), signal.SIGNAL)
+
+serve(ask_and_stop)
+print("returned", signal.getsignal(signal.SIGINT) is before)
+"""
+
+STOP_TWICE = """
+entered = threading.Event()
+
+class Endless(Accounts):
+    def find(self, token):
+        entered.set()
+        threading.Event().wait(50)
+
+accounts = Endless.single("token")
+
+def stop_twice(base_url):
+    threading.Thread(target=ask, args=(base_url,), daemon=True).start()
+    entered.wait(20)
+    began = time.monotonic()
+    os.kill(os.getpid(), signal.SIGTERM)
+    while signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        pass
+    print("at once:", time.monotonic() - began < 3, flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+serve(stop_twice)
+"""
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in an interpreter of its own, with warnings as errors."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def ask(server: RunningServer) -> int:
+    """The status of one request for scope options."""
+    url = f"{server.base_url}/api/domains/acme.example/scope-options"
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    return requests.get(url, headers=headers, timeout=20).status_code
+
+
+def open_sockets() -> int:
+    """The sockets of this process that are not closed."""
+    gc.collect()
+    return sum(
+        isinstance(found, socket.socket) and found.fileno() >= 0 for found in gc.get_objects()
+    )
+
+
+def soon(true: Callable[[], bool]) -> bool:
+    """Whether something comes true within five seconds."""
+    event, until = threading.Event(), time.monotonic() + 5
+    while not true() and time.monotonic() < until:
+        event.wait(0.01)
+    return true()
+
+
+@pytest.fixture
+def service(tiny_store: Store) -> Service:
+    """A service over the tiny store, which nothing serves yet."""
+    return Service(tiny_store, Accounts.single(TOKEN))
+
+
+def test_it_answers_as_soon_as_it_is_started(service: Service) -> None:
+    with start_server(service) as server:
+        assert server.base_url.startswith("http://127.0.0.1:")
+        assert ask(server) == 200
+        assert TOKEN not in repr(server)
+    with pytest.raises(requests.ConnectionError):
+        ask(server)
+
+
+def test_starting_and_stopping_leaves_nothing_behind(service: Service) -> None:
+    threads, sockets = threading.active_count(), open_sockets()
+    for _ in range(20):
+        with start_server(service) as server:
+            assert ask(server) == 200
+    assert soon(lambda: threading.active_count() <= threads)
+    assert soon(lambda: open_sockets() <= sockets)
+
+
+def test_a_connection_kept_open_does_not_hold_up_the_end(service: Service) -> None:
+    with start_server(service) as server, requests.Session() as session:
+        session.headers["Authorization"] = f"Bearer {TOKEN}"
+        assert session.get(f"{server.base_url}/api/domains/acme.example/scope-options").ok
+        began = time.monotonic()
+        server.stop()
+        assert time.monotonic() - began < 3
+
+
+def test_requests_under_way_finish_before_the_end(tiny_store: Store) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    class SlowAccounts(Accounts):
+        def find(self, token: str) -> Any:
+            entered.set()
+            leave.wait(5)
+            return super().find(token)
+
+    slow = SlowAccounts.single(TOKEN)
+    server = start_server(Service(tiny_store, slow))
+    statuses: list[int] = []
+    asking = threading.Thread(target=lambda: statuses.append(ask(server)))
+    asking.start()
+    assert entered.wait(5)
+    stopping = threading.Thread(target=server.stop)
+    stopping.start()
+    leave.set()
+    stopping.join(20)
+    asking.join(20)
+    assert statuses == [200]
+
+
+def test_stopping_twice_is_harmless(service: Service) -> None:
+    server = start_server(service)
+    server.stop()
+    server.stop()
+    assert "stopped" in repr(server)
+
+
+def test_several_servers_stand_side_by_side(service: Service) -> None:
+    with start_server(service) as one, start_server(service) as two:
+        assert one.base_url != two.base_url
+        assert (ask(one), ask(two)) == (200, 200)
+
+
+def test_a_port_that_is_taken_is_an_error_at_once(service: Service) -> None:
+    threads = threading.active_count()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        with pytest.raises(OSError, match=r"[Aa]ddress"):
+            start_server(service, port=taken.getsockname()[1])
+        assert threading.active_count() <= threads
+
+
+def test_a_service_that_cannot_start_is_an_error_and_leaves_nothing(service: Any) -> None:
+    threads, sockets = threading.active_count(), open_sockets()
+    service.asgi = "no.such.module:app"
+    with pytest.raises(RuntimeError, match="did not start") as caught:
+        start_server(service)
+    assert caught.value.__cause__ is not None
+    assert threading.active_count() <= threads
+    assert open_sockets() <= sockets
+
+
+def test_it_starts_beside_a_loop_that_runs_already(service: Service) -> None:
+    async def notebook() -> int:
+        with start_server(service) as server:
+            return await asyncio.to_thread(ask, server)
+
+    assert asyncio.run(notebook()) == 200
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="this computer has no IPv6")
+def test_an_address_of_ipv6_stands_in_brackets(service: Service) -> None:
+    try:
+        server = start_server(service, host="::1")
+    except OSError:
+        pytest.skip("this computer has no IPv6 loopback")
+    with server:
+        assert server.base_url.startswith("http://[::1]:")
+        assert ask(server) == 200
+
+
+def test_nothing_is_printed(service: Service, capfd: pytest.CaptureFixture[str]) -> None:
+    with start_server(service) as server:
+        ask(server)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_ends_the_foreground_and_nothing_else(name: str) -> None:
+    done = python(SERVE + ASK_AND_STOP.replace("SIGNAL", name))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "200\nreturned True\n", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_a_second_signal_does_not_wait_for_requests_under_way() -> None:
+    done = python(SERVE + STOP_TWICE)
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "at once: True\n")
+
+
+def test_importing_the_service_is_light() -> None:
+    done = python(
+        "import sys, aatoolkit.service as s; before = set(sys.modules); s.Accounts;"
+        "print(sorted({'duckdb', 'starlette', 'uvicorn'} & before))"
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize("missing", ["duckdb", "starlette", "uvicorn"])
+def test_a_missing_extra_says_what_to_install(missing: str) -> None:
+    done = python(f"import sys; sys.modules['{missing}'] = None; import aatoolkit.service as s")
+    assert done.stderr == ""
+    done = python(
+        f"import sys; sys.modules['{missing}'] = None\nfrom aatoolkit.service import start_server"
+    )
+    assert done.stderr.strip().endswith(
+        f'{missing}, which is not installed: pip install "aatoolkit[demo]"'
+    )
+
+
+def test_every_public_name_is_there() -> None:
+    assert {name for name in aatoolkit.service.__all__ if getattr(aatoolkit.service, name)} == set(
+        aatoolkit.service.__all__
+    )
+    assert set(aatoolkit.service.__all__) <= set(dir(aatoolkit.service))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = aatoolkit.service.nonsense

@@ -1,0 +1,350 @@
+"""A store refuses what it cannot vouch for, naming the place, and keeps the rest unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from aatoolkit.service.schema import TABLES
+from aatoolkit.service.store import Store, StoreError, conform, describe_store, write_store
+
+HOST = "acme.example"
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+Tables = dict[str, pd.DataFrame]
+
+
+def tables() -> Tables:
+    """A small store: two answers, one of them empty, and a citation of the other."""
+    return {
+        "projects": pd.DataFrame({"host": [HOST], "as_of": [NOON]}),
+        "engines": pd.DataFrame({"host": [HOST], "engine": ["chatgpt"], "configured": [True]}),
+        "prompts": pd.DataFrame({"host": [HOST], "prompt_id": ["pr_1"], "prompt": ["which?"]}),
+        "answers": pd.DataFrame(
+            {
+                "host": [HOST, HOST],
+                "chat_id": ["ch_1", "ch_2"],
+                "prompt_id": ["pr_1", "pr_1"],
+                "engine": ["chatgpt", "chatgpt"],
+                "ran_at": [NOON, NOON],
+                "outcome": ["answered", "empty"],
+            }
+        ),
+        "citations": pd.DataFrame(
+            {
+                "host": [HOST],
+                "chat_id": ["ch_1"],
+                "n": [1],
+                "url": ["https://reviews.example/"],
+                "source_domain": ["reviews.example"],
+                "cited": [True],
+            }
+        ),
+    }
+
+
+def changed(table: str, **columns: Any) -> Tables:
+    """The small store with other columns in one table."""
+    given = tables()
+    given[table] = given[table].assign(**columns)
+    return given
+
+
+def without(table: str, column: str) -> Tables:
+    given = tables()
+    given[table] = given[table].drop(columns=column)
+    return given
+
+
+def doubled(table: str) -> Tables:
+    given = tables()
+    given[table] = pd.concat([given[table], given[table]])
+    return given
+
+
+def twice_named() -> Tables:
+    given = tables()
+    given["engines"] = pd.concat([given["engines"], given["engines"][["engine"]]], axis=1)
+    return given
+
+
+def with_mention(**columns: Any) -> Tables:
+    mention = {"host": HOST, "chat_id": "ch_1", "brand": "Acme CRM", **columns}
+    brand = {"host": HOST, "brand": "Acme CRM", "tracked": True}
+    return {**tables(), "brands": pd.DataFrame([brand]), "mentions": pd.DataFrame([mention])}
+
+
+def with_experiments(**columns: Any) -> Tables:
+    given = {"host": HOST, "action_id": ["act_1", "act_2"], "title": "(synthetic)", **columns}
+    days = ("completed_on", "before_start", "before_end", "after_start", "after_end")
+    return {**tables(), "experiments": pd.DataFrame({**given, **dict.fromkeys(days, NOON.date())})}
+
+
+NAIVE = datetime(2026, 11, 20, 12)
+
+WRONG: dict[str, tuple[Tables, str, str]] = {
+    "unknown table": ({**tables(), "answer": tables()["answers"]}, "answer", "'answers'"),
+    "no projects": ({"engines": tables()["engines"]}, "projects.host", "missing"),
+    "unknown column": (changed("answers", modle="m"), "answers.modle", "'model'"),
+    "required column missing": (without("answers", "engine"), "answers.engine", "missing"),
+    "null in required": (changed("answers", engine=["chatgpt", None]), "answers.engine", "row 1"),
+    "text for integer": (changed("citations", n=["1"]), "citations.n", "integer is needed"),
+    "fraction for integer": (
+        changed("answers", answer_characters=[1.0, 1.5]),
+        "answers.answer_characters",
+        "1.5 in row 1",
+    ),
+    "number for flag": (changed("citations", cited=[1]), "citations.cited", "as 1 in row 0"),
+    "number for text": (changed("citations", title=[7]), "citations.title", "as 7 in row 0"),
+    "several types": (changed("answers", model=["m", 7]), "answers.model", "several types"),
+    "no number": (
+        with_mention(sentiment_score=float("inf")),
+        "mentions.sentiment_score",
+        "not a finite number",
+    ),
+    "value outside": (
+        changed("answers", outcome=["answered", "emty"]),
+        "answers.outcome",
+        "perhaps 'empty'",
+    ),
+    "word outside": (
+        with_experiments(metrics=[["mentionRate"], ["citationCount", "citatonCount"]]),
+        "experiments.metrics",
+        "'citatonCount' in row 1 is none of",
+    ),
+    "null among words": (
+        changed("engines", referrers=[["a.example", None]]),
+        "engines.referrers",
+        "null",
+    ),
+    "key twice": (doubled("engines"), "engines.host+engine", "engine='chatgpt'"),
+    "column twice": (twice_named(), "engines.engine", "2 times"),
+    "instant without zone": (changed("answers", ran_at=NAIVE), "answers.ran_at", "UTC"),
+    "instant as text": (changed("answers", ran_at="2026-11-20"), "answers.ran_at", "instant"),
+    "instant for day": (changed("projects", observed_from=NOON), "projects.observed_from", "day"),
+    "half a day": (
+        changed("projects", observed_from=NAIVE),
+        "projects.observed_from",
+        "not a whole day",
+    ),
+    "no such engine": (
+        changed("answers", engine=["chatgpt", "gemini"]),
+        "answers.host+engine",
+        "engine='gemini' in row 1 is not in engines",
+    ),
+    "no such answer": (changed("citations", chat_id=["ch_9"]), "citations.host+chat_id", "'ch_9'"),
+    "empty answer cites": (changed("citations", chat_id=["ch_2"]), "citations.chat_id", "'empty'"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_named_with_its_table_and_column(name: str, tmp_path: Path) -> None:
+    given, place, detail = WRONG[name]
+    with pytest.raises(StoreError) as caught:
+        write_store(tmp_path / "store", given)
+    (problem,) = caught.value.problems
+    assert problem.startswith(f"{place}: ")
+    assert detail in problem
+    assert problem in str(caught.value)
+    assert "describe_store" in str(caught.value)
+    assert not (tmp_path / "store").exists()
+
+
+def test_every_problem_is_told_at_once() -> None:
+    given = {**without("answers", "engine"), **without("citations", "url")}
+    given["answers"] = without("answers", "engine")["answers"].assign(outcome="lost")
+    with pytest.raises(StoreError) as caught:
+        Store.of(given)
+    places = [problem.partition(":")[0] for problem in caught.value.problems]
+    assert places == ["answers.engine", "answers.outcome", "citations.url"]
+
+
+def test_a_table_gets_the_schema_of_the_store() -> None:
+    backwards = tables()["answers"].iloc[:, ::-1]
+    table = conform("answers", backwards)
+    assert table.schema.equals(TABLES["answers"].arrow, check_metadata=True)
+    assert table["model"].null_count == 2
+
+
+def test_a_large_text_and_a_category_are_text() -> None:
+    table = pa.table(
+        {
+            "host": pa.array([HOST], pa.large_string()),
+            "term": pa.array(["acme"]).dictionary_encode(),
+        }
+    )
+    assert conform("own_terms", table).to_pylist() == [{"host": HOST, "term": "acme"}]
+
+
+def test_nan_in_a_frame_is_null_and_whole_floats_are_integers() -> None:
+    given = changed("answers", answer_characters=[12.0, float("nan")])["answers"]
+    assert conform("answers", given)["answer_characters"].to_pylist() == [12, None]
+
+
+def test_a_column_of_nulls_fits_whatever_its_type() -> None:
+    given = changed("answers", model=float("nan"), features=pd.NaT)["answers"]
+    table = conform("answers", given)
+    assert table["model"].null_count == table["features"].null_count == 2
+    assert table.schema.equals(TABLES["answers"].arrow)
+
+
+def test_an_instant_of_another_zone_becomes_utc() -> None:
+    there = NOON.astimezone(timezone(timedelta(hours=9)))
+    table = conform("projects", changed("projects", as_of=[there])["projects"])
+    assert table["as_of"].to_pylist() == [NOON]
+    assert str(table.schema.field("as_of").type) == "timestamp[us, tz=UTC]"
+
+
+def test_midnight_without_zone_is_a_day() -> None:
+    given = changed("projects", observed_from=pd.Timestamp("2026-05-05"))["projects"]
+    assert conform("projects", given)["observed_from"].to_pylist() == [date(2026, 5, 5)]
+
+
+def test_rows_of_a_table_without_key_may_repeat() -> None:
+    hits = pd.DataFrame({"host": HOST, "hour": [NOON, NOON], "bot": "GPTBot", "requests": [1, 1]})
+    assert len(conform("crawler_hits", hits)) == 2
+
+
+def test_the_same_tables_give_the_same_bytes(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        write_store(tmp_path / folder, tables())
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert set(contents(tmp_path / "one")) == {f"{name}.parquet" for name in tables()}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    write_store(tmp_path, tables())
+    store = Store.open(tmp_path)
+    rows = store.connection.execute(
+        "SELECT chat_id, ran_at, outcome, model FROM store.answers ORDER BY chat_id"
+    ).fetchall()
+    assert rows == [("ch_1", NAIVE, "answered", None), ("ch_2", NAIVE, "empty", None)]
+
+
+def test_tables_that_were_not_observed_are_there_without_rows() -> None:
+    store = Store.of(tables())
+    for name, declared in TABLES.items():
+        result = store.connection.execute(f"SELECT * FROM store.{name}")
+        names = [column[0] for column in result.description]
+        assert names == [column.name for column in declared.columns]
+    assert store.connection.execute("SELECT * FROM store.visits").fetchall() == []
+
+
+def test_hosts_are_sorted() -> None:
+    projects = pd.DataFrame({"host": ["b.example", "a.example"], "as_of": NOON})
+    assert Store.of({"projects": projects}).hosts == ["a.example", "b.example"]
+
+
+def test_a_row_may_not_point_to_another_host() -> None:
+    given = tables()
+    given["projects"] = pd.DataFrame({"host": [HOST, "globex.example"], "as_of": NOON})
+    given["citations"] = given["citations"].assign(host="globex.example")
+    with pytest.raises(StoreError, match=r"citations\.host\+chat_id"):
+        Store.of(given)
+
+
+def test_another_clock_may_be_set(tmp_path: Path) -> None:
+    write_store(tmp_path, tables())
+    earlier = datetime(2026, 10, 1, 2, tzinfo=timezone(timedelta(hours=3)))
+    store = Store.open(tmp_path, as_of=earlier)
+    for reader in (store, store.reload()):
+        (found,) = reader.connection.execute("SELECT as_of FROM store.projects").fetchall()
+        assert found == (datetime(2026, 9, 30, 23),)
+    with pytest.raises(ValueError, match="zone"):
+        Store.open(tmp_path, as_of=NAIVE)
+
+
+def test_reload_reads_the_folder_again(tmp_path: Path) -> None:
+    write_store(tmp_path, tables())
+    store = Store.open(tmp_path)
+    write_store(tmp_path, changed("prompts", prompt=["what else?"]))
+    again = store.reload()
+    assert [prompt_of(reader) for reader in (store, again)] == ["which?", "what else?"]
+
+
+def prompt_of(store: Store) -> str:
+    ((prompt,),) = store.connection.execute("SELECT prompt FROM store.prompts").fetchall()
+    return str(prompt)
+
+
+def test_a_store_without_folder_reloads_as_itself() -> None:
+    store = Store.of(tables())
+    assert store.reload() is store
+
+
+def test_a_closed_store_answers_no_more() -> None:
+    store = Store.of(tables())
+    store.close()
+    with pytest.raises(Exception, match="closed"):
+        prompt_of(store)
+
+
+def put_text(folder: Path) -> str:
+    (folder / "notes.txt").write_text("by the way")
+    return "notes.txt"
+
+
+def put_stranger(folder: Path) -> str:
+    pq.write_table(pa.table({"a": [1]}), folder / "answer.parquet")
+    return "answer.parquet"
+
+
+def put_broken(folder: Path) -> str:
+    (folder / "visits.parquet").write_bytes(b"no Parquet at all")
+    return "visits.parquet"
+
+
+@pytest.mark.parametrize("put", [put_text, put_stranger, put_broken])
+def test_a_file_that_is_no_table_is_named(put: Callable[[Path], str], tmp_path: Path) -> None:
+    write_store(tmp_path, tables())
+    name = put(tmp_path)
+    with pytest.raises(StoreError) as caught:
+        Store.open(tmp_path)
+    (problem,) = caught.value.problems
+    assert problem.startswith(name)
+
+
+@pytest.mark.parametrize("name", [".hidden", "README", "README.txt", "about.json", "notes.md"])
+def test_notes_may_lie_beside_the_tables(name: str, tmp_path: Path) -> None:
+    write_store(tmp_path, tables())
+    (tmp_path / name).write_text("by the way")
+    assert Store.open(tmp_path).hosts == [HOST]
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="nowhere"):
+        Store.open(tmp_path / "nowhere")
+
+
+def test_tables_of_another_store_are_not_mixed_in(tmp_path: Path) -> None:
+    write_store(tmp_path, tables())
+    before = contents(tmp_path)
+    fewer = tables()
+    del fewer["citations"]
+    with pytest.raises(StoreError, match=r"citations\.parquet"):
+        write_store(tmp_path, fewer)
+    assert contents(tmp_path) == before
+
+
+def test_every_table_and_column_is_described() -> None:
+    text = describe_store()
+    for name, table in TABLES.items():
+        _, _, section = text.partition(f"## {name}\n")
+        section, _, _ = section.partition("\n## ")
+        assert table.doc in section
+        for column in table.columns:
+            required = "yes" if column.required else ""
+            assert f"| `{column.name}` | {column.kind} | {required} |" in section
+            assert column.doc in section
+            assert all(f"`{value}`" in section for value in column.values)

@@ -1,0 +1,344 @@
+"""A synthetic store is repeatable, holds together, and has the gaps that real ones have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from aatoolkit.service.observations import Observations
+from aatoolkit.service.question import Question
+from aatoolkit.service.sections.impact import impact
+from aatoolkit.service.sections.insights import insights
+from aatoolkit.service.store import Store
+from aatoolkit.service.synth import synthesize, write_synthetic_store
+
+ACME, GLOBEX, INITECH, NEWCO = (
+    "acme.example",
+    "globex.example",
+    "initech.example",
+    "newco.example",
+)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> dict[str, pa.Table]:
+    return synthesize()
+
+
+@pytest.fixture(scope="module")
+def store(drawn: dict[str, pa.Table]) -> Iterator[Store]:
+    """The default store; opening it checks every table and every reference."""
+    store = Store.of(drawn)
+    yield store
+    store.close()
+
+
+def column(store: Store, sql: str) -> list[Any]:
+    return [cell for (cell,) in store.connection.execute(sql).fetchall()]
+
+
+def holds(store: Store, table: str, condition: str, host: str = ACME) -> bool:
+    """Whether some row of the host meets the condition."""
+    sql = f"SELECT count(*) > 0 FROM store.{table} WHERE host = '{host}' AND ({condition})"
+    return column(store, sql) == [True]
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        write_synthetic_store(tmp_path / folder, seed=7, answers=300)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_another_seed_gives_other_answers(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        write_synthetic_store(tmp_path / str(seed), seed=seed, answers=300)
+    one, two = contents(tmp_path / "1"), contents(tmp_path / "2")
+    assert one.keys() == two.keys()
+    differing = {name for name in one if one[name] != two[name]}
+    assert {"answers.parquet", "mentions.parquet", "visits.parquet", "README.md"} <= differing
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("answers", [0, 1, 12, 301])
+def test_there_are_as_many_answers_as_asked_for(answers: int) -> None:
+    drawn = synthesize(answers=answers)
+    assert len(drawn["answers"]) == answers
+    Store.of(drawn).close()
+
+
+def test_less_than_nothing_cannot_be_drawn() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        synthesize(answers=-1)
+    with pytest.raises(ValueError, match="negative"):
+        synthesize(seed=-1)
+
+
+def test_it_says_that_it_is_synthetic(drawn: dict[str, pa.Table], tmp_path: Path) -> None:
+    texts = drawn["answers"]["answer_text"].drop_null()
+    assert pc.all(pc.starts_with(texts, "(synthetic)")).as_py()
+    for table in drawn.values():
+        if "host" in table.column_names:
+            assert pc.all(pc.ends_with(table["host"], ".example")).as_py()
+    write_synthetic_store(tmp_path, answers=20)
+    assert "Nothing in these tables was observed" in (tmp_path / "README.md").read_text("utf-8")
+
+
+def test_it_is_small(tmp_path: Path) -> None:
+    write_synthetic_store(tmp_path)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 3_000_000
+
+
+def test_the_clock_stands_still(store: Store) -> None:
+    clocks = column(store, "SELECT DISTINCT as_of FROM store.projects")
+    assert clocks == [datetime(2026, 11, 20, 23, 30)]
+    for table, moment in (
+        ("answers", "ran_at"),
+        ("ads", "observed_at"),
+        ("crawler_hits", "last_at"),
+        ("site_checks", "checked_at"),
+        ("actions", "updated_at"),
+    ):
+        (latest,) = column(store, f"SELECT max({moment}) FROM store.{table}")
+        assert latest <= clocks[0], table
+
+
+@pytest.mark.parametrize(
+    ("host", "days", "observed"),
+    [(ACME, 90, True), (GLOBEX, 90, True), (INITECH, 30, True), (INITECH, 90, False)],
+)
+def test_which_windows_have_one_before(store: Store, host: str, days: int, observed: bool) -> None:
+    with Observations(store.connection, Question(host, days)) as o:
+        assert o.previous_observed is observed
+
+
+def test_hosts_differ_in_what_is_connected(store: Store) -> None:
+    assert store.hosts == [ACME, GLOBEX, INITECH, NEWCO]
+    gateways = dict(
+        store.connection.execute("SELECT host, cname_state FROM store.gateways").fetchall()
+    )
+    assert gateways == {ACME: "connected", GLOBEX: "pending", NEWCO: "not_configured"}
+    assert column(store, "SELECT DISTINCT host FROM store.crawler_hits") == [ACME]
+    currencies = dict(
+        store.connection.execute("SELECT host, currency FROM store.analytics").fetchall()
+    )
+    assert currencies == {ACME: "USD", GLOBEX: None, NEWCO: None}
+    assert holds(store, "conversions", "revenue > 0")
+    assert holds(store, "conversions", "revenue IS NULL", GLOBEX)
+    assert not holds(store, "conversions", "revenue IS NOT NULL", GLOBEX)
+    assert holds(store, "prompts", "true", NEWCO)
+    assert not holds(store, "answers", "true", NEWCO)
+
+
+FEATURES = {
+    "an answer that failed": ("answers", "outcome = 'error'"),
+    "an answer that was refused": ("answers", "outcome = 'refused' AND answer_text IS NULL"),
+    "an empty answer": ("answers", "outcome = 'empty' AND model IS NULL"),
+    "features not known": ("answers", "outcome = 'answered' AND features IS NULL"),
+    "no features": ("answers", "outcome = 'answered' AND len(features) = 0"),
+    "a truncated text": ("answers", "answer_truncated AND answer_characters > len(answer_text)"),
+    "an engine not configured": ("engines", "engine = 'copilot' AND NOT configured"),
+    "advertisements looked for, none seen": (
+        "engines",
+        "ads_checked AND shows_ads IS NOT FALSE AND engine NOT IN (SELECT engine FROM store.ads)",
+    ),
+    "traffic that cannot be told apart": ("engines", "separable_traffic IS FALSE"),
+    "a brand whose owner is not known": ("brands", "own IS NULL"),
+    "a brand that is not tracked": ("brands", "NOT tracked"),
+    "a brand with a dot": ("brands", "brand LIKE '%.example'"),
+    "a brand like HTML": ("brands", "brand LIKE '<b>%&%'"),
+    "a brand in quotes": ("brands", "contains(brand, '\"')"),
+    "a brand that is never mentioned": (
+        "brands",
+        "tracked AND brand NOT IN (SELECT brand FROM store.mentions)",
+    ),
+    "a prompt without topic": ("prompts", "topic IS NULL"),
+    "a prompt without category": ("prompts", "category IS NULL"),
+    "a prompt that is no longer asked": ("prompts", "NOT active"),
+    "a volume not known": ("prompts", "volume_estimate IS NULL"),
+    "a volume of zero": ("prompts", "volume_estimate = 0"),
+    "a prompt never run": (
+        "prompts",
+        "active AND prompt_id NOT IN"
+        " (SELECT prompt_id FROM store.answers WHERE host = 'acme.example')",
+    ),
+    "a mention without place": ("mentions", "position IS NULL"),
+    "a mention without score": ("mentions", "sentiment IS NULL AND sentiment_score IS NULL"),
+    "an attribute without polarity": ("attributes", "polarity IS NULL"),
+    "a claim never made": (
+        "claims",
+        "claim_id NOT IN (SELECT claim_id FROM store.claim_sightings)",
+    ),
+    "a source only retrieved": ("citations", "NOT cited"),
+    "a source without title": ("citations", "title IS NULL"),
+    "a source of no known kind": ("source_domains", "domain_type IS NULL"),
+    "a query without rank": ("queries", "own_organic_rank IS NULL"),
+    "an advertisement without answer": ("ads", "chat_id IS NULL"),
+    "an advertisement without cards": ("ads", "ad_id NOT IN (SELECT ad_id FROM store.ad_cards)"),
+    "a third card": ("ad_cards", "card = 3"),
+    "a card without price": ("ad_cards", "price_amount IS NULL"),
+    "a product without rating": ("products", "rating_value IS NULL"),
+    "a product without offers": (
+        "products",
+        "product_id NOT IN (SELECT product_id FROM store.offers)",
+    ),
+    "an offer without price": ("offers", "price_amount IS NULL"),
+    "an offer in euros": ("offers", "price_currency = 'EUR'"),
+    "an offer in dollars": ("offers", "price_currency = 'USD'"),
+    "a scanner in disguise": ("crawler_hits", "path = '/.env' AND status = 404"),
+    "a server error": ("crawler_hits", "status >= 500"),
+    "a redirect": ("crawler_hits", "status = 301"),
+    "a path not recorded": ("crawler_hits", "path IS NULL"),
+    "an impostor": ("crawler_hits", "verified_requests < requests"),
+    "requests that cannot be verified": ("crawler_hits", "verified_requests IS NULL"),
+    "a crawler nobody knows": ("crawler_hits", "bot NOT IN (SELECT bot FROM store.bots)"),
+    "a file that is missing": ("site_files", "NOT present AND bytes IS NULL"),
+    "a visit from no engine": ("visits", "engine IS NULL"),
+    "a visit without path": ("visits", "path IS NULL"),
+    "a visit of the last day": ("visits", "day = DATE '2026-11-20'"),
+    "an experiment too fresh": ("experiments", "after_end - after_start < 3"),
+}
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_there_is(store: Store, name: str) -> None:
+    assert holds(store, *FEATURES[name])
+
+
+def test_some_engine_is_configured_and_never_ran(store: Store) -> None:
+    engines = column(
+        store,
+        "SELECT engine FROM store.engines AS engines ANTI JOIN store.answers USING (host, engine)"
+        f" WHERE host = '{ACME}' AND configured",
+    )
+    assert engines == ["google-ai-overview"]
+
+
+def test_days_go_without_a_run_and_engines_stop(store: Store) -> None:
+    days = column(
+        store,
+        "SELECT count(DISTINCT CAST(ran_at AS DATE)) FROM store.answers"
+        f" WHERE host = '{ACME}' AND ran_at >= TIMESTAMP '2026-10-22'",
+    )
+    assert days == [29]
+    last = dict(
+        store.connection.execute(
+            "SELECT engine, max(CAST(ran_at AS DATE)) FROM store.answers"
+            f" WHERE host = '{GLOBEX}' GROUP BY engine"
+        ).fetchall()
+    )
+    assert last["chatgpt"] == date(2026, 11, 20)
+    assert last["gemini"] < date(2026, 10, 22)
+    assert last["claude"] < date(2026, 8, 23)
+
+
+def test_engines_hide_what_they_are_said_to_hide(store: Store) -> None:
+    for table, fact in (
+        ("fanouts", "exposes_fanouts IS NOT TRUE"),
+        ("citations", "exposes_retrieval IS FALSE AND NOT cited"),
+        ("product_mentions", "shopping_checked IS NOT TRUE"),
+    ):
+        sql = (
+            f"SELECT count(*) FROM store.{table} JOIN store.answers USING (host, chat_id)"
+            f" JOIN store.engines USING (host, engine) WHERE {fact}"
+        )
+        assert column(store, sql) == [0], table
+    assert column(
+        store,
+        "SELECT count(*) FROM store.ads JOIN store.engines USING (host, engine)"
+        " WHERE shows_ads IS NOT TRUE OR ads_checked IS NOT TRUE",
+    ) == [0]
+
+
+def test_some_answers_cite_nothing_and_some_cite_own_pages_that_crawlers_fetch(
+    store: Store,
+) -> None:
+    assert holds(
+        store,
+        "answers",
+        "outcome = 'answered' AND chat_id NOT IN"
+        " (SELECT chat_id FROM store.citations WHERE host = 'acme.example')",
+    )
+    assert holds(
+        store,
+        "citations",
+        "cited AND url IN (SELECT 'https://acme.example' || path FROM store.crawler_hits)",
+    )
+
+
+def test_positions_count_from_one_without_gaps(store: Store) -> None:
+    wrong = column(
+        store,
+        "SELECT chat_id FROM store.mentions GROUP BY host, chat_id"
+        " HAVING count(position) > 0 AND NOT (min(position) = 1"
+        " AND max(position) = count(*) AND count(DISTINCT position) = count(*))",
+    )
+    assert wrong == []
+
+
+def test_brands_stand_in_the_text_as_they_are_mentioned(store: Store) -> None:
+    texts = column(
+        store,
+        "SELECT answer_text LIKE '%**' || brand || '**%' FROM store.mentions"
+        " JOIN store.answers USING (host, chat_id)",
+    )
+    assert texts
+    assert all(texts)
+
+
+def test_hours_without_record_have_no_hits(store: Store) -> None:
+    (hours,) = column(
+        store, "SELECT count(*) FROM store.crawler_hours WHERE hour >= TIMESTAMP '2026-11-01'"
+    )
+    assert 0 < hours < 20 * 24
+    assert (
+        column(
+            store,
+            "SELECT hour FROM store.crawler_hits ANTI JOIN store.crawler_hours USING (host, hour)",
+        )
+        == []
+    )
+
+
+def test_no_filter_value_has_a_comma(store: Store) -> None:
+    for table, name in (
+        ("engines", "engine"),
+        ("brands", "brand"),
+        ("prompts", "topic"),
+        ("prompts", "category"),
+    ):
+        assert column(store, f"SELECT {name} FROM store.{table} WHERE contains({name}, ',')") == []
+    topics = column(store, f"SELECT DISTINCT topic FROM store.prompts WHERE host = '{ACME}'")
+    assert sum("&" in (topic or "") for topic in topics) == 1
+    assert sum("/" in (topic or "") for topic in topics) == 1
+
+
+def test_every_state_of_an_action_occurs(store: Store) -> None:
+    states = column(store, f"SELECT DISTINCT state FROM store.actions WHERE host = '{ACME}'")
+    assert sorted(states) == ["dismissed", "done", "in_progress", "open"]
+
+
+def test_there_is_something_to_find(store: Store) -> None:
+    with Observations(store.connection, Question(ACME, 30)) as o:
+        found = insights(o).body["insights"]
+    kinds = {insight["type"] for insight in found}
+    assert {"visibility_change", "competitor_citation_gain", "citation_loss"} <= kinds
+    assert "seen" in {insight["state"] for insight in found}
+
+
+def test_experiments_end_differently(store: Store) -> None:
+    with Observations(store.connection, Question(ACME, 90)) as o:
+        verdicts = {one["actionId"]: one["verdict"] for one in impact(o).body["actions"]}
+    assert verdicts == {
+        "act_5": "improved",
+        "act_6": "no_detectable_change",
+        "act_7": "too_early",
+    }

@@ -1,0 +1,118 @@
+"""Imports go downwards only: the contracts hold, and would notice if one did not."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    code = "from importlinter.cli import lint_imports_command as main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, "--no-cache"],
+        cwd=folder,
+        env={"PYTHONPATH": str(folder), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+def test_every_contract_is_kept() -> None:
+    done = lint(ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 broken" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("scope", "from aatoolkit import tables", "Imports go downwards only"),
+        ("text", "from aatoolkit import errors", "Imports go downwards only"),
+        ("service/answer", "from aatoolkit import errors", "Imports go downwards only"),
+        ("in_no_layer", "", "Imports go downwards only"),
+        ("measures", "import pandas", "Declarations need neither pandas nor pyarrow"),
+    ],
+)
+def test_an_import_that_goes_astray_is_noticed(
+    module: str, line: str, contract: str, tmp_path: Path
+) -> None:
+    copy = tmp_path / "aatoolkit"
+    shutil.copytree(ROOT / "aatoolkit", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with (copy / f"{module}.py").open("a", encoding="utf-8") as planted:
+        planted.write(f"\n{line}\n")
+    done = lint(tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"{contract} BROKEN" in done.stdout
+
+
+ONLY = {
+    "requests": "aatoolkit/http/",
+    "requests_cache": "aatoolkit/http/",
+    "urllib3": "aatoolkit/http/",
+    "duckdb": "aatoolkit/service/",
+    "starlette": "aatoolkit/service/",
+    "uvicorn": "aatoolkit/service/",
+}
+"""Packages that one folder only may import, even at call time."""
+
+
+def imported(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+
+
+def test_only_http_speaks_http_and_only_the_service_computes_answers() -> None:
+    users: dict[str, set[str]] = {name: set() for name in ONLY}
+    for path in (ROOT / "aatoolkit").rglob("*.py"):
+        for name in imported(path.read_text(encoding="utf-8")):
+            if name in ONLY:
+                users[name].add(path.relative_to(ROOT).as_posix())
+    astray = {
+        name: [path for path in paths if not path.startswith(ONLY[name])]
+        for name, paths in users.items()
+    }
+    assert astray == {name: [] for name in ONLY}
+    assert users["requests"]
+
+
+def test_only_metadata_knows_where_pandas_keeps_attributes() -> None:
+    users = {
+        path.name
+        for path in (ROOT / "aatoolkit").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "attrs"
+    }
+    # Parquet writes a frame without its attributes, which stand in the file's own metadata.
+    assert users == {"metadata.py", "parquet.py"}
+
+
+def test_the_service_is_imported_by_the_demo_and_the_command_line_alone_and_at_call_time() -> None:
+    users, at_once = set(), set()
+    for path in (ROOT / "aatoolkit").rglob("*.py"):
+        name = path.relative_to(ROOT / "aatoolkit").as_posix()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if not name.startswith("service/"):
+            users |= {name for node in ast.walk(tree) if of_service(node)}
+            at_once |= {name for node in tree.body if of_service(node)}
+    assert users <= {"embedded.py", "cli/serving.py"}
+    assert at_once == set()
+
+
+def of_service(node: ast.AST) -> bool:
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    names += [name.name for name in node.names] if isinstance(node, ast.Import) else []
+    return any(name.startswith("aatoolkit.service") for name in names)

@@ -1,0 +1,244 @@
+"""The whole line on a synthetic store: service, HTTP, client, tables, for every section."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+from serving import client_of
+
+import aatoolkit as aa
+from aatoolkit.availability import Status
+from aatoolkit.service import Store, synthesize
+
+HOSTS = ("acme.example", "globex.example", "initech.example", "newco.example")
+FILTERS = {
+    "none": {},
+    "days": {"days": 7},
+    "engine": {"engine": "chatgpt"},
+    "engines": {"engine": ["chatgpt", "gemini"]},
+    "topic": {"topic": "first"},
+    "category": {"category": "first"},
+    "brand": {"brand": "first"},
+    "all": {"days": 90, "engine": "chatgpt", "topic": "first", "category": "first"},
+    "empty": {"engine": "copilot"},
+}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[aa.Client]:
+    with client_of(Store.of(synthesize(seed=7, answers=3000))) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def acme(client: aa.Client) -> aa.Project:
+    return client.project("acme.example")
+
+
+@pytest.fixture(scope="module")
+def options(acme: aa.Project) -> aa.ScopeOptions:
+    return acme.scope_options()
+
+
+@pytest.fixture(scope="module")
+def whole(acme: aa.Project) -> aa.Dataset:
+    return acme.read_all(progress=False)
+
+
+def scope_of(filters: dict, options: aa.ScopeOptions) -> aa.Scope:
+    chosen = {
+        name: options.values(name)[0] if value == "first" else value
+        for name, value in filters.items()
+    }
+    return aa.Scope(**chosen).check(options)
+
+
+@pytest.mark.parametrize("filters", FILTERS)
+@pytest.mark.parametrize("section", aa.sections.names())
+def test_every_section_with_every_filter(
+    acme: aa.Project, options: aa.ScopeOptions, whole: aa.Dataset, section: str, filters: str
+) -> None:
+    scope = scope_of(FILTERS[filters], options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tables = acme.read(section, scope)
+    declared = aa.sections.get(section)
+    assert list(tables) == [table.name for table in declared]
+    for table in declared:
+        frame = tables[table.name]
+        assert frame.dtypes.to_dict() == whole[section][table.name].dtypes.to_dict()
+        assert frame.columns.tolist() == list(table.names)
+        key = list(table.key)
+        assert not frame[key].isna().to_numpy().any()
+        assert not frame.duplicated(key).any()
+        states = frame.aa.availability
+        assert states.index.tolist() == frame.columns.tolist()
+        assert not (states["status"] == Status.UNKNOWN).any()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("section", aa.sections.names())
+def test_every_host_has_the_same_schema(
+    client: aa.Client, whole: aa.Dataset, host: str, section: str
+) -> None:
+    tables = client.project(host).read(section)
+    for name in tables:
+        assert tables[name].dtypes.to_dict() == whole[section][name].dtypes.to_dict()
+    assert tables.drift.empty
+
+
+def total(frame: pd.DataFrame, column: str) -> int:
+    return int(frame[column].dropna().astype(int).sum())
+
+
+def test_citations_agree_across_sections(acme: aa.Project, options: aa.ScopeOptions) -> None:
+    for engine in ("chatgpt", "perplexity", "gemini"):
+        scope = aa.Scope(days=7, engine=engine).check(options)
+        data = acme.read_all(scope, sections=["domains", "urls", "chats"], progress=False)
+        chats, cited = data["chats"], data["chats"]["chat_citations"]
+        matched = chats.extra.set_index("path")["value"]["$.sampling.matched"]
+        assert int(matched) == len(chats.main), "the sample is whole, or this compares nothing"
+        cited = cited[cited["cited"]]
+        assert len(cited) > 20
+        urls, domains = data["urls"], data["domains"]
+        assert cited["url"].value_counts().to_dict() == dict(
+            zip(urls.main["url"], urls.main["citation_count"].astype(int), strict=True)
+        )
+        counts = dict(
+            zip(
+                domains.main["source_domain"],
+                domains.main["citation_count"].astype(int),
+                strict=True,
+            )
+        )
+        assert cited["source_domain"].value_counts().to_dict() == counts
+        assert total(domains["source_domain_types"], "citation_count") == len(cited)
+        assert total(domains["source_domain_engines"], "citation_count") == len(cited)
+        assert total(urls["cited_url_prompts"], "citation_count") == len(cited)
+
+
+def test_a_filter_to_one_engine_is_that_engines_part(acme: aa.Project, whole: aa.Dataset) -> None:
+    engines = whole["overview"]["overview_engines"].set_index("engine")
+    parts = whole["domains"]["source_domain_engines"]
+    for engine in ("chatgpt", "perplexity"):
+        alone = acme.read_all(engine=engine, sections=["overview", "domains"], progress=False)
+        kpis = alone["overview"].main.set_index("metric")
+        assert kpis.loc["answerCount", "value"] == engines.loc[engine, "answer_count"]
+        assert kpis.loc["mentionRate", "numerator"] == engines.loc[engine, "mention_count"]
+        part = parts[parts["engine"] == engine].set_index("source_domain")["citation_count"]
+        domains = alone["domains"].main.set_index("source_domain")["citation_count"]
+        assert domains.to_dict() == part.to_dict()
+
+
+def test_the_same_counts_in_different_sections(whole: aa.Dataset) -> None:
+    kpis = whole["overview"].main.set_index("metric")
+    answers = int(kpis.loc["answerCount", "value"])
+    assert answers == total(whole["overview"]["overview_trend"], "answer_count")
+    assert answers == total(whole["overview"]["overview_engines"], "answer_count")
+    assert answers == total(whole["prompts"].main, "answer_count")
+    brands = whole["overview"]["overview_top_brands"].set_index("brand")["mention_count"]
+    ranked = whole["ranking"].main.set_index("brand")["mention_count"]
+    sentiment = whole["perception"].main.set_index("brand")["mention_count"]
+    assert brands.to_dict() == ranked.to_dict() == sentiment.to_dict()
+    bots, paths = whole["crawl"].main, whole["crawl"]["crawl_path_bots"]
+    assert total(paths, "requests") == total(whole["crawl"]["crawl_paths"], "requests")
+    # Requests whose path was not recorded are in no path.
+    assert total(paths, "requests") <= total(bots, "requests")
+    assert total(whole["crawl"]["crawl_timeseries"], "requests") == total(bots, "requests")
+
+
+@pytest.mark.parametrize(
+    ("section", "table", "rate", "numerator", "denominator"),
+    [
+        ("overview", "overview_kpis", "value", "numerator", "denominator"),
+        ("overview", "overview_trend", "mention_rate", "mention_count", "answer_count"),
+        ("overview", "overview_engines", "mention_rate", "mention_count", "answer_count"),
+        ("prompts", "prompts", "mention_rate", "mention_count", "answer_count"),
+        ("domains", "source_domains", "citation_rate", "citation_count", "retrieval_count"),
+        ("conversions", "conversion_totals", "ai_session_share", "ai_sessions", "sessions"),
+        (
+            "shopping",
+            "shopping_trigger",
+            "trigger_rate",
+            "answers_with_shopping",
+            "answers_checked",
+        ),
+    ],
+)
+def test_rates_equal_their_numerators_over_denominators(
+    whole: aa.Dataset, section: str, table: str, rate: str, numerator: str, denominator: str
+) -> None:
+    frame = whole[section][table].dropna(subset=[numerator, denominator, rate])
+    if table == "overview_kpis":
+        frame = frame[frame["metric"] != "visibilityScore"]
+    assert len(frame)
+    computed = frame[numerator].astype(float) / frame[denominator].astype(float)
+    assert (computed == frame[rate].astype(float)).all()
+    # A rate over nothing is missing, not zero.
+    empty = whole[section][table]
+    assert empty.loc[(empty[denominator] == 0).fillna(False), rate].isna().all()
+
+
+def test_an_unconnected_host_has_no_crawl_and_no_zeros(client: aa.Client) -> None:
+    for host in ("globex.example", "initech.example"):
+        crawl = client.project(host).read("crawl")
+        state = crawl.availability.iloc[0]
+        assert (state["status"], state["cause"]) == ("unavailable", "not_connected")
+        assert len(crawl.main) == 0
+        assert len(crawl["crawl_gateway"]) == 1
+        for name in set(crawl) - {"crawl_gateway"}:
+            assert (crawl[name].aa.availability["status"] == Status.UNAVAILABLE).all()
+
+
+def test_unobserved_stretches_are_missing(whole: aa.Dataset) -> None:
+    trend = whole["overview"]["overview_trend"]
+    quiet = trend[trend["answer_count"] == 0]
+    assert len(quiet), "the synthetic store has days without a run"
+    assert quiet.drop(columns=["date", "answer_count"]).isna().to_numpy().all()
+
+
+def test_an_engine_that_cannot_report_is_named_in_the_availability(whole: aa.Dataset) -> None:
+    said = whole["fanouts"].availability
+    engine = said[said["scope"] == "engine"].set_index("target")["status"]
+    support = whole["fanouts"]["fanout_engine_support"].set_index("engine")["exposes_fanouts"]
+    mute = [name for name in support.index[~support.fillna(True)] if name in engine]
+    assert mute
+    assert (engine[mute] == Status.NOT_APPLICABLE).all()
+
+
+def test_the_combined_view_holds_what_the_sections_hold(
+    acme: aa.Project, whole: aa.Dataset
+) -> None:
+    combined = acme.combined()
+    assert sorted(combined) == sorted(whole)
+    for section, tables in combined.items():
+        for name in tables:
+            pd.testing.assert_frame_equal(tables[name], whole[section][name])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda p: p.read("domainz"), aa.errors.ScopeError, "domains"),
+        (lambda p: p.read("domains", days=8), aa.errors.ScopeError, "7, 30 or 90"),
+        (lambda p: p.read("domains", persona="x"), aa.errors.ScopeError, "persona"),
+        (lambda p: p.read("domains", engine="chatgbt"), aa.errors.BadRequest, "chatgpt"),
+        (lambda p: p.read("domains", engine="a,b"), aa.errors.ScopeError, "comma"),
+        (lambda p: p.client.project("hooli.example").read("domains"), aa.errors.NotVisible, ""),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(acme: aa.Project, call, error, said: str) -> None:
+    with pytest.raises(error) as caught:
+        call(acme)
+    assert said in str(caught.value)
+
+
+def test_a_bad_token_is_refused(acme: aa.Project) -> None:
+    with (
+        aa.Client(acme.client.base_url, "not-the-token", cache=False) as stranger,
+        pytest.raises(aa.errors.NotAuthorized),
+    ):
+        stranger.project("acme.example").read("domains")

@@ -1,0 +1,161 @@
+"""Payload and the strict JSON below it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aatoolkit import Payload, Scope, errors, strictjson
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def a_payload(body: bytes = b'{"rows": []}', **facts: Any) -> Payload:
+    return Payload(body, **{"fetched_at": NOON, "host": "acme.example", **facts})
+
+
+def test_a_payload_knows_its_hash_and_its_json() -> None:
+    payload = a_payload(b'{"a":1}')
+    assert payload.json == {"a": 1}
+    assert payload.json is payload.json
+    assert payload.sha256 == "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862"
+
+
+def test_a_payload_is_frozen_comparable_and_picklable() -> None:
+    payload = a_payload(section="urls", scope=Scope(days=7), headers={"date": "today"})
+    assert payload.json == {"rows": []}
+    with pytest.raises(AttributeError):
+        payload.body = b""  # type: ignore[misc]
+    copy = pickle.loads(pickle.dumps(payload))
+    assert copy == payload
+    assert hash(copy) == hash(payload)
+    assert copy.json == payload.json
+
+
+def test_a_payload_wants_a_time_zone() -> None:
+    with pytest.raises(ValueError, match="time zone"):
+        Payload(b"{}", fetched_at=datetime(2026, 11, 20))
+
+
+def test_a_payload_shows_where_it_came_from() -> None:
+    payload = a_payload(section="urls", scope=Scope(days=7), from_cache=True, stale=True)
+    assert repr(payload) == (
+        "<Payload acme.example, urls, Scope(days=7), 2026-11-20 12:00:00+0000, stale cache, "
+        f"12 bytes, {payload.sha256[:12]}>"
+    )
+
+
+def test_a_payload_escapes_what_it_shows() -> None:
+    shown = a_payload(section="<script>")._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"), [(999, "999 bytes"), (1500, "1.5 kB"), (10**6, "1.0 MB")]
+)
+def test_sizes_are_said_as_people_say_them(size: int, shown: str) -> None:
+    assert f", {shown}," in repr(a_payload(b"x" * size))
+
+
+def test_a_payload_that_is_not_json_says_what_was_asked() -> None:
+    payload = a_payload(b"<html>", section="urls", scope=Scope(days=7), url="https://api.example/x")
+    with pytest.raises(errors.DecodeError) as caught:
+        _ = payload.json
+    error = caught.value
+    assert (error.problem, error.section, error.scope) == ("html", "urls", Scope(days=7))
+    assert (error.url, error.status) == ("https://api.example/x", 200)
+
+
+REFUSED = {
+    "nothing": (b"", "empty"),
+    "white space": (b" \n", "empty"),
+    "a login page": (b"\n<!doctype html><title>Log in</title>", "html"),
+    "UTF-16 with a mark": ('{"a": 1}'.encode("utf-16"), "encoding"),
+    "UTF-16 without": ('{"a": 1}'.encode("utf-16-le"), "encoding"),
+    "Latin-1": ('{"a": "ü"}'.encode("latin-1"), "encoding"),
+    "half a surrogate pair": (rb'{"a": "\ud800"}', "encoding"),
+    "half a surrogate pair in a key": (rb'{"\udfff": 1}', "encoding"),
+    "NaN": (b'{"a": NaN}', "not_finite"),
+    "Infinity": (b'{"a": -Infinity}', "not_finite"),
+    "1e400": (b'{"a": 1e400}', "not_finite"),
+    "a key given twice": (b'{"a": {"b": 1, "b": 2}}', "duplicate_key"),
+    "a second document": (b'{"a": 1} {"b": 2}', "not_json"),
+    "a comment": (b'{"a": 1} // one', "not_json"),
+    "text": (b"Service Unavailable", "not_json"),
+    "129 lists": (b"[" * 129 + b"]" * 129, "too_deep"),
+    "200,000 lists": (b"[" * 200_000, "too_deep"),
+    "4,301 digits": (b"[" + b"9" * 4301 + b"]", "not_json"),
+    "a cut list": (b'[1, 2, {"a": "b', "truncated"),
+}
+
+
+@pytest.mark.parametrize(("body", "problem"), REFUSED.values(), ids=REFUSED)
+def test_what_is_not_one_document_is_refused(body: bytes, problem: str) -> None:
+    with pytest.raises(errors.DecodeError) as caught:
+        strictjson.decode(body)
+    assert caught.value.problem == problem
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+ACCEPTED = {
+    "a byte-order mark": (b'\xef\xbb\xbf{"a": 1}', {"a": 1}),
+    "a whole pair": (rb'["\ud83d\ude00"]', ["😀"]),
+    "an escaped backslash before u": (rb'["\\ud800"]', [r"\ud800"]),
+    "brackets in text": (b'["' + b"[{" * 500 + b'"]', ["[{" * 500]),
+    "128 lists": (b"[" * 128 + b"]" * 128, json.loads("[" * 128 + "]" * 128)),
+    "the same key in two objects": (b'[{"a": 1}, {"a": 2}]', [{"a": 1}, {"a": 2}]),
+    "more than 64 bits": (b"[18446744073709551617]", [2**64 + 1]),
+    "a scalar": (b"null", None),
+}
+
+
+@pytest.mark.parametrize(("body", "value"), ACCEPTED.values(), ids=ACCEPTED)
+def test_what_is_one_document_is_read_exactly(body: bytes, value: Any) -> None:
+    assert strictjson.decode(body) == value
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8")),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner),
+    max_leaves=20,
+)
+
+
+@given(JSON, st.booleans())
+def test_every_document_is_read_back(value: Any, escaped: bool) -> None:
+    assert strictjson.decode(json.dumps(value, ensure_ascii=escaped).encode()) == value
+
+
+@given(st.dictionaries(st.text(st.characters(codec="utf-8")), JSON, min_size=1), st.data())
+def test_every_beginning_of_a_document_is_truncated(value: Any, data: st.DataObject) -> None:
+    whole = json.dumps(value)
+    cut = data.draw(st.integers(1, len(whole) - 1))
+    with pytest.raises(errors.DecodeError) as caught:
+        strictjson.decode(whole[:cut].encode())
+    assert caught.value.problem == "truncated"
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_read_or_refused_and_shown_safely(body: bytes) -> None:
+    with suppress(errors.DecodeError):
+        strictjson.decode(body)
+    shown = strictjson.excerpt(body)
+    assert len(shown) <= 200
+    assert shown.isprintable()
+
+
+def test_an_excerpt_neither_steers_a_terminal_nor_turns_text_around() -> None:
+    assert strictjson.excerpt("\x1b[2J\u202eevil\x00".encode()) == r"\x1b[2J\u202eevil\x00"

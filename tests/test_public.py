@@ -1,0 +1,151 @@
+"""The public names, and what importing them costs."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import aatoolkit as aa
+
+HEAVY = ("matplotlib", "duckdb", "starlette", "ipywidgets", "requests", "requests_cache")
+
+
+def python(code: str, *arguments: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_public_names_are_sorted_complete_and_there() -> None:
+    assert aa.__all__ == sorted(aa.__all__)
+    assert {*aa.__all__} == {*aa._HOMES, "__version__"}
+    for name in aa.__all__:
+        assert getattr(aa, name) is not None
+
+
+def test_dir_shows_the_public_names_and_nothing_else() -> None:
+    assert dir(aa) == sorted(aa.__all__)
+
+
+def test_a_public_name_is_where_it_says_it_is() -> None:
+    for name, home in aa._HOMES.items():
+        module = importlib.import_module(f"aatoolkit.{home or name}")
+        assert getattr(aa, name) is (getattr(module, name) if home else module)
+
+
+def test_there_is_no_other_name() -> None:
+    with pytest.raises(AttributeError, match="'aatoolkit' has no attribute 'nonsense'"):
+        _ = aa.nonsense
+
+
+def test_importing_it_loads_nothing_heavy_but_pandas_and_pyarrow() -> None:
+    code = f"""
+        import sys, aatoolkit
+        print(*[name for name in {HEAVY!r} if name in sys.modules])
+        import pandas
+        assert hasattr(pandas.DataFrame, "aa")
+    """
+    assert python(code) == ""
+
+
+def test_normalize_stays_the_function_whatever_is_imported() -> None:
+    modules = [
+        module.name
+        for module in pkgutil.walk_packages(aa.__path__, "aatoolkit.")
+        if not module.name.startswith(("aatoolkit.__main__", "aatoolkit.service"))
+    ]
+    code = f"""
+        import importlib, sys
+        sys.argv[0] = sys.argv[1]
+        import aatoolkit as aa
+        for name in {modules!r}:
+            importlib.import_module(name)
+            for public in aa.__all__:
+                kind = type(getattr(aa, public)).__name__
+                assert (kind == "module") == (public in ("errors", "sections")), (public, name)
+        print(callable(aa.normalize))
+    """
+    assert python(code, "notebook") == "True"
+
+
+def test_it_needs_none_of_the_extras() -> None:
+    code = """
+        import sys
+
+        EXTRAS = ("duckdb", "starlette", "uvicorn", "matplotlib", "keyring")
+
+        class Refusing:
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] in EXTRAS:
+                    raise ModuleNotFoundError(name)
+
+        sys.meta_path.insert(0, Refusing())
+        import aatoolkit as aa
+        for name in aa.__all__:
+            getattr(aa, name)
+        tables = aa.normalize("gaps", open(sys.argv[1], "rb").read())
+        print(len(tables.main.aa.codebook) > 0)
+    """
+    assert python(code, str(Path(__file__).parent / "samples" / "gaps.json")) == "True"
+
+
+def test_help_loads_no_pandas() -> None:
+    code = """
+        import runpy, sys
+        sys.argv = ["-m", "--help"]
+        sys.orig_argv = ["python", "-m", "aatoolkit", "--help"]
+        try:
+            runpy.run_module("aatoolkit", run_name="__main__", alter_sys=True)
+        except SystemExit as done:
+            assert not done.code
+        print("loaded:", *{"pandas", "pyarrow", "requests"} & {*sys.modules})
+    """
+    assert python(code).splitlines()[-1].strip() == "loaded:"
+
+
+def test_a_module_of_a_users_that_is_run_with_m_has_the_accessor(tmp_path: Path) -> None:
+    package = tmp_path / "study"
+    package.mkdir()
+    (package / "__init__.py").write_text("import aatoolkit\n")
+    (package / "run.py").write_text("import pandas\nprint(hasattr(pandas.DataFrame, 'aa'))\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "study.run"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout.strip() == "True"
+
+
+def test_python_m_prints_the_help() -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "aatoolkit", "--help"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "usage: aatoolkit" in done.stdout
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "aatoolkit.cli" in loaded
+    assert not {"pandas", "pyarrow", "numpy", "requests"} & loaded
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    project = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'version = "{aa.__version__}"' in project

@@ -1,0 +1,73 @@
+"""The README is true: its code runs, its commands parse, its table lists every section."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from aatoolkit import sections
+from aatoolkit.cli import COMMANDS, parser
+
+README = Path(__file__).parents[1] / "README.md"
+TEXT = README.read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+
+
+def listed_sections() -> str:
+    """The README's table of sections, as the declarations give it."""
+    rows = [
+        f"| `{name}` | {section.doc} | {', '.join(f'`{table.name}`' for table in section)} |"
+        for name, section in sections.all().items()
+    ]
+    return "\n".join(
+        ["| section | what it holds | tables, the main one first |", "| --- | --- | --- |", *rows]
+    )
+
+
+def test_every_code_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AATOOLKIT_CACHE_FOLDER", str(tmp_path / "cache"))
+    names: dict[str, object] = {}
+    for block in blocks("python"):
+        exec(compile(block, "README.md", "exec"), names)
+    assert {path.name for path in tmp_path.glob("*.parquet")} == {
+        "trend.parquet",
+        "domains.parquet",
+    }
+
+
+def commands() -> list[str]:
+    lines = "".join(blocks("sh")).splitlines()
+    typed = (line.split("#")[0].rpartition("&& ")[2].strip() for line in lines)
+    return [line for line in typed if "aatoolkit" in line.split()[0]]
+
+
+@pytest.mark.parametrize("line", commands())
+def test_every_command_is_understood(line: str) -> None:
+    asked = parser.build(COMMANDS).parse_args(shlex.split(line)[1:])
+    assert callable(asked.run)
+
+
+def test_the_table_lists_every_section() -> None:
+    start, end = "<!-- sections -->\n", "\n<!-- /sections -->"
+    if os.environ.get("AATOOLKIT_UPDATE_README"):
+        before, _, rest = TEXT.partition(start)
+        README.write_text(
+            f"{before}{start}{listed_sections()}{end}{rest.partition(end)[2]}", "utf-8"
+        )
+        return
+    assert start + listed_sections() + end in TEXT
+
+
+def test_the_windows_lines_say_the_same_as_the_others() -> None:
+    unix, windows = blocks("sh")[0], blocks("bat")[0]
+    said = unix.replace("python3", "py").replace(".venv/bin/", ".venv\\Scripts\\")
+    assert said == windows

@@ -1,0 +1,200 @@
+"""Scopes: what may be asked, in one canonical order, and back from text."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aatoolkit import Scope, ScopeOptions
+from aatoolkit.errors import ScopeError
+
+FILTERS = ("engine", "topic", "category", "brand")
+
+values = st.text(min_size=1).filter(lambda text: "," not in text and text.strip())
+scopes = st.builds(
+    Scope,
+    days=st.sampled_from((7, 30, 90)),
+    **{name: st.lists(values, max_size=4) for name in FILTERS},
+)
+
+
+@given(scopes)
+def test_its_repr_can_be_pasted(scope: Scope) -> None:
+    assert eval(repr(scope)) == scope
+
+
+@given(scopes)
+def test_its_query_string_reads_back(scope: Scope) -> None:
+    assert Scope.from_query(scope.to_query()) == scope
+    assert Scope.from_query("?" + scope.to_query()) == scope
+
+
+@given(st.lists(values, max_size=6), st.randoms())
+def test_order_and_repetition_never_matter(listed: list[str], random: object) -> None:
+    shuffled = [*listed, *listed[:2]]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    first, second = Scope(engine=listed), Scope(engine=iter(shuffled))  # type: ignore[arg-type]
+    assert (first, hash(first), first.to_query()) == (second, hash(second), second.to_query())
+
+
+def test_what_is_not_narrowed_is_not_shown() -> None:
+    assert repr(Scope()) == "Scope(days=30)"
+    assert repr(Scope(7, brand="Acme")) == "Scope(days=7, brand=('Acme',))"
+    assert Scope(engine=None).filters == {}  # type: ignore[arg-type]
+
+
+def test_parameters_are_in_the_order_of_the_api() -> None:
+    scope = Scope(brand="b", category="c", topic="t", engine=("y", "x"), days=90)
+    assert list(scope.to_params().items()) == [
+        ("days", "90"),
+        ("engine", "x,y"),
+        ("topic", "t"),
+        ("category", "c"),
+        ("brand", "b"),
+    ]
+
+
+def test_a_whole_number_of_another_type_is_the_same_window() -> None:
+    assert Scope(days=30.0).to_query() == "days=30"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("days", [1, 0, -7, True, "30", None, 31, 30.5])
+def test_only_documented_windows_are_accepted(days: object) -> None:
+    with pytest.raises(ScopeError, match="choose 7, 30 or 90") as refused:
+        Scope(days=days)  # type: ignore[arg-type]
+    assert refused.value.parameter == "days"
+    assert refused.value.suggestions == ("7", "30", "90")
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("Acme, Inc.", "holds a comma"),
+        ("", "is empty"),
+        (" \t", "is empty"),
+        (5, "is not text"),
+        (["a", None], "is not text"),
+        ("\ud800", "half a surrogate pair"),
+    ],
+)
+@pytest.mark.parametrize("name", FILTERS)
+def test_what_the_api_cannot_express_is_refused_with_the_reason(
+    name: str, value: object, why: str
+) -> None:
+    with pytest.raises(ScopeError, match=why) as refused:
+        Scope(**{name: value})  # type: ignore[arg-type]
+    assert refused.value.parameter == name
+
+
+def test_some_filters_can_be_changed() -> None:
+    scope = Scope(days=7, engine="chatgpt")
+    assert scope.with_(engine=("gemini",), topic="CRM") == Scope(7, engine="gemini", topic="CRM")
+    assert scope == Scope(days=7, engine="chatgpt")
+    with pytest.raises(ScopeError, match="'engines' is not a filter") as refused:
+        scope.with_(engines="gemini")
+    assert refused.value.suggestions == ("engine",)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("engines=chatgpt", "is not a filter"),
+        ("engine=a&engine=b", "given 2 times"),
+        ("days=x", "not a whole number"),
+        ("days=", "not a whole number"),
+        ("days=٣٠", "not a whole number"),
+        ("days=8", "not a window"),
+    ],
+)
+def test_a_query_string_that_is_no_scope_is_refused(query: str, why: str) -> None:
+    with pytest.raises(ScopeError, match=why):
+        Scope.from_query(query)
+
+
+def test_an_empty_query_string_is_the_default() -> None:
+    assert Scope.from_query("") == Scope()
+    assert Scope.from_query("engine=") == Scope()
+
+
+# --- what may be asked ----------------------------------------------------------------------
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def frame(column: str, listed: list[str | None], **more: object) -> pd.DataFrame:
+    return pd.DataFrame({column: pd.array(listed, dtype="string"), **more})
+
+
+@pytest.fixture
+def options() -> ScopeOptions:
+    return ScopeOptions(
+        "acme.example",
+        engines=frame(
+            "engine", ["chatgpt", "gemini"], last_run_day=pd.to_datetime(["2026-11-19", None])
+        ),
+        topics=frame("topic", ["CRM", HOSTILE, "(none)"]),
+        categories=frame("category", [None, "discovery"]),
+        brands=frame("brand", ["Acme CRM", "Zenith"]),
+        own_terms=iter(["acme", HOSTILE]),
+        days=(7, 30),
+    )
+
+
+def test_a_scope_that_the_project_knows_is_returned(options: ScopeOptions) -> None:
+    scope = Scope(7, engine="gemini", topic="CRM", category="discovery", brand="Zenith")
+    assert scope.check(options) is scope
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [("chatgbt", ("chatgpt",)), ("ChatGPT", ("chatgpt",)), ("blue moon", ())],
+)
+def test_an_unknown_value_is_refused_with_near_matches(
+    options: ScopeOptions, asked: str, near: tuple[str, ...]
+) -> None:
+    with pytest.raises(ScopeError, match="unknown engine") as refused:
+        Scope(engine=(asked, "gemini")).check(options)
+    assert refused.value.parameter == "engine"
+    assert refused.value.unknown == (asked,)
+    assert refused.value.suggestions == near
+    assert all(repr(value) in str(refused.value) for value in near)
+
+
+def test_near_matches_have_the_spelling_of_the_project(options: ScopeOptions) -> None:
+    with pytest.raises(ScopeError) as refused:
+        Scope(brand="ACME CRM").check(options)
+    assert refused.value.suggestions == ("Acme CRM",)
+
+
+def test_a_window_that_the_project_does_not_answer_for_is_refused(options: ScopeOptions) -> None:
+    with pytest.raises(ScopeError, match="7, 30") as refused:
+        Scope(days=90).check(options)
+    assert refused.value.parameter == "days"
+
+
+def test_untagged_prompts_are_counted_but_cannot_be_asked_for(options: ScopeOptions) -> None:
+    assert options.values("engine") == ("chatgpt", "gemini")
+    assert options.values("topic") == ("CRM", HOSTILE)
+    assert options.values("category") == ("discovery",)
+    assert options.values("brand") == ("Acme CRM", "Zenith")
+    with pytest.raises(ScopeError, match="not a filter"):
+        options.values("own_terms")
+
+
+def test_what_may_be_asked_in_a_line(options: ScopeOptions) -> None:
+    assert repr(options) == (
+        "<ScopeOptions of acme.example: 2 engines (1 have run), 3 topics, 2 categories, "
+        "2 brands, 2 own terms, days 7, 30>"
+    )
+
+
+def test_what_may_be_asked_in_a_notebook_is_escaped(options: ScopeOptions) -> None:
+    options.host = HOSTILE + "\x1b"
+    assert repr(options).isprintable()
+    shown = options._repr_html_()
+    assert "<img" not in shown
+    assert shown.count("&lt;img") == 3
+    assert "tex2jax_ignore" in shown
+    assert all(f"<h5>{part} (" in shown for part in ("engines", "topics", "categories", "brands"))
