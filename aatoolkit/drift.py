@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from aatoolkit.section import Each, Entries, Field, Section, Step, format_path, parse_path
+from aatoolkit.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.section import Section
 from aatoolkit.vectors import MISSING, Vector, leaves
 
 ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")

@@ -202,7 +202,7 @@ def _column(
         array = _levelled(array, column, vector, places, ledger)
     if column.null is not None:
         array = pc.fill_null(array, column.null)
-    return array, absent
+    return array, absent or rows.unsaid
 
 
 def _levelled(

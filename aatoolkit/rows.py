@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from aatoolkit.section import Each, Entries, Field, Step, Table, format_path, parse_path
+from aatoolkit.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.section import Table
 from aatoolkit.vectors import KEYS, MISSING, Vector
 
 _Places = np.ndarray[tuple[int], np.dtype[np.intp]]
@@ -31,7 +31,7 @@ class TableRows:
         self.document = document
         self.table = table
         self.vector = descend(document, table.rows.steps)
-        self.picked = np.flatnonzero([self._is_row(value) for value in self.vector.values])
+        self.picked = np.flatnonzero(self._are_rows())
 
     def __len__(self) -> int:
         return len(self.picked)
@@ -45,6 +45,16 @@ class TableRows:
             if isinstance(step, Field) and vector.absent:
                 return format_path(steps[:at])
         return None
+
+    @cached_property
+    def unsaid(self) -> bool:
+        """Whether null stands where the rows should, which is not to say that there are none."""
+        vector, found = self.document, False
+        for step in self.table.rows.steps:
+            vector = descend(vector, (step,))
+            gone = [value is None or value is MISSING for value in vector.values]
+            found = found or (isinstance(step, Field) and all(gone) and None in vector.values)
+        return found
 
     def values(self, source: str) -> Found:
         """The values of a column, by its source."""
@@ -84,13 +94,13 @@ class TableRows:
             row for row in self.picked.tolist() if names and len(self.vector.values[row]) > names
         ]
 
-    def _is_row(self, value: Any) -> bool:
-        if self.table.rows.one:
-            return True
-        if self.table.rows.positional:
-            return type(value) is list
+    def _are_rows(self) -> list[bool]:
+        """Which values are rows: arrays of positions, objects, or any where no field is read."""
+        values, rows = self.vector.values, self.table.rows
+        if rows.positional:
+            return [type(value) is list for value in values]
         plain = all(column.source and column.source[0] in ".^@#$" for column in self.table.columns)
-        return plain or type(value) is dict
+        return [rows.one or plain or type(value) is dict for value in values]
 
     def _label(self, number: int) -> Found:
         rows = self.table.rows

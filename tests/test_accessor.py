@@ -15,7 +15,7 @@ from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import MetadataError
 from aatoolkit.metadata import ATTRIBUTE, ColumnMetadata, FrameMetadata, Source, attach
 
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
@@ -65,7 +65,7 @@ def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
         "available",
     ]
     assert book.loc["source_domain", "aggregation"] == "key"
-    assert book["doc"].drop(index="mine").str.endswith(".").all()
+    assert book["doc"].drop(index="mine").str.endswith(".").fillna(False).all()
     assert book.loc["mine"].tolist() == ["float64", *[pd.NA] * 4, "unknown"]
 
 

@@ -21,7 +21,7 @@ from aatoolkit import errors, sections
 
 TOKEN = "canary-7f3a9c.token"
 HOST = "acme.example"
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 AT_ONCE = {"Retry-After": "0"}
 
 

@@ -39,7 +39,9 @@ each_section = pytest.mark.parametrize("name", SECTIONS)
 
 
 def sample(name: str) -> Any:
-    return json.loads((HERE / "samples" / f"{name}.json").read_text(encoding="utf-8"))
+    return json.loads(
+        (HERE.parent / "data" / "samples" / f"{name}.json").read_text(encoding="utf-8")
+    )
 
 
 def read(section: str | aa.Section, answer: Any, **options: Any) -> aa.Tables:
@@ -189,10 +191,8 @@ def test_an_answer_whose_arrays_are_empty_is_no_drift(name: str) -> None:
     assert drifts(aa.normalize(name, body, strict=True)) == []
 
 
-@each_section
+@pytest.mark.parametrize("name", sections.names())
 def test_a_section_that_could_not_be_measured_says_so_in_every_column(name: str) -> None:
-    if name == "scope_options":
-        pytest.skip("scope options have no availability")
     tables = read(name, unmeasured(sample(name)))
     for frame in tables.values():
         states = frame.aa.availability
@@ -689,6 +689,53 @@ def test_a_field_whose_name_merely_begins_alike_says_nothing() -> None:
     assert said.loc["score", "status"] == "available"
 
 
+def test_a_column_that_holds_values_is_not_wholly_unmeasured() -> None:
+    said = states({"status": "not_run", "reason": "No run."})
+    assert said.loc["seen_count"].tolist() == ["partial", "not_run", "No run."]
+    assert said.loc["note"].tolist() == ["unavailable", "not_run", "No run."]
+
+
+def test_what_an_unmeasured_section_leaves_out_is_unmeasured_not_unknown() -> None:
+    tables = read(THINGS, {"availability": {"status": "not_connected"}})
+    for frame in tables.values():
+        assert {*frame.aa.availability["cause"]} == {"not_connected"}
+
+
+RATES = table(
+    keyed("rates", key="engine"),
+    aa.Column("engine", "string"),
+    aa.Column("rate", "Float64", source="."),
+    key="engine",
+)
+
+
+def test_what_is_said_of_engines_speaks_for_columns_by_engine_but_not_for_their_key() -> None:
+    engines = {"gemini": "not_run", "grok": {"status": "not_applicable", "reason": "No rates."}}
+    stated = {"status": "available", "reason": "All is well.", "engines": engines}
+    tables = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
+    said = tables.main.aa.availability
+    assert said.loc["engine"].tolist() == ["available", pd.NA, "All is well."]
+    assert said.loc["rate"].tolist() == [
+        "partial",
+        "not_run",
+        "gemini: unavailable (not run)",
+    ]
+    assert tables.words == {"odd": "partial (not run): gemini: unavailable (not run)"}
+
+
+def test_a_table_speaks_with_its_sections_words_while_they_agree() -> None:
+    stated = {"status": "available", "reason": "All is well.", "fields": {"rates": "available"}}
+    tables = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
+    assert tables.words == {"odd": "available: All is well."}
+
+
+def test_a_table_speaks_for_its_columns_but_not_for_its_key() -> None:
+    names = ("seenCount", "score", "kind", "grade", "detail")
+    fields = {f"things[].{name}": "not_run" for name in names}
+    tables = read(THINGS, things(availability={"status": "available", "fields": fields}))
+    assert tables.words["things"] == "unavailable (not run)"
+
+
 def test_what_an_answer_says_of_itself_is_a_table() -> None:
     tables = read(
         THINGS,
@@ -774,3 +821,20 @@ def test_any_mapping_is_read_and_none_is_changed() -> None:
     tables.main.loc[0, "name"] = "mine"
     answer["things"][0]["name"] = "x"
     assert json.dumps(answer) == before
+
+
+def test_null_where_rows_should_stand_is_unknown_and_not_none_measured() -> None:
+    tables = aa.normalize(
+        "domains",
+        {
+            "domain": "acme.example",
+            "availability": {"status": "available"},
+            "domains": None,
+            "typeBreakdown": [],
+        },
+    )
+    assert tables.drift.empty
+    assert len(tables.main) == 0
+    for name in ("source_domains", "source_domain_engines"):
+        assert set(tables[name].aa.availability["status"]) == {"unknown"}
+    assert set(tables["source_domain_types"].aa.availability["status"]) == {"available"}

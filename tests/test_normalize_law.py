@@ -23,11 +23,14 @@ from hypothesis import strategies as st
 import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.errors import SchemaDriftWarning
-from aatoolkit.section import Column, Each, Entries, Field, Step, Table, parse_path
+from aatoolkit.paths import Each, Entries, Field, Step, parse_path
+from aatoolkit.section import Column, Table
 
 SECTIONS = sections.all()
 SAMPLES = {
-    name: json.loads((Path(__file__).parent / "samples" / f"{name}.json").read_text("utf-8"))
+    name: json.loads(
+        (Path(__file__).parents[1] / "data" / "samples" / f"{name}.json").read_text("utf-8")
+    )
     for name in SECTIONS
 }
 

@@ -25,7 +25,7 @@ from aatoolkit.errors import ExportError, MetadataError
 from aatoolkit.metadata import ATTRIBUTE, metadata_of
 from aatoolkit.parquet import write_parquet, write_tables
 
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 SECTIONS = sections.all()
 
 each_section = pytest.mark.parametrize("name", SECTIONS)

@@ -99,7 +99,7 @@ def test_it_needs_none_of_the_extras() -> None:
         tables = aa.normalize("gaps", open(sys.argv[1], "rb").read())
         print(len(tables.main.aa.codebook) > 0)
     """
-    assert python(code, str(Path(__file__).parent / "samples" / "gaps.json")) == "True"
+    assert python(code, str(Path(__file__).parents[1] / "data" / "samples" / "gaps.json")) == "True"
 
 
 def test_help_loads_no_pandas() -> None:

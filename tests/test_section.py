@@ -7,21 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aatoolkit import Column, Section, Table
-from aatoolkit.section import (
-    Each,
-    Entries,
-    Field,
-    Rows,
-    camel,
-    format_path,
-    keyed,
-    matrix,
-    pairs,
-    parallel,
-    parse_path,
-    records,
-    single,
-)
+from aatoolkit.paths import Each, Entries, Field, format_path, parse_path
+from aatoolkit.section import Rows, camel, keyed, matrix, pairs, parallel, records, single
 
 steps = st.lists(st.builds(Field, st.text()) | st.just(Each()) | st.just(Entries())).map(tuple)
 

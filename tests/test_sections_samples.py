@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from aatoolkit import sections
-from aatoolkit.section import Column, Each, Entries, Field, Section, Step, Table, parse_path
+from aatoolkit.paths import Each, Entries, Field, Step, parse_path
+from aatoolkit.section import Column, Section, Table
 
 SECTIONS = sections.all()
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")
 
 Place = tuple[str | int, ...]

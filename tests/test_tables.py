@@ -14,7 +14,7 @@ import aatoolkit as aa
 from aatoolkit.errors import ServerFailed
 from aatoolkit.text import visible
 
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e&\n"
 
 
