@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import re
 
@@ -62,7 +63,8 @@ def test_every_fact_is_documented_and_inherited(kind: type[AAToolkitError]) -> N
         for name in getattr(parent, "__annotations__", {}):
             if name != "facts":
                 assert name in kind.facts
-                assert re.search(rf"^    (\w+, )*{name}\b.* : ", parent.__doc__ or "", re.M)
+                doc = inspect.getdoc(parent) or ""
+                assert re.search(rf"^(\w+, )*{name}\b.* : ", doc, re.M)
 
 
 def test_facts_that_are_not_given_are_none() -> None:
