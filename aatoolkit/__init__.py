@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from aatoolkit.payload import Payload
     from aatoolkit.scope import Scope, ScopeOptions
     from aatoolkit.section import Column, Section, Table
+    from aatoolkit.shred import shred, unshred
     from aatoolkit.tables import Dataset, Tables
 
 __version__ = "0.1.0"
@@ -51,6 +52,8 @@ _HOMES = {
     "project": "client",
     "read_parquet": "parquet",
     "sections": "",
+    "shred": "shred",
+    "unshred": "shred",
 }
 """The public names and the module each lives in; loaded when first used."""
 
@@ -75,6 +78,8 @@ __all__ = [
     "project",
     "read_parquet",
     "sections",
+    "shred",
+    "unshred",
 ]
 
 
@@ -104,5 +109,6 @@ def _is_command() -> bool:
 # without waiting for pandas.
 if not _is_command():
     importlib.import_module("aatoolkit.accessor")
-    # Bound at once: importing the module of the same name later would hide the function.
+    # Bound at once: importing the modules of the same names later would hide the functions.
     normalize = importlib.import_module("aatoolkit.normalize").normalize
+    shred = importlib.import_module("aatoolkit.shred").shred

@@ -10,6 +10,7 @@ from typing import Any
 from aatoolkit import sections
 from aatoolkit.payload import Payload
 
+_DEEPEST = 5
 _FEWEST = 2
 """Fewer names than this may be fields that happen to be called like a section."""
 
@@ -17,8 +18,9 @@ _FEWEST = 2
 def split(payload: Payload) -> dict[str, Payload]:
     """One payload a section, in the order of the answer; none where no sections are found.
 
-    They may sit at the top or one level down, under their names or as entries with a
-    ``section`` field. A part keeps the address and the time of the whole; its bytes are its
+    They may sit at the top or below other objects, under their names or as entries with a
+    ``section`` field; the place that names most of them is taken, the outermost of several.
+    A part keeps the address and the time of the whole; its bytes are its
     own, so its hash is that of the part.
     """
     parts = max(_candidates(payload.json), key=len, default={})
@@ -30,9 +32,11 @@ def split(payload: Payload) -> dict[str, Payload]:
 
 
 def _candidates(document: Any) -> Iterable[dict[str, Any]]:
-    yield _named(document)
-    if isinstance(document, Mapping):
-        yield from map(_named, document.values())
+    """What each object and list names, level by level; no deeper than an envelope would be."""
+    level = [document]
+    for _ in range(_DEEPEST):
+        yield from map(_named, level)
+        level = [below for one in level if isinstance(one, Mapping) for below in one.values()]
 
 
 def _named(value: Any) -> dict[str, Any]:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
 
 from aatoolkit.paths import Each, Entries, Field, Step, format_path, parse_path
-from aatoolkit.section import Section
+from aatoolkit.section import ENVELOPE, Section
 from aatoolkit.vectors import MISSING, Vector, leaves
-
-ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")
-"""The fields that sections share; they become metadata and stay in ``extra``."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +122,7 @@ def _claims(section: Section) -> _Node:
         for axis in table.rows.axes:
             root.down((*axis, Each())).taken = True
         for column in table.columns:
-            if column.source and column.source[0] not in "@#":
+            if not column.is_label:
                 for steps in _spelt_out(_steps(table.rows.steps, column.pattern)):
                     root.down(steps).taken = True
     return root
@@ -165,7 +161,7 @@ def _walk(
                 _walk(below, child, (*at, step), known, ledger)
     if node.each is not None:
         _walk(vector.each(), node.each, (*at, Each()), known, ledger)
-    odd = [row for row, value in enumerate(vector.values) if not _expected(value, node, at)]
+    odd = _unexpected(vector, node, at)
     if odd and known:
         ledger.keep(vector, odd, known)
     elif odd:
@@ -174,11 +170,10 @@ def _walk(
 
 def _fields(vector: Vector, node: _Node) -> Iterator[tuple[Vector, Step, _Node | None]]:
     """What stands below the objects of a vector, each with the claim to it."""
-    names = dict.fromkeys(key for value in vector.values if type(value) is dict for key in value)
     if node.entries is not None:
         yield vector.entries(), Entries(), node.entries
         return
-    for name in names:
+    for name in vector.fields():
         yield vector.field(name), Field(name), node.fields.get(name)
 
 
@@ -190,14 +185,21 @@ def _keep(vector: Vector, at: tuple[Step, ...], known: str | None, ledger: Ledge
         ledger.report(vector, rows, "new", format_path(at))
 
 
-def _expected(value: Any, node: _Node, at: tuple[Step, ...]) -> bool:
-    """Whether a value is of a kind that the claims below it can take; null only as a field."""
-    if value is MISSING:
-        return True
-    if value is None:
-        return not node.known and bool(at) and isinstance(at[-1], Field)
-    if type(value) is dict:
-        return bool(node.fields or node.entries is not None or (value and node.known))
-    if type(value) is list:
-        return node.each is not None
-    return False
+def _unexpected(vector: Vector, node: _Node, at: tuple[Step, ...]) -> list[int]:
+    """The rows whose value is of a kind that the claims below it cannot take."""
+    takes: set[type] = {type(MISSING)}
+    if node.each is not None:
+        takes.add(list)
+    if node.fields or node.entries is not None:
+        takes.add(dict)
+    # Null is expected of a field only: an element or an entry that is null has no row.
+    if not node.known and at and isinstance(at[-1], Field):
+        takes.add(type(None))
+    if vector.kinds <= takes:
+        return []
+    # What is known is kept field by field, so that only an empty object is left to keep.
+    return [
+        row
+        for row, value in enumerate(vector.values)
+        if type(value) not in takes and not (node.known and value and type(value) is dict)
+    ]

@@ -177,7 +177,7 @@ def _spare(tables: Iterable[TableRows], ledger: Ledger) -> None:
         column.pattern
         for rows in tables
         for column in rows.table.columns
-        if column.source and column.source[0] not in "^$@#"
+        if not column.is_label and (column.source or "")[:1] not in ("^", "$")
     }
     for rows in tables:
         for vector, places in rows.spare(plain):
@@ -188,8 +188,7 @@ def _column(
     rows: TableRows, column: Column, ledger: Ledger, host: str | None
 ) -> tuple[pa.Array, bool]:
     """One column of a table, and whether the answer lacks its field altogether."""
-    vector, places = rows.values(column.source or "")
-    values = [vector.values[place] for place in places.tolist()]
+    values, vector, places = rows.column(column.source or "")
     absent = bool(rows.absent) or (len(values) > 0 and vector.absent)
     if absent and column.source == "$.domain" and host is not None:
         return pa.array([host] * len(values), pa.string()), False
@@ -225,6 +224,8 @@ def _levelled(
 
 def _keyed(arrow: pa.Table, table: Table, ledger: Ledger) -> pa.Table:
     """The table itself; with ``_row`` if its key does not tell its rows apart."""
+    if not table.key:
+        return arrow
     key, place = list(table.key), f"{table.name}({', '.join(table.key)})"
     columns = [
         arrow[name].cast(pa.string()) if pa.types.is_dictionary(arrow[name].type) else arrow[name]

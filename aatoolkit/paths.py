@@ -81,7 +81,7 @@ def format_path(steps: tuple[Step, ...]) -> str:
     text = ""
     for step in steps:
         if isinstance(step, Field):
-            plain = re.fullmatch(r"[^.\[\]{}\"]+", step.name)
+            plain = re.fullmatch(r"[^.\[\]{}\"@#^$][^.\[\]{}\"]*", step.name)
             name = step.name if plain else '"' + re.sub(r'(["\\])', r"\\\1", step.name) + '"'
             text += f".{name}" if text else name
         else:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import combined, sections
-from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible, PayloadError, ScopeError
+from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible, ScopeError
 from aatoolkit.normalize import normalize
 from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
@@ -228,15 +228,16 @@ class Project:
     ) -> Dataset:
         """The combined view, split by section.
 
-        Its shape is documented nowhere. Sections are looked for by name, at the top of the
-        answer or one level down; what stands beside them stays in the payload.
+        Its shape is documented nowhere. Sections are looked for by name, wherever they sit in
+        the answer; what stands beside them stays in the payload. Where none can be told apart
+        the answer is kept whole, under ``combined``, as tables drawn up from itself.
 
         Raises
         ------
         FetchError
             If no usable answer came back.
         PayloadError
-            If the answer cannot be split; ``fetch(None)`` gives it as it came.
+            If nothing in the answer can be made a table; ``fetch(None)`` gives it as it came.
 
         Examples
         --------
@@ -247,12 +248,8 @@ class Project:
         payload = self.fetch(None, scope, refresh=refresh, **filters)
         parts = combined.split(payload)
         if not parts:
-            raise PayloadError(
-                "the combined view names no sections that could be told apart; "
-                "project.fetch(None) gives the answer as it came",
-                section="combined",
-                problems=["no sections @ $"],
-            )
+            drawn = sections.propose(payload, "combined").section
+            return Dataset({"combined": normalize(drawn, payload)})
         return _normalized((name, partial(_itself, part)) for name, part in parts.items())
 
     def close(self) -> None:

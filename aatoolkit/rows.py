@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from aatoolkit.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.paths import Each, Entries, Field, format_path, parse_path
 from aatoolkit.section import Table
-from aatoolkit.vectors import KEYS, MISSING, Vector
+from aatoolkit.vectors import KEYS, MISSING, Vector, descend
 
 _Places = np.ndarray[tuple[int], np.dtype[np.intp]]
 Found = tuple[Vector, _Places]
@@ -32,6 +33,7 @@ class TableRows:
         self.table = table
         self.vector = descend(document, table.rows.steps)
         self.picked = np.flatnonzero(self._are_rows())
+        self.whole = len(self.picked) == len(self.vector)
 
     def __len__(self) -> int:
         return len(self.picked)
@@ -52,8 +54,8 @@ class TableRows:
         vector, found = self.document, False
         for step in self.table.rows.steps:
             vector = descend(vector, (step,))
-            gone = [value is None or value is MISSING for value in vector.values]
-            found = found or (isinstance(step, Field) and all(gone) and None in vector.values)
+            empty = vector.kinds <= {type(None), type(MISSING)} and type(None) in vector.kinds
+            found = found or (isinstance(step, Field) and empty)
         return found
 
     def values(self, source: str) -> Found:
@@ -61,18 +63,25 @@ class TableRows:
         if source[0] == "$":
             found = descend(self.document, parse_path(source[1:].lstrip(".")))
             return found, np.zeros(len(self), np.intp)
-        if source[0] == "#":
-            labels = [position + int(source[1:]) for position in self.vector.labels or ()]
-            return Vector(labels, self.vector.parent, self.vector.rows), self.picked
         if source[0] == "@":
             return self._label(int(source[1:]))
         vector, rows = self.vector, self.picked
         while source.startswith("^"):
             vector, up = vector.enclosing()
             rows, source = up[rows], source[1:]
+        if source[0] == "#":
+            labels = [position + int(source[1:]) for position in vector.labels or ()]
+            return Vector(labels, vector.parent, vector.rows), rows
         if source.startswith("["):
             return self._position(vector, int(source[1:-1])), rows
         return (vector if source == "." else descend(vector, parse_path(source))), rows
+
+    def column(self, source: str) -> tuple[list[Any], Vector, _Places]:
+        """The values of a column row by row, and where each of them stands."""
+        vector, places = self.values(source)
+        if len(places) == len(vector) and places is self.picked and self.whole:
+            return vector.values, vector, places
+        return list(map(vector.values.__getitem__, places.tolist())), vector, places
 
     def spare(self, elsewhere: Container[str]) -> Iterator[Found]:
         """Values that only the rows of this table would hold, and none does.
@@ -84,7 +93,7 @@ class TableRows:
             yield _rest(*self._label(len(self.table.rows.labels) - number - 1))
         for column in self.table.columns:
             source = column.source or ""
-            if source[0] in "^$" and column.pattern not in elsewhere:
+            if source[0] in "^$" and not column.is_label and column.pattern not in elsewhere:
                 yield _rest(*self.values(source))
 
     def beyond(self) -> list[int]:
@@ -97,10 +106,11 @@ class TableRows:
     def _are_rows(self) -> list[bool]:
         """Which values are rows: arrays of positions, objects, or any where no field is read."""
         values, rows = self.vector.values, self.table.rows
-        if rows.positional:
-            return [type(value) is list for value in values]
         plain = all(column.source and column.source[0] in ".^@#$" for column in self.table.columns)
-        return [rows.one or plain or type(value) is dict for value in values]
+        kind = list if rows.positional else dict
+        if rows.one or (plain and not rows.positional) or self.vector.kinds == {kind}:
+            return [True] * len(values)
+        return [type(value) is kind for value in values]
 
     def _label(self, number: int) -> Found:
         rows = self.table.rows
@@ -143,15 +153,3 @@ def _lengthened(labels: Vector, short: int) -> Vector:
 def _rest(vector: Vector, taken: _Places) -> Found:
     there = [row for row, value in enumerate(vector.values) if value is not MISSING]
     return vector, np.setdiff1d(np.asarray(there, np.intp), taken)
-
-
-def descend(vector: Vector, steps: tuple[Step, ...]) -> Vector:
-    """The vector some steps below another."""
-    for step in steps:
-        if isinstance(step, Field):
-            vector = vector.field(step.name)
-        elif isinstance(step, Each):
-            vector = vector.each()
-        else:
-            vector = vector.entries(step.only)
-    return vector

@@ -41,6 +41,9 @@ __all__ = [
     "single",
 ]
 
+ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")
+"""The fields that sections share; they become metadata and stay in ``extra``."""
+
 DTYPES = (
     "string",
     "Int64",
@@ -170,8 +173,8 @@ class Column:
         Where its values stand, from the row: a path (``metric.key``); ``.`` for the row
         itself; ``^path`` for the record that encloses it, ``^^path`` for the one beyond;
         ``$.path`` for the answer; ``#0`` or ``#1`` for the row's position in its array,
-        counted from 0 or 1. By default a label of the row of the same name, else the name
-        in camelCase.
+        counted from 0 or 1, and ``^#0`` for that of the record that encloses it. By default
+        a label of the row of the same name, else the name in camelCase.
     unit : str, optional
         The unit; None where there is none or it stands in another column.
     levels : tuple of str, optional
@@ -197,6 +200,11 @@ class Column:
     null: str | None = None
     optional: bool = False
     pattern: str = field(default="", compare=False)
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it takes keys or positions, rather than values of the answer."""
+        return (self.source or "").lstrip("^")[:1] in ("@", "#")
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
@@ -236,6 +244,9 @@ class Table:
         unknown = sorted({*key} - {*names}) or sorted({n for n in names if names.count(n) > 1})
         if unknown:
             raise ValueError(f"table {self.name!r}: key or columns do not fit: {unknown}")
+        lists = [c.name for c in self.columns if c.name in key and c.dtype == "list<string>"]
+        if lists:
+            raise ValueError(f"table {self.name!r}: a list cannot be a key: {lists}")
         object.__setattr__(self, "key", key)
         columns = tuple(
             replace(
@@ -310,6 +321,11 @@ class Section:
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its tables, the main one first."""
+        return tuple(table.name for table in self.tables)
+
 
 def camel(name: str) -> str:
     """A snake_case name in camelCase.
@@ -327,12 +343,10 @@ def _pattern(rows: Rows, source: str) -> str:
     """Where a column's values stand in an answer, with ``[]`` and ``{}`` for any of many."""
     if source.startswith("$"):
         return format_path(parse_path(source[1:].lstrip(".")))
-    if source[0] in "@#":
-        return rows.path
     steps = rows.steps
     while source.startswith("^"):
         steps, source = _enclosing(steps), source[1:]
-    if source == ".":
+    if source == "." or source[0] in "@#":
         return format_path(steps)
     if source.startswith("["):
         return format_path(steps) + "[]"

@@ -54,8 +54,12 @@ def typed(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
     ([1, None, None, None], [2, 3])
     """
     fits, convert = _READERS[dtype]
-    clean = [None if value is MISSING else value for value in values]
-    if set(map(type, clean)) <= _PLAIN[dtype]:
+    kinds = set(map(type, values))
+    clean = list(values)
+    if type(MISSING) in kinds:
+        kinds = kinds - {type(MISSING)} | {_NONE}
+        clean = [None if value is MISSING else value for value in values]
+    if kinds <= _PLAIN[dtype]:
         with suppress(pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
             return convert(clean), []
     odd = [row for row, value in enumerate(clean) if not (value is None or fits(value))]

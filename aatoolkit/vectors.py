@@ -10,9 +10,12 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
+
+from aatoolkit.paths import Each, Field, Step
 
 
 class _Missing:
@@ -55,7 +58,7 @@ class Vector:
     ([1, MISSING, None], '$.a[2].b')
     """
 
-    __slots__ = ("_below", "labels", "name", "parent", "rows", "values")
+    __slots__ = ("_below", "_kinds", "labels", "name", "parent", "rows", "values")
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class Vector:
         self.labels = labels
         self.name = name
         self._below: dict[object, Vector] = {}
+        self._kinds: set[type] | None = None
 
     @classmethod
     def of(cls, document: Any) -> Vector:
@@ -79,6 +83,19 @@ class Vector:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def kinds(self) -> set[type]:
+        """The types of the values."""
+        if self._kinds is None:
+            self._kinds = set(map(type, self.values))
+        return self._kinds
+
+    def fields(self) -> list[str]:
+        """The names of the fields of all objects among the values, as they come."""
+        objects = self._of(dict)
+        # Objects are of few shapes: their names are gathered once a shape.
+        return list(dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, objects)))))
 
     @property
     def in_array(self) -> bool:
@@ -92,28 +109,40 @@ class Vector:
         A field below null is not absent: null is all that is known of it.
         """
         at: Vector | None = self
-        if not self.values:
-            return False
-        while at is not None and all(value is MISSING for value in at.values):
+        while at is not None and at.kinds == {_Missing}:
             at = at.parent
-        return at is not self and at is not None and any(type(v) is dict for v in at.values)
+        return at is not self and at is not None and dict in at.kinds
 
     def field(self, name: str) -> Vector:
         """The values of one field, aligned with this vector."""
         found = self._below.get(name)
         if found is None:
-            values = [
-                value.get(name, MISSING) if type(value) is dict else MISSING
-                for value in self.values
-            ]
-            found = self._below[name] = Vector(values, self, name=name)
+            found = self._below[name] = Vector(self._field(name), self, name=name)
         return found
+
+    def _field(self, name: str) -> list[Any]:
+        if self.kinds == {dict}:
+            try:
+                return list(map(itemgetter(name), self.values))
+            except KeyError:
+                return [value.get(name, MISSING) for value in self.values]
+        return [
+            value.get(name, MISSING) if type(value) is dict else MISSING for value in self.values
+        ]
+
+    def _of(self, kind: type) -> list[Any]:
+        """The values of one type, in order."""
+        if self.kinds == {kind}:
+            return self.values
+        return [value for value in self.values if type(value) is kind]
 
     def each(self) -> Vector:
         """The elements of the arrays among the values; what is no array has none."""
         found = self._below.get(Ellipsis)
         if found is None:
-            arrays = [value if type(value) is list else () for value in self.values]
+            arrays: list[Any] = self.values
+            if self.kinds != {list}:
+                arrays = [value if type(value) is list else () for value in self.values]
             lengths = np.fromiter(map(len, arrays), np.intp, len(arrays))
             labels = chain.from_iterable(map(range, lengths.tolist()))
             found = self._below[Ellipsis] = Vector(
@@ -125,7 +154,9 @@ class Vector:
         """The entries of the objects among the values, or those with some keys only."""
         found = self._below.get(only := tuple(only))
         if found is None:
-            objects = [value if type(value) is dict else {} for value in self.values]
+            objects = self.values
+            if self.kinds != {dict}:
+                objects = [value if type(value) is dict else {} for value in self.values]
             if only:
                 objects = [{key: one[key] for key in only if key in one} for one in objects]
             lengths = np.fromiter(map(len, objects), np.intp, len(objects))
@@ -172,6 +203,18 @@ class Vector:
         if self.parent is None:
             raise LookupError("the document itself is not enclosed by anything")
         return self.parent, rows if self.rows is None else self.rows[rows]
+
+
+def descend(vector: Vector, steps: tuple[Step, ...]) -> Vector:
+    """The vector some steps below another."""
+    for step in steps:
+        if isinstance(step, Field):
+            vector = vector.field(step.name)
+        elif isinstance(step, Each):
+            vector = vector.each()
+        else:
+            vector = vector.entries(step.only)
+    return vector
 
 
 def leaves(value: Any, path: str) -> list[tuple[str, str]]:

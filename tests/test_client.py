@@ -357,6 +357,7 @@ def test_a_progress_bar_is_shown_where_it_is_wanted(
         lambda parts: {"domain": HOST, "sections": parts},
         lambda parts: {"data": parts, "urls": 3},
         lambda parts: {"result": [{"section": name, **part} for name, part in parts.items()]},
+        lambda parts: {"meta": {}, "data": {"attributes": {"views": parts}}},
     ],
 )
 def test_the_combined_view_is_split_wherever_its_sections_are(
@@ -384,13 +385,23 @@ def test_a_section_that_is_null_in_the_combined_view_is_not_left_out(
     assert dataset["domains"].payload.body == b"null"
 
 
-@pytest.mark.parametrize("document", [{"rows": []}, {"domains": [1]}, [], [1, 2]])
-def test_a_combined_view_that_cannot_be_told_apart_is_an_error(
-    project: Any, scripted: Any, reply: Any, document: Any
+def test_a_combined_view_that_cannot_be_told_apart_is_kept_whole(
+    project: Any, scripted: Any, reply: Any
 ) -> None:
     one = project()
-    scripted.script = reply(document)
-    with pytest.raises(errors.PayloadError, match=r"fetch\(None\)"):
+    scripted.script = reply({"host": HOST, "rows": [{"id": "a", "n": 1}, {"id": "b", "n": None}]})
+    dataset = one.combined()
+    assert list(dataset) == ["combined"]
+    assert dataset["combined"].main["id"].tolist() == ["a", "b"]
+    assert dataset["combined"].payload.json["host"] == HOST
+
+
+def test_a_combined_view_with_nothing_in_it_is_an_error(
+    project: Any, scripted: Any, reply: Any
+) -> None:
+    one = project()
+    scripted.script = reply({})
+    with pytest.raises(errors.PayloadError, match="can be made a table"):
         one.combined()
 
 

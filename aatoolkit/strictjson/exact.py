@@ -1,4 +1,4 @@
-"""Bytes to JSON, strictly: one document in UTF-8, or an error that says what is wrong with it."""
+"""One JSON document by Python's own reader, with a hook for all that it would let pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections import Counter
 from itertools import accumulate
 from typing import Any, NoReturn
 
-from aatoolkit.errors import DecodeError
 from aatoolkit.text import visible
 
 MAX_DEPTH = 128
@@ -19,7 +18,6 @@ MAX_DIGITS = 4300
 """The longest number that is read, in digits; Python's own limit for whole numbers."""
 
 _EXCERPT = 200
-_BOM = b"\xef\xbb\xbf"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONG_NUMBER = re.compile(rb"[0-9]{%d}" % (MAX_DIGITS + 1))
@@ -27,49 +25,12 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = [(byte in b"[{") - (byte in b"]}") for byte in range(256)]
 
 
-class _Refused(Exception):
+class Refused(Exception):
     """What is wrong: the word for it and the sentence."""
 
     def __init__(self, problem: str, sentence: str) -> None:
         super().__init__(sentence)
         self.problem = problem
-
-
-def decode(body: bytes, **facts: Any) -> Any:
-    """Decode one JSON document.
-
-    A byte-order mark is dropped. Whole numbers stay exact, whatever their size.
-
-    Parameters
-    ----------
-    body
-        The document, in UTF-8.
-    **facts
-        Facts for the error: ``url``, ``status``, ``section``, ``scope``.
-
-    Raises
-    ------
-    DecodeError
-        If it is not one JSON document: ``.problem`` is the word for it. What Python's own
-        reader lets pass is refused too: keys given twice, numbers that are not finite, text
-        that is no Unicode, and nesting deeper than 128.
-
-    Examples
-    --------
-    >>> decode(b'{"count": 9007199254740993}')
-    {'count': 9007199254740993}
-    """
-    try:
-        return _decode(body.removeprefix(_BOM))
-    except _Refused as refused:
-        problem, sentence = refused.problem, str(refused)
-    # Raised here, outside the handler: what the handlers caught holds parts of the body.
-    raise DecodeError(
-        f"the answer is not a JSON document: {sentence}",
-        problem=problem,
-        excerpt=excerpt(body),
-        **facts,
-    )
 
 
 def excerpt(body: bytes) -> str:
@@ -84,14 +45,15 @@ def excerpt(body: bytes) -> str:
     return visible(text[:_EXCERPT])[:_EXCERPT]
 
 
-def _decode(body: bytes) -> Any:
+def read(body: bytes) -> Any:
+    """Decode one document, or raise `Refused`."""
     text = _text(body)
     bare = _STRING.sub(b'""', body)
     depths = list(accumulate(map(_STEP.__getitem__, bare.translate(None, _NOT_BRACKETS))))
     if max(depths, default=0) > MAX_DEPTH:
-        raise _Refused("too_deep", f"it is nested more than {MAX_DEPTH} deep")
+        raise Refused("too_deep", f"it is nested more than {MAX_DEPTH} deep")
     if _LONG_NUMBER.search(bare):
-        raise _Refused("not_json", f"it holds a number of more than {MAX_DIGITS} digits")
+        raise Refused("not_json", f"it holds a number of more than {MAX_DIGITS} digits")
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
@@ -100,7 +62,7 @@ def _decode(body: bytes) -> Any:
         # An object or list that is cut off never closes the bracket it begins with.
         cut = min(depths, default=0) > 0 and body.lstrip()[:1] in (b"{", b"[")
         why = "it breaks off before its end" if cut else f"{error}"
-        raise _Refused("truncated" if cut else "not_json", why) from None
+        raise Refused("truncated" if cut else "not_json", why) from None
     if _SURROGATE.search(body):
         _check_text(value)
     return value
@@ -109,15 +71,15 @@ def _decode(body: bytes) -> Any:
 def _text(body: bytes) -> str:
     start = body[:512].lstrip()
     if not body.strip():
-        raise _Refused("empty", "it is empty")
+        raise Refused("empty", "it is empty")
     if start.startswith(b"<"):
-        raise _Refused("html", "it is a web page; is this a login page, or a wrong base URL?")
+        raise Refused("html", "it is a web page; is this a login page, or a wrong base URL?")
     if b"\0" in start[:4]:
-        raise _Refused("encoding", "it is not in UTF-8")
+        raise Refused("encoding", "it is not in UTF-8")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _Refused("encoding", f"it is not in UTF-8 (byte {error.start})") from None
+        raise Refused("encoding", f"it is not in UTF-8 (byte {error.start})") from None
 
 
 def _check_text(value: Any) -> None:
@@ -125,7 +87,7 @@ def _check_text(value: Any) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        raise _Refused("encoding", "it holds half a surrogate pair, which is no text") from None
+        raise Refused("encoding", "it holds half a surrogate pair, which is no text") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -133,16 +95,16 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
         shown = excerpt(repr(twice).encode("utf-8", "backslashreplace"))
-        raise _Refused("duplicate_key", f"the key {shown} is given twice in one object")
+        raise Refused("duplicate_key", f"the key {shown} is given twice in one object")
     return found
 
 
 def _constant(name: str) -> NoReturn:
-    raise _Refused("not_finite", f"{name} is no JSON number")
+    raise Refused("not_finite", f"{name} is no JSON number")
 
 
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise _Refused("not_finite", f"the number {excerpt(text.encode())} is too large")
+        raise Refused("not_finite", f"the number {excerpt(text.encode())} is too large")
     return value

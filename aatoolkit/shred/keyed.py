@@ -1,0 +1,96 @@
+"""Which objects are rows in disguise: those whose keys are data, as in ``{"2026-11-20": …}``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+_FEW, _MANY, _COMMON = 3, 64, 8
+_DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|\S+@\S+\.\w+"
+_HOST, _UUID = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_DATA = re.compile("|".join((_DATE_OR_NUMBER, _ADDRESS, _HOST, _UUID)), re.I | re.S)
+_WORD = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
+_DATA_LIKE, _NAME, _OTHER = range(3)
+_NULL = type(None)
+
+
+class Traits:
+    """What the objects at one path have in common, whatever their order.
+
+    They are rows with a key, one an entry, if they have three keys at least and
+
+    * four fifths of the keys look like data (dates, numbers, hosts, addresses, UUIDs), or look
+      like no field's name, as ``Acme CRM``, above values that are all numbers or all containers;
+    * or they have more than 64 keys, and each object few of them, or all values are of one kind
+      and the objects are fewer than the keys;
+    * or all values are objects with the same fields, four fifths of them; or there are eight
+      keys at least, and one field that nine tenths of the values have.
+
+    Null values tell nothing.
+    """
+
+    def __init__(self) -> None:
+        self.objects = 0
+        self.keys: Counter[str] = Counter()
+        self._kinds: set[type] = set()
+        self._inner_objects = 0
+        self._inner: Counter[str] = Counter()
+
+    def see(self, counts: Mapping[str, int], objects: int, values: list[Any]) -> None:
+        """Take in objects: how many have each key, and all their values."""
+        self.objects += objects
+        for key, count in counts.items():
+            self.keys[key] += count
+        odd = self._share(_DATA_LIKE, _OTHER) >= 0.8 or len(self.keys) > _MANY
+        if not odd and values and type(values[0]) not in (dict, _NULL):
+            # They are no rows, whatever the other values are; most objects end here.
+            self._kinds.add(type(values[0]))
+            return
+        self._kinds |= set(map(type, values)) - {_NULL}
+        if self._kinds <= {dict}:
+            inner = [value for value in values if value]
+            self._inner_objects += len(inner)
+            self._inner.update(chain.from_iterable(inner))
+
+    def keyed(self) -> bool:
+        """Whether the objects are rows with a key."""
+        if len(self.keys) < _FEW:
+            return False
+        if self._share(_DATA_LIKE) >= 0.8:
+            return True
+        return self._nameless() or self._varied() or self._alike()
+
+    def _share(self, *looks: int) -> float:
+        return sum(map(looks.__contains__, map(_look, self.keys))) / max(1, len(self.keys))
+
+    def _of_one_kind(self) -> bool:
+        return len(self._kinds) <= 1 or self._kinds == {int, float}
+
+    def _nameless(self) -> bool:
+        odd = self._share(_DATA_LIKE, _OTHER) >= 0.8
+        return odd and self._of_one_kind() and str not in self._kinds
+
+    def _varied(self) -> bool:
+        keys = len(self.keys)
+        if keys <= _MANY:
+            return False
+        few = self.keys.total() * 3 < keys * self.objects
+        return few or (self._of_one_kind() and self.objects < keys)
+
+    def _alike(self) -> bool:
+        if self._kinds != {dict} or not self._inner:
+            return False
+        filled = self._inner.total() / (len(self._inner) * self._inner_objects)
+        common = max(self._inner.values()) / self._inner_objects
+        return filled >= 0.8 or (len(self.keys) >= _COMMON and common >= 0.9)
+
+
+@lru_cache(1 << 14)
+def _look(key: str) -> int:
+    if _DATA.fullmatch(key):
+        return _DATA_LIKE
+    return _NAME if _WORD.fullmatch(key) else _OTHER

@@ -1,0 +1,272 @@
+"""A document as a tree of places, each with all the values that stand there.
+
+Values come level by level: all values at one place, from all rows, are taken in at once, so that
+the work on a row is done by loops in C. A long array may come in chunks, one after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aatoolkit.shred.groups import Places, Rows, codes_of, grouped, looked_up, numbers, pick
+from aatoolkit.shred.keyed import Traits
+from aatoolkit.strictjson import MAX_DEPTH, Miscut, Unsure
+
+Piece = tuple[pa.Array, Rows]
+"""Some values of a column, and the rows they are in."""
+
+Task = tuple["Place", list[Any], Rows, int]
+"""Values that a place has still to take in: the place, they, their rows, and how deep they lie."""
+
+INTEGER, BIG, NUMBER, STRING, BOOLEAN = "integer", "big", "number", "string", "boolean"
+ARROW = {
+    INTEGER: pa.int64(),
+    BIG: pa.string(),
+    NUMBER: pa.float64(),
+    STRING: pa.string(),
+    BOOLEAN: pa.bool_(),
+}
+"""The Arrow type of each kind of scalar; integers beyond 64 bits are decimal text."""
+
+_NULL = type(None)
+_SCALARS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN}
+_CODES = {_NULL: 0, bool: 1, int: 2, float: 3, str: 4, dict: 5, list: 6}
+
+
+class Place:
+    """One place in the rows of a table, and what stands there.
+
+    Attributes
+    ----------
+    rows : list of rows
+        The rows in which there is anything, null included.
+    scalars : dict of str to list of pieces
+        Booleans, numbers and strings, by kind; Arrow's nulls are JSON's.
+    record : Record or None
+        Objects as fields.
+    items, entries : Child or None
+        Arrays, and objects whose keys are data, as rows of a table of their own.
+    """
+
+    __slots__ = ("entries", "items", "record", "rows", "scalars", "traits", "was_keyed")
+
+    def __init__(self) -> None:
+        self.rows: list[Rows] = []
+        self.scalars: dict[str, list[Piece]] = {}
+        self.record: Record | None = None
+        self.items: Child | None = None
+        self.entries: Child | None = None
+        self.traits: Traits | None = None
+        self.was_keyed: bool | None = None
+
+    def grow(self, values: list[Any], rows: Rows, depth: int) -> int:
+        """Take in values and all that lies below them.
+
+        Returns how many keys the objects among them have.
+
+        Raises
+        ------
+        Unsure
+            If they are nested too deep.
+        Miscut
+            If objects look like rows of a table in one chunk and not in another.
+        """
+        waiting: list[Task] = [(self, values, rows, depth)]
+        members = 0
+        while waiting:
+            place, values, rows, depth = waiting.pop()
+            members += place._take(values, rows, depth, waiting)
+        return members
+
+    def _take(self, values: list[Any], rows: Rows, depth: int, waiting: list[Task]) -> int:
+        self.rows.append(rows)
+        if self.scalars.keys() == {STRING} and not (self.record or self.items or self.entries):
+            # Only text so far: Arrow itself refuses what is neither text nor null.
+            try:
+                self._keep(STRING, pa.array(values, ARROW[STRING]), rows)
+            except pa.ArrowTypeError:
+                pass
+            else:
+                return 0
+        kinds = set(map(type, values))
+        if len(kinds) == 1 or (_NULL in kinds and len(kinds) == 2 and not kinds & {dict, list}):
+            kinds.discard(_NULL)
+            return self._take_kind(kinds.pop(), values, rows, depth, waiting) if kinds else 0
+        return self._take_mixed(values, kinds, rows, depth, waiting)
+
+    def array(self, path: tuple[str, ...]) -> Child:
+        """The array at the end of some fields of the document, each an object but the last.
+
+        Raises
+        ------
+        Miscut
+            If one of the objects is not told by fields but by rows.
+        """
+        place = self
+        for key in path:
+            if place.record is None:
+                raise Miscut
+            place = place.record.fields[key]
+        if place.items is None:
+            raise LookupError("there is no array at the end of the path")
+        return place.items
+
+    def _take_mixed(
+        self, values: list[Any], kinds: set[type], rows: Rows, depth: int, waiting: list[Task]
+    ) -> int:
+        codes = looked_up(_CODES, list(map(type, values)))
+        objects = np.fromiter(values, object, len(values))
+        members = 0
+        for kind in kinds - {_NULL}:
+            at = np.flatnonzero(codes == _CODES[kind])
+            if kind in _SCALARS and 2 * len(at) > len(values):
+                # The rule, with exceptions: they are left out in place, and no row is moved.
+                ruled = objects.copy()
+                ruled[codes != _CODES[kind]] = None
+                self._take_kind(kind, ruled.tolist(), rows, depth, waiting)
+            else:
+                found = objects[at].tolist()
+                members += self._take_kind(kind, found, pick(rows, at), depth, waiting)
+        return members
+
+    def _take_kind(
+        self, kind: type, values: list[Any], rows: Rows, depth: int, waiting: list[Task]
+    ) -> int:
+        if kind is dict or kind is list:
+            if depth >= MAX_DEPTH:
+                raise Unsure
+            take = self._take_objects if kind is dict else self._take_arrays
+            return take(values, rows, depth + 1, waiting)
+        name = _SCALARS[kind]
+        try:
+            self._keep(name, pa.array(values, ARROW[name]), rows)
+        except (OverflowError, pa.ArrowInvalid):
+            fits = np.fromiter((v is None or -(2**63) <= v < 2**63 for v in values), bool)
+            at, beyond = np.flatnonzero(fits), np.flatnonzero(~fits)
+            self._keep(INTEGER, pa.array([values[i] for i in at], ARROW[INTEGER]), pick(rows, at))
+            self._keep(BIG, pa.array([str(values[i]) for i in beyond]), pick(rows, beyond))
+        return 0
+
+    def _keep(self, kind: str, array: pa.Array, rows: Rows) -> None:
+        if len(array) > array.null_count:
+            self.scalars.setdefault(kind, []).append((array, rows))
+
+    def _take_arrays(
+        self, arrays: list[list[Any]], rows: Rows, depth: int, waiting: list[Task]
+    ) -> int:
+        self.items = self.items or Child()
+        lengths = np.fromiter(map(len, arrays), np.int64, len(arrays))
+        values = list(chain.from_iterable(arrays))
+        waiting += self.items.take(values, lengths, rows, depth)
+        return 0
+
+    def _take_objects(
+        self, objects: list[dict[str, Any]], rows: Rows, depth: int, waiting: list[Task]
+    ) -> int:
+        keys = list(chain.from_iterable(objects))
+        values = list(chain.from_iterable(map(dict.values, objects)))
+        first = list(objects[0])
+        regular = keys == first * len(objects)
+        codes = None if regular else codes_of(keys)
+        counts = dict.fromkeys(first, len(objects)) if codes is None else codes.counts
+        if self._keyed(counts, len(objects), values):
+            self.entries = self.entries or Child(keys=[])
+            lengths = np.fromiter(map(len, objects), np.int64, len(objects))
+            waiting += self.entries.take(values, lengths, rows, depth, keys)
+        else:
+            self.record = self.record or Record()
+            self.record.rows.append(rows)
+            if codes is None:
+                groups = [(key, values[n :: len(first)], rows) for n, key in enumerate(first)]
+            else:
+                groups = grouped(objects, codes, values, rows)
+            waiting += self.record.take(groups, depth)
+        return len(keys)
+
+    def _keyed(self, counts: dict[str, int], objects: int, values: list[Any]) -> bool:
+        self.traits = self.traits or Traits()
+        self.traits.see(counts, objects, values)
+        keyed = self.traits.keyed()
+        if self.was_keyed is (not keyed):
+            raise Miscut
+        self.was_keyed = keyed
+        return keyed
+
+
+@dataclass
+class Record:
+    """Objects as fields: the rows they are in, and the place of each field."""
+
+    rows: list[Rows] = field(default_factory=list)
+    fields: dict[str, Place] = field(default_factory=dict)
+
+    def take(self, groups: list[tuple[str, list[Any], Rows]], depth: int) -> Iterator[Task]:
+        """What the places of the fields are to take in."""
+        for key, values, rows in groups:
+            if key not in self.fields:
+                self.fields[key] = Place()
+            yield self.fields[key], values, rows, depth
+
+
+@dataclass
+class Child:
+    """A table below a place: one row for each element of its arrays, or entry of its objects.
+
+    Attributes
+    ----------
+    lengths : list of pieces
+        How many rows each row of the parent has.
+    parents, positions, keys : lists
+        For each row, the parent's row; its position in the array; its key in the object.
+    place : Place
+        What the elements are.
+    size : int
+        The number of rows.
+    """
+
+    lengths: list[Piece] = field(default_factory=list)
+    parents: list[pa.Array] = field(default_factory=list)
+    positions: list[pa.Array] = field(default_factory=list)
+    keys: list[pa.Array] | None = None
+    place: Place = field(default_factory=Place)
+    size: int = 0
+
+    def take(
+        self,
+        values: list[Any],
+        lengths: Places,
+        rows: Rows,
+        depth: int,
+        keys: list[str] | None = None,
+    ) -> list[Task]:
+        """Take in elements or entries, so many of each row of the parent; what is left to do."""
+        self.lengths.append((pa.array(lengths.astype(np.int32)), rows))
+        starts = np.cumsum(lengths) - lengths
+        self.parents.append(pa.array(np.repeat(numbers(rows), lengths)))
+        self.positions.append(_int32(np.arange(len(values)) - np.repeat(starts, lengths)))
+        if self.keys is not None:
+            self.keys.append(pa.array(keys, pa.string()))
+        return [(self.place, values, self._rows(len(values)), depth)] if values else []
+
+    def extend(self, values: list[Any], depth: int) -> int:
+        """Take in more elements of the only array there is; how many keys their objects have."""
+        ((_, rows),) = self.lengths
+        self.parents.append(pa.array(np.zeros(len(values), np.int64)))
+        self.positions.append(_int32(np.arange(self.size, self.size + len(values))))
+        members = self.place.grow(values, self._rows(len(values)), depth)
+        self.lengths = [(pa.array([self.size], pa.int32()), rows)]
+        return members
+
+    def _rows(self, more: int) -> range:
+        self.size += more
+        return range(self.size - more, self.size)
+
+
+def _int32(places: Places) -> pa.Array:
+    return pa.array(places.astype(np.int32))
