@@ -1,4 +1,3 @@
-
 """How long it takes to make tables of an answer, side by side, as ratios to `orjson.loads`.
 
 Run by hand, from the repository::
