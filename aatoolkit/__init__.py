@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from aatoolkit.availability import Availability, Cause, Status
     from aatoolkit.client import Client, Project, demo, project
     from aatoolkit.normalize import normalize
-    from aatoolkit.parquet import read_parquet
+    from aatoolkit.parquet import read_metadata, read_parquet
     from aatoolkit.payload import Payload
     from aatoolkit.scope import Scope, ScopeOptions
     from aatoolkit.section import Column, Section, Table
     from aatoolkit.shred import shred, unshred
     from aatoolkit.tables import Dataset, Tables
+    from aatoolkit.tracked import concat
 
 __version__ = "0.1.0"
 
@@ -46,10 +47,12 @@ _HOMES = {
     "Status": "availability",
     "Table": "section",
     "Tables": "tables",
+    "concat": "tracked",
     "demo": "client",
     "errors": "",
     "normalize": "normalize",
     "project": "client",
+    "read_metadata": "parquet",
     "read_parquet": "parquet",
     "sections": "",
     "shred": "shred",
@@ -72,10 +75,12 @@ __all__ = [
     "Table",
     "Tables",
     "__version__",
+    "concat",
     "demo",
     "errors",
     "normalize",
     "project",
+    "read_metadata",
     "read_parquet",
     "sections",
     "shred",

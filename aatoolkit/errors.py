@@ -25,6 +25,7 @@
 
     AAToolkitWarning (UserWarning)
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
+    ├─ UnknownAvailabilityWarning        a word of availability that is not known
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
     └─ CacheWarning                      the cache cannot be used; answers come from the network
 
@@ -305,6 +306,10 @@ class AAToolkitWarning(UserWarning):
 
 class SchemaDriftWarning(AAToolkitWarning):
     """An answer holds what no declaration claims, or lacks what one declares."""
+
+
+class UnknownAvailabilityWarning(AAToolkitWarning):
+    """An answer says of its availability what is not understood; it is read as unknown."""
 
 
 class StaleDataWarning(AAToolkitWarning):

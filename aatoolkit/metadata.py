@@ -2,21 +2,26 @@
 
 The carrier is one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a
 string for free, compares it by value, writes it to Parquet, and unpickles it where this
-package is not installed. It is parsed through a cache. What it does not say is unknown: a
-column that was renamed has no entry, and one that was declared unmeasured and yet holds
-values was overwritten, so that its claim is dropped.
+package is not installed. It is parsed through a cache.
+
+A claim says of a column: it is this declared column, and the service could or could not
+measure it, in the rows that were read. What the carrier does not say is unknown, so a column
+that was renamed has no claim. And a claim is believed only of what was read: `Witnesses` among
+the rows tell when pandas kept the carrier but not the values, and then the column is unknown.
+A column that could not be measured is believed as long as it holds no value.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status
 from aatoolkit.errors import MetadataError
+from aatoolkit.witnesses import OVERWRITTEN, Trial, Witnesses, witnesses_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,11 +64,15 @@ class ColumnMetadata:
 
 @dataclass(frozen=True)
 class FrameMetadata:
-    """What is known of a frame: its columns, its key, and the answers it was read from."""
+    """What is known of a frame: its columns, its key, and the answers it was read from.
+
+    The witnesses stand beside it: they tell whether a frame is the one that was described.
+    """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    witnesses: Witnesses | None = field(default=None, compare=False, repr=False)
 
     def dumps(self) -> str:
         """The canonical JSON text: equal metadata gives equal text.
@@ -87,6 +96,8 @@ class FrameMetadata:
                 for source in self.sources
             ],
         }
+        if self.witnesses is not None:
+            body["witnesses"] = _remembered(self.witnesses)
         return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @staticmethod
@@ -104,39 +115,85 @@ class FrameMetadata:
 
 
 def attach(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
-    """Put metadata on a frame, and return the frame."""
+    """Put metadata on a frame, with witnesses of its rows, and return the frame."""
+    claims = [
+        name
+        for name, column in metadata.columns.items()
+        if column != NOTHING and column.availability.status not in EMPTY
+    ]
+    witnesses = witnesses_of(frame, claims, metadata.key)
+    frame.attrs[ATTRIBUTE] = replace(metadata, witnesses=witnesses).dumps()
+    return frame
+
+
+def carry(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
+    """Put metadata on a frame with the witnesses that it came with, and return the frame."""
     frame.attrs[ATTRIBUTE] = metadata.dumps()
     return frame
 
 
-def metadata_of(frame: pd.DataFrame) -> FrameMetadata:
+def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     """What is known of a frame: one entry for each of its columns, in their order.
 
-    Columns that the carrier does not name are unknown. So is a column that could not be
-    measured and yet holds values: it was overwritten.
+    Columns that the carrier does not name are unknown. So is a column that no longer holds
+    what was read.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The frame.
+    levels : bool
+        Whether named levels of the index are told too, after the columns.
 
     Raises
     ------
     MetadataError
         If the carrier is damaged, or of a newer major version.
     """
-    text = frame.attrs.get(ATTRIBUTE)
-    known = FrameMetadata() if text is None else FrameMetadata.loads(text)
+    known = _carried(frame)
+    names = [str(name) for name in frame.columns]
+    inside = [str(name) for name in frame.index.names if name is not None]
+    trial = Trial(frame, known.witnesses or Witnesses(), known.key)
     columns = {
-        name: _believed(frame, name, known.columns.get(name, _NOTHING))
-        for name in map(str, frame.columns)
+        name: _believed(known, name, trial) for name in (*names, *(inside if levels else ()))
     }
-    return replace(known, columns=columns, key=tuple(k for k in known.key if k in columns))
+    key = tuple(name for name in known.key if name in names or name in inside)
+    return FrameMetadata(columns, key, known.sources)
 
 
-def _believed(frame: pd.DataFrame, name: str, claim: ColumnMetadata) -> ColumnMetadata:
-    empty_by_claim = claim.availability.status in (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
-    if empty_by_claim and name in frame.columns and frame[name].notna().to_numpy().any():
-        return ColumnMetadata(None, Availability(Status.UNKNOWN, None, "overwritten"))
-    return claim
+def carrier_of(frame: pd.DataFrame) -> str:
+    """The text that a frame should travel with: its own, if all of it still holds."""
+    known, believed = _carried(frame), metadata_of(frame, levels=True)
+    if known.columns == believed.columns and known.key == believed.key:
+        return known.dumps()
+    bare = frame.copy(deep=False)
+    attach(bare, believed)
+    return str(bare.attrs[ATTRIBUTE])
 
 
-_NOTHING = ColumnMetadata()
+def _carried(frame: pd.DataFrame) -> FrameMetadata:
+    text = frame.attrs.get(ATTRIBUTE)
+    return FrameMetadata() if text is None else FrameMetadata.loads(text)
+
+
+def _believed(known: FrameMetadata, name: str, trial: Trial) -> ColumnMetadata:
+    claim = known.columns.get(name, NOTHING)
+    if claim == NOTHING:
+        return claim
+    if claim.availability.status in EMPTY:
+        objection = None if trial.is_empty(name) else OVERWRITTEN
+    else:
+        objection = trial.objection(name) if known.witnesses else None
+    if objection is None:
+        return claim
+    return ColumnMetadata(None, Availability(Status.UNKNOWN, None, objection))
+
+
+EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
+"""The statuses of columns that hold no value."""
+
+NOTHING = ColumnMetadata()
+"""What is known of a column of which nothing is known."""
 
 
 def _state(availability: Availability) -> tuple[str | None, ...]:
@@ -149,9 +206,10 @@ def _loads(text: str) -> FrameMetadata:
     try:
         body = json.loads(text)
         version = str(body["version"])
+        major = int(version.split(".")[0])
     except (ValueError, TypeError, KeyError):
         raise _damaged() from None
-    if version.split(".")[0] != VERSION.split(".")[0]:
+    if major != int(VERSION.split(".")[0]):
         raise MetadataError(
             f"this metadata has version {version}, newer than {VERSION}; update aatoolkit",
             version=version,
@@ -168,6 +226,7 @@ def _loads(text: str) -> FrameMetadata:
             },
             tuple(body["key"]),
             tuple(Source(**_known(source)) for source in body["sources"]),
+            _recalled(body.get("witnesses")),
         )
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         raise _damaged(version) from None
@@ -180,6 +239,45 @@ def _known(source: Mapping[str, Any]) -> dict[str, Any]:
     if not all(isinstance(fact, bool if name == "stale" else str) for name, fact in facts.items()):
         raise TypeError("a fact of a source is of the wrong type")
     return facts
+
+
+def _remembered(witnesses: Witnesses) -> dict[str, Any]:
+    return {
+        "rows": witnesses.rows,
+        "index": list(witnesses.index),
+        "span": witnesses.span and list(witnesses.span),
+        "labels": _hexadecimal(word >> 16 for word in witnesses.labels),
+        "keys": _hexadecimal(word >> 16 for word in witnesses.keys),
+        "cells": {
+            name: [missing, _hexadecimal(digests, 4)]
+            for name, (missing, digests) in witnesses.cells.items()
+        },
+    }
+
+
+def _recalled(body: Mapping[str, Any] | None) -> Witnesses | None:
+    if body is None:
+        return None
+    least_and_greatest = body["span"]
+    return Witnesses(
+        int(body["rows"]),
+        tuple(body["index"]),
+        least_and_greatest and (int(least_and_greatest[0]), int(least_and_greatest[1])),
+        tuple(word << 16 for word in _numbers(body["labels"])),
+        tuple(word << 16 for word in _numbers(body["keys"])),
+        {
+            name: (int(missing), tuple(_numbers(text, 4)))
+            for name, (missing, text) in body["cells"].items()
+        },
+    )
+
+
+def _hexadecimal(words: Iterable[int], digits: int = 8) -> str:
+    return "".join(f"{word:0{digits}x}" for word in words)
+
+
+def _numbers(text: str, digits: int = 8) -> list[int]:
+    return [int(text[at : at + digits], 16) for at in range(0, len(text), digits)]
 
 
 def _damaged(version: str | None = None) -> MetadataError:

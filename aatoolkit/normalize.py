@@ -84,7 +84,7 @@ def normalize(
     declared = sections.get(section) if isinstance(section, str) else section
     payload = answer if isinstance(answer, Payload) else None
     document = _decoded(declared.name, answer)
-    vector, ledger, signals = Vector.of(document), Ledger(), recognise(document)
+    vector, ledger, signals = Vector.of(document), Ledger(), _signals(document, payload)
     source = _source(declared, payload, document)
     rows = {table.name: TableRows(vector, table) for table in declared}
     built = {name: _build(found, ledger, signals, source) for name, found in rows.items()}
@@ -104,6 +104,13 @@ def normalize(
         drift=_drift(ledger),
         payload=payload,
     )
+
+
+def _signals(document: Any, payload: Payload | None) -> list[Signal]:
+    """What an answer says of itself, in its body, its status and its headers."""
+    if payload is None:
+        return recognise(document)
+    return recognise(document, status=payload.status, headers=payload.headers)
 
 
 def _decoded(section: str, answer: Any) -> Any:

@@ -1,34 +1,36 @@
 """DataFrames in Parquet with what is known of them, and back.
 
-The file's schema holds one key, ``aatoolkit``: JSON with the key, the sources and, for each
-column, its availability, unit, rule and meaning, for any engine that reads file metadata.
-Beside it stands pandas' own key for ``attrs``, so that plain ``pandas.read_parquet`` gives a
-frame whose ``df.aa`` works; and the same facts of a column on its Arrow field.
+What is known stands in the file's schema, as `aatoolkit.schema` lays it out. Engines that
+rewrite a file drop it: DuckDB and Polars all of it, plain pandas all but its own key.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
+import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit import sections
-from aatoolkit.errors import ExportError, ScopeError
-from aatoolkit.metadata import ATTRIBUTE, VERSION, ColumnMetadata, FrameMetadata, metadata_of
-from aatoolkit.section import Column
+from aatoolkit.errors import ExportError
+from aatoolkit.metadata import NOTHING, FrameMetadata, carrier_of, carry
+from aatoolkit.schema import described, told
 from aatoolkit.tables import Tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_PANDAS_ATTRS = b"PANDAS_ATTRS"
 _LEVELS = b"aa.levels"
+_TEMPORARY = ".tmp-"
+_ABANDONED = 3600.0
+"""The seconds after which an unfinished file is taken for a killed writer's."""
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -52,7 +54,7 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
         If a column cannot be written to Parquet.
     """
     path = Path(path)
-    known = metadata_of(frame)
+    known = FrameMetadata.loads(carrier_of(frame))
     plain = frame.copy(deep=False)
     plain.attrs = {}
     problem = ""
@@ -62,28 +64,30 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
         problem = str(error)
     if problem:
         raise ExportError(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
-    carried = FrameMetadata.dumps(known)
-    table = table.replace_schema_metadata(
-        {
-            b"pandas": _readable(table.schema.metadata[b"pandas"]),
-            _PANDAS_ATTRS: json.dumps({ATTRIBUTE: carried}).encode(),
-            ATTRIBUTE.encode(): json.dumps(_described(known), ensure_ascii=False).encode(),
-        }
-    )
+    table = table.replace_schema_metadata({b"pandas": _readable(table.schema.metadata[b"pandas"])})
     levels = {str(name): [*frame[name].cat.categories] for name in frame.select_dtypes("category")}
-    _write_whole(_with_field_metadata(table, known, levels), path)
+    schema = described(_with_levels(table.schema, levels), known)
+    _write_whole(table.cast(schema), path)
     return path
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a Parquet file with what it says of its columns.
 
-    Any Parquet file can be read; columns of which it says nothing are unknown.
+    Any Parquet file can be read; columns of which it says nothing are unknown. What stands
+    under the key ``aatoolkit`` counts, else what pandas wrote of ``attrs``; facts that this
+    version does not know are ignored.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
 
     Raises
     ------
     MetadataError
-        When the metadata is asked for, if it is damaged or of a newer major version.
+        If the metadata is damaged, or of a newer major version; the data can then be read
+        with ``pandas.read_parquet``.
 
     Examples
     --------
@@ -96,13 +100,50 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    frame, schema = pd.read_parquet(path), pq.read_schema(path)
-    lists = [field.name for field in schema if pa.types.is_list(field.type)]
-    for name, column in zip(lists, pq.read_table(path, columns=lists).columns, strict=True):
-        kind = pa.list_(column.type.value_type)
-        values = column.cast(kind)
-        frame[name] = pd.Series(values, index=frame.index, dtype=pd.ArrowDtype(kind))
-    return frame.astype(_lost_dtypes(schema, len(frame)))
+    with pq.ParquetFile(path) as file:
+        known = told(file.schema_arrow)
+        table = file.read()
+    frame: pd.DataFrame = table.to_pandas()
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if pa.types.is_list(field.type):
+            kind = pa.list_(field.type.value_type)
+            values = column.cast(kind)
+            frame[field.name] = pd.Series(values, index=frame.index, dtype=pd.ArrowDtype(kind))
+    frame = frame.astype(_lost_dtypes(table.schema, len(frame)))
+    return frame if known is None else carry(frame, known)
+
+
+def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
+    """Read what a Parquet file says of its columns, without the data.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    FrameMetadata
+        Its ``columns`` (each with its ``availability``), ``key`` and ``sources``. A column of
+        which the file says nothing is unknown.
+
+    Raises
+    ------
+    MetadataError
+        If the metadata is damaged, or of a newer major version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_parquet(pd.DataFrame({"n": [1]}), f"{folder}/n.parquet")
+    ...     str(read_metadata(path).columns["n"].availability)
+    'unknown'
+    """
+    schema = pq.read_schema(path)
+    known = told(schema) or FrameMetadata()
+    return replace(known, columns={name: known.columns.get(name, NOTHING) for name in schema.names})
 
 
 def _lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
@@ -139,55 +180,6 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
         yield write_parquet(frame, place / f"{name}.parquet")
 
 
-def declared(column: ColumnMetadata) -> Column | None:
-    """The declared column that a column is, where it is one."""
-    table, _, name = (column.of or "").partition(".")
-    try:
-        return sections.table(table)[name]
-    except (ScopeError, KeyError):
-        return None
-
-
-def _described(known: FrameMetadata) -> Mapping[str, Any]:
-    return {
-        "version": VERSION,
-        "key": list(known.key),
-        "columns": {name: _facts(column) for name, column in known.columns.items()},
-        "sources": [vars(source) for source in known.sources],
-    }
-
-
-def _facts(column: ColumnMetadata) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "status": str(column.availability.status),
-        "cause": column.availability.cause and str(column.availability.cause),
-        "reason": column.availability.reason,
-        "of": column.of,
-    }
-    what = declared(column)
-    if what is not None:
-        facts |= {
-            "dtype": what.dtype,
-            "unit": what.unit,
-            "aggregation": str(what.aggregate),
-            "description": what.doc,
-        }
-    return {name: fact for name, fact in facts.items() if fact is not None}
-
-
-def _with_field_metadata(
-    table: pa.Table, known: FrameMetadata, levels: Mapping[str, list[Any]]
-) -> pa.Table:
-    fields = []
-    for field in table.schema:
-        facts = _facts(known.columns[field.name]) if field.name in known.columns else {}
-        described = {f"aa.{name}".encode(): text.encode() for name, text in facts.items()}
-        if field.name in levels:
-            described[_LEVELS] = json.dumps(levels[field.name], default=str).encode()
-        fields.append(field.with_metadata(described))
-    return table.cast(pa.schema(fields, table.schema.metadata))
-
-
 def _readable(pandas: bytes) -> bytes:
     """pandas' own metadata without the dtypes that it writes and then cannot read."""
     body = json.loads(pandas)
@@ -197,10 +189,22 @@ def _readable(pandas: bytes) -> bytes:
     return json.dumps(body).encode()
 
 
+def _with_levels(schema: pa.Schema, levels: Mapping[str, list[Any]]) -> pa.Schema:
+    """The schema with the levels of its categories, which a file without rows would lose."""
+    fields = [
+        field.with_metadata({_LEVELS: json.dumps(levels[field.name], default=str)})
+        if field.name in levels
+        else field
+        for field in schema
+    ]
+    return pa.schema(fields, schema.metadata)
+
+
 def _write_whole(table: pa.Table, path: Path) -> None:
-    """Write beside the file, make it durable, then put it in its place."""
+    """Write beside the file, make it durable, put it in its place, and make that durable."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".tmp-{secrets.token_hex(8)}.parquet"
+    _sweep(path.parent)
+    temporary = path.parent / f"{_TEMPORARY}{secrets.token_hex(8)}.parquet"
     try:
         with temporary.open("xb") as file:
             pq.write_table(table, file, compression="zstd")
@@ -210,3 +214,23 @@ def _write_whole(table: pa.Table, path: Path) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    _sync_folder(path.parent)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers that were killed left behind; one at work touches its file."""
+    for left in folder.glob(f"{_TEMPORARY}*.parquet"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - left.stat().st_mtime > _ABANDONED:
+                left.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in a folder survive a loss of power, where folders can be opened."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
@@ -15,12 +18,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
+_INFERRED = "options"
+"""The rule whose signals are listed, but say nothing of what an answer did measure."""
+
+_STEP = re.compile(r'\["(?:[^"\\]|\\.)*"\]|\[\d*\]|\{\}|"(?:[^"\\]|\\.)*"|[^.\[\]{}"]+')
 
 
 def state_of(
     table: Table, column: Column, signals: list[Signal], absent: bool, measured: bool
 ) -> Availability:
-    """What is known of a column: the narrowest signal, joined with those of its engines.
+    """What is known of a column: the narrowest signal, joined with its rows and engines.
 
     Parameters
     ----------
@@ -35,14 +42,103 @@ def state_of(
     """
     if absent and not _unmeasured(signals):
         return Availability(Status.UNKNOWN, Cause.ABSENT)
-    telling = [signal for signal in signals if _tells(signal, column)]
-    state = max(telling, key=_narrowness).availability if telling else UNKNOWN
-    engines = [_of_engine(signal) for signal in signals if signal.scope == "engine"]
-    if engines and "engine" in table.names and column.name not in table.key:
-        state = combine([state, *engines])
+    state = _stated(column, signals)
+    if column.name not in table.key:
+        state = _with_rows(state, [*_of_rows(column, signals)])
+        engines = [_of_engine(signal) for signal in signals if _is_engine(signal)]
+        if engines and "engine" in table.names:
+            state = combine([state, *engines])
     if measured and state.status in _EMPTY:
         return combine([state, Availability(Status.AVAILABLE)])
     return state
+
+
+def section_state(signals: Iterable[Signal]) -> Availability | None:
+    """What is said of the section as a whole; the transport's word is the only one it needs.
+
+    Statements of one weight are combined; what scope options suggest counts where nothing
+    else is said.
+    """
+    said = [signal for signal in signals if signal.scope == "section"]
+    ranks = [_rank(signal) for signal in said]
+    first = [
+        signal.availability for signal, rank in zip(said, ranks, strict=True) if rank == min(ranks)
+    ]
+    return combine(first) if len(first) > 1 else next(iter(first), None)
+
+
+def contradicted(table: Table, column: Column, signals: Iterable[Signal]) -> frozenset[str]:
+    """The JSON paths at or below which a column's numbers are denied by what is said of them.
+
+    A number beside ``hasData: false`` is no measurement and must not be shown as one.
+    """
+    if column.name in table.key or column.dtype not in ("Int64", "Float64"):
+        return frozenset()
+    return frozenset(
+        _json_path(signal.target)
+        for signal in signals
+        if signal.scope in ("row", "field")
+        and signal.target
+        and signal.availability.status in _EMPTY
+        and _reach(signal.target, column.pattern) is not None
+    )
+
+
+def is_denied(path: str, denied: Collection[str]) -> bool:
+    """Whether a value at a JSON path stands at or below one of the denied places.
+
+    Examples
+    --------
+    >>> is_denied("$.points[0].rate", {"$.points[0]"}), is_denied("$.points[1].rate", {"$.p"})
+    (True, False)
+    """
+    while path and path not in denied:
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
+    return bool(path)
+
+
+def _json_path(target: str) -> str:
+    return f"${target}" if target.startswith("[") else f"$.{target}"
+
+
+def _rank(signal: Signal) -> int:
+    return {"transport": 0, _INFERRED: 2}.get(signal.rule, 1)
+
+
+def _stated(column: Column, signals: list[Signal]) -> Availability:
+    """The narrowest statement about a whole column; that of the section if there is none."""
+    reaches = [
+        (len(steps(signal.target or "")), signal.availability)
+        for signal in signals
+        if signal.scope == "field" and _reach(signal.target or "", column.pattern) == "all"
+    ]
+    narrowest = max((length for length, _ in reaches), default=0)
+    told = [state for length, state in reaches if length == narrowest]
+    if told:
+        return combine(told) if len(told) > 1 else told[0]
+    return section_state(signals) or UNKNOWN
+
+
+def _of_rows(column: Column, signals: Iterable[Signal]) -> dict[Availability, None]:
+    """What is said of single rows of a column, or of single entries of its table."""
+    return dict.fromkeys(
+        signal.availability
+        for signal in signals
+        if signal.scope in ("row", "field")
+        and signal.target
+        and _reach(signal.target, column.pattern) == "some"
+    )
+
+
+def _with_rows(state: Availability, rows: list[Availability]) -> Availability:
+    """A column's state joined with those of its rows; what is unknown yields to them."""
+    if not rows:
+        return state
+    return combine(rows if state == UNKNOWN else [state, *rows])
+
+
+def _is_engine(signal: Signal) -> bool:
+    return signal.scope == "engine" and signal.rule != _INFERRED
 
 
 def _of_engine(signal: Signal) -> Availability:
@@ -52,23 +148,43 @@ def _of_engine(signal: Signal) -> Availability:
 
 
 def _unmeasured(signals: list[Signal]) -> bool:
-    return any(
-        signal.scope == "section" and signal.availability.status in _EMPTY for signal in signals
-    )
+    state = section_state(signals)
+    return state is not None and state.status in _EMPTY
 
 
-def _tells(signal: Signal, column: Column) -> bool:
-    """Whether a signal is about a column: about its section, its field or what encloses it."""
-    target = signal.target or ""
-    enclosing = tuple(f"{target}{step}" for step in (".", "[", "{"))
-    return signal.scope == "section" or (
-        signal.scope == "field"
-        and (column.pattern == target or column.pattern.startswith(enclosing))
-    )
+@lru_cache(maxsize=4096)
+def steps(path: str) -> tuple[str, ...]:
+    """The steps of a path or pattern: names, ``[]``, ``{}``, and ``[0]`` for one of many.
+
+    Examples
+    --------
+    >>> steps('points[0]."odd.name"')
+    ('points', '[0]', 'odd.name')
+    """
+    found = _STEP.findall(path)
+    return tuple(step.strip('["]') if '"' in step else step for step in found)
 
 
-def _narrowness(signal: Signal) -> int:
-    return len(signal.target or "")
+@lru_cache(maxsize=4096)
+def _reach(target: str, pattern: str) -> str | None:
+    """Whether a target is about ``all`` of a column, about ``some`` of it, or not at all.
+
+    A bare name is about every field of that name and what it encloses.
+    """
+    told, whole = steps(target), steps(pattern)
+    if len(told) == 1 and told[0] in whole and told[0] not in ("[]", "{}"):
+        return "all"
+    if not told or len(told) > len(whole):
+        return None
+    some = False
+    for said, step in zip(told, whole, strict=False):
+        if said == step:
+            continue
+        one = re.fullmatch(r"\[\d+\]", said) is not None
+        if not (step == "[]" and one) and not (step == "{}" and said != "[]" and not one):
+            return None
+        some = True
+    return "some" if some else "all"
 
 
 def in_words(known: FrameMetadata, signals: list[Signal]) -> str:
@@ -77,10 +193,8 @@ def in_words(known: FrameMetadata, signals: list[Signal]) -> str:
         column.availability for name, column in known.columns.items() if name not in known.key
     ]
     whole = combine(states or [column.availability for column in known.columns.values()])
-    section = [signal.availability for signal in signals if signal.scope == "section"]
-    if section and section[0].status == whole.status:
-        return str(section[0])
-    return str(whole)
+    section = section_state(signals)
+    return str(section if section is not None and section.status == whole.status else whole)
 
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:
@@ -91,23 +205,27 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
     said = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     sizes, _ = typed([signal.sample_size for signal in said], "Int64")
     moments, _ = typed([signal.as_of for signal in said], "timestamp")
+
+    def words(values: Iterable[str | None]) -> pd.api.extensions.ExtensionArray:
+        return pd.array(list(values), dtype="string")
+
     return pd.DataFrame(
         {
             "scope": pd.Categorical(
-                [signal.scope for signal in said], ["section", "field", "engine"]
+                [signal.scope for signal in said], ["section", "field", "row", "engine"]
             ),
-            "target": pd.array([signal.target for signal in said], dtype="string"),
+            "target": words(signal.target for signal in said),
             "status": pd.Categorical(
                 [str(signal.availability.status) for signal in said], dtype=statuses
             ),
-            "cause": pd.array(
-                [signal.availability.cause and str(signal.availability.cause) for signal in said],
-                dtype="string",
+            "cause": words(
+                signal.availability.cause and str(signal.availability.cause) for signal in said
             ),
-            "reason": pd.array([signal.availability.reason for signal in said], dtype="string"),
+            "reason": words(signal.availability.reason for signal in said),
             "sample_size": pd.array(sizes.to_pylist(), dtype="Int64"),
             "as_of": moments.to_pandas(),
-            "evidence": pd.array([signal.path for signal in said], dtype="string"),
-            "rule": pd.array([signal.rule for signal in said], dtype="string"),
+            "evidence": words(signal.path for signal in said),
+            "rule": words(signal.rule for signal in said),
+            "raw": words(signal.raw for signal in said),
         }
     )

@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from aatoolkit.payload import Payload
 
 
+_MARKS = {
+    "available": "●",
+    "partial": "◐",
+    "unavailable": "○",
+    "not applicable": "–",
+    "unknown": "?",
+}
+"""A sign for each status, so that what was measured is seen before it is read."""
+
+_EMPTY = {
+    "available": "available, and there is nothing",
+    "unknown": "unknown: the answer does not say why it is empty",
+    "unknown (absent)": "unknown: the answer gives nothing here",
+}
+"""What an empty table says where its availability alone does not explain it."""
+
+
 class Tables(Mapping[str, "pd.DataFrame"]):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 
@@ -31,7 +48,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         JSON text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
     availability : pandas.DataFrame
         What the answer says of itself: ``scope``, ``target``, ``status``, ``cause``,
-        ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``.
+        ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``, ``raw``.
     drift : pandas.DataFrame
         Where answer and declaration differ: ``kind``, ``path``, ``count``, ``example``.
     payload : Payload or None
@@ -100,7 +117,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     def __repr__(self) -> str:
         width = max(len(visible(name)) for name in self)
         lines = [
-            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self.words[name])}"
+            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self.shown(name))}"
             for name in self
         ]
         return "\n".join([f"<Tables of {visible(self.section)}{self._drifted()}>", *lines])
@@ -110,12 +127,18 @@ class Tables(Mapping[str, "pd.DataFrame"]):
             (
                 f"<code>{html.escape(name)}</code>",
                 f"{self.rows[name]:,}",
-                html.escape(self.words[name]),
+                html.escape(self.shown(name)),
             )
             for name in self
         )
         title = html.escape(f"{self.section}{self._drifted()}")
         return _html_table(title, ("table", "rows", "availability"), rows)
+
+    def shown(self, name: str) -> str:
+        """The availability of a table with its mark; of an empty one, why it is empty."""
+        words = self.words[name]
+        mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
+        return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
     def _drifted(self) -> str:
         return f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
@@ -187,7 +210,7 @@ class Dataset(Mapping[str, Tables]):
                 f"<code>{html.escape(name)}</code>" if at == 0 else "",
                 f"<code>{html.escape(table)}</code>",
                 f"{tables.rows[table]:,}",
-                html.escape(tables.words[table]),
+                html.escape(tables.shown(table)),
             )
             for name, tables in self.items()
             for at, table in enumerate(tables)

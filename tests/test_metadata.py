@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import runpy
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -173,3 +175,42 @@ def test_a_newer_major_version_is_refused_and_a_minor_one_read() -> None:
     newer = json.loads(body(version="1.7", also="this"))
     newer["sources"][0]["licence"] = "of a later version"
     assert FrameMetadata.loads(json.dumps(newer)) == KNOWN
+
+
+BENCH = Path(__file__).parent / "bench" / "metadata.py"
+
+
+def test_carrying_it_slows_a_chain_of_pandas_far_less_than_a_dict_does() -> None:
+    """The bound itself is `tests/bench/metadata.py`'s; here there is room for a busy machine."""
+    ratios = runpy.run_path(str(BENCH))["ratios"](9)
+    assert ratios["aatoolkit"] < 2 < ratios["a dict"]
+
+
+def test_a_claim_of_which_no_witness_tells_is_not_believed(frame: pd.DataFrame) -> None:
+    text = json.loads(frame.attrs[ATTRIBUTE])
+    del text["witnesses"]["cells"]["n"]
+    frame.attrs[ATTRIBUTE] = json.dumps(text)
+    assert metadata_of(frame).columns["n"].of is None
+    del text["witnesses"]
+    frame.attrs[ATTRIBUTE] = json.dumps(text)
+    assert metadata_of(frame) == KNOWN
+
+
+def test_names_that_change_places_lose_their_claims(frame: pd.DataFrame) -> None:
+    swapped = frame.assign(m=[5, 6]).rename(columns={"n": "m", "m": "n"})
+    assert metadata_of(swapped).columns["n"].availability.reason == "overwritten"
+
+
+def test_levels_of_the_index_are_told_where_asked_for(frame: pd.DataFrame) -> None:
+    indexed = frame.set_index("brand")
+    assert [*metadata_of(indexed).columns] == ["n", "gone"]
+    assert [*metadata_of(indexed, levels=True).columns] == ["n", "gone", "brand"]
+    assert metadata_of(indexed).key == ("brand",)
+    assert metadata_of(indexed.reset_index()) == KNOWN
+
+
+def test_no_value_stands_in_the_carrier() -> None:
+    frame = pd.DataFrame({"brand": ["a secret name"], "n": [123456789]})
+    text = attach(frame, KNOWN).attrs[ATTRIBUTE]
+    assert "secret" not in text
+    assert "123456789" not in text

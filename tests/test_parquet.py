@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import textwrap
@@ -21,7 +22,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit.errors import ExportError, MetadataError
+from aatoolkit.errors import ExportError
 from aatoolkit.metadata import ATTRIBUTE, metadata_of
 from aatoolkit.parquet import write_parquet, write_tables
 
@@ -149,19 +150,6 @@ def test_a_file_of_anybody_can_be_read(tmp_path: Path) -> None:
     assert again.aa.availability["status"].tolist() == ["unknown", "unknown"]
 
 
-def test_damaged_metadata_of_a_file_is_noticed_when_it_is_asked_for(tmp_path: Path) -> None:
-    path = write_parquet(read("domains").main, tmp_path / "a.parquet")
-    table = pq.read_table(path)
-    attrs = json.dumps({ATTRIBUTE: '{"version":"9.0"}'}).encode()
-    pq.write_table(
-        table.replace_schema_metadata({**table.schema.metadata, b"PANDAS_ATTRS": attrs}), path
-    )
-    again = aa.read_parquet(path)
-    assert len(again) == 3
-    with pytest.raises(MetadataError, match="newer"):
-        _ = again.aa.availability
-
-
 # --- whole or not there ---------------------------------------------------------------------
 
 
@@ -235,6 +223,43 @@ def test_a_kill_leaves_a_whole_file(tmp_path: Path) -> None:
         assert len(aa.read_parquet(path)) == 200_000
     # What a kill leaves beside the file is hidden and no table's name.
     assert [found.name for found in tmp_path.glob("[!.]*")] == ["a.parquet"]
+
+
+def test_what_killed_writers_left_is_swept_and_what_others_write_is_not(tmp_path: Path) -> None:
+    left, fresh, own = (
+        tmp_path / name for name in (".tmp-a1.parquet", ".tmp-b2.parquet", "tmp-c3.parquet")
+    )
+    for path in (left, fresh, own):
+        path.write_bytes(b"unfinished")
+    for path in (left, own):
+        os.utime(path, (time.time() - 7200,) * 2)
+    write_parquet(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "a.parquet",
+        ".tmp-b2.parquet",
+        "tmp-c3.parquet",
+    }
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders cannot be opened")
+def test_file_and_folder_are_made_durable_in_this_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    sync, replace = os.fsync, os.replace
+
+    def synced(handle: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        sync(handle)
+
+    def replaced(*paths: Any) -> None:
+        done.append("replace")
+        replace(*paths)
+
+    monkeypatch.setattr("os.fsync", synced)
+    monkeypatch.setattr("os.replace", replaced)
+    write_parquet(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet")
+    assert done == ["file", "replace", "folder"]
 
 
 def test_a_file_has_the_permissions_that_any_new_file_has(tmp_path: Path) -> None:

@@ -82,14 +82,52 @@ def test_its_rows_in_a_table(tables: aa.Tables) -> None:
 def test_in_a_line_each(tables: aa.Tables) -> None:
     assert repr(tables).splitlines() == [
         "<Tables of domains>",
-        "  source_domains               3 rows  available",
-        "  source_domain_engines        7 rows  available",
-        "  source_domain_types          5 rows  available",
+        "  source_domains               3 rows  ● available",
+        "  source_domain_engines        7 rows  ● available",
+        "  source_domain_types          5 rows  ● available",
     ]
     assert repr(made("t", "unknown", drifts=2)).splitlines() == [
         "<Tables of t, 2 drifts (see .drift)>",
-        "  t    1,234 rows  unknown",
+        "  t    1,234 rows  ? unknown",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "mark"),
+    [
+        ("available", "●"),
+        ("partial (not run): gemini: Not run.", "◐"),
+        ("unavailable (not connected): No CNAME.", "○"),
+        ("not applicable (not supported)", "–"),
+        ("unknown", "?"),
+    ],
+)
+def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
+    tables = made("t", words)
+    assert repr(tables).endswith(f"rows  {mark} {words}")
+    assert f"{mark} {words}" in tables._repr_html_()
+    assert f"{mark} {words}" in aa.Dataset({"t": tables})._repr_html_()
+    assert tables.words == {"t": words}
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"status": "available", "domains": []}, "● available, and there is nothing"),
+        ({"domains": []}, "? unknown: the answer does not say why it is empty"),
+        ({"domains": None}, "? unknown: the answer gives nothing here"),
+        ({}, "? unknown: the answer gives nothing here"),
+        ({"status": "not_connected", "domains": []}, "○ unavailable (not connected): Said so."),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_an_empty_table_says_why_it_is_empty(answer: dict[str, object], said: str) -> None:
+    stated = {"status": answer.pop("status", None), "reason": None}
+    if stated["status"] == "not_connected":
+        stated["reason"] = "Said so."
+    tables = aa.normalize("domains", {**answer, "availability": stated})
+    assert tables.shown("source_domains") == said
+    assert said in repr(tables)
 
 
 class Elements(html.parser.HTMLParser):

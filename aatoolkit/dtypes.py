@@ -1,0 +1,81 @@
+"""One dtype a column over several frames, so that stacking them loses neither dtype nor levels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import chain
+from typing import Any
+
+import pandas as pd
+
+
+def in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFrame]:
+    """The frames with one dtype a column.
+
+    Parameters
+    ----------
+    frames : sequence of pandas.DataFrame
+        The frames, none of which is changed.
+    every : bool
+        Whether each gets every column, missing where it had none.
+    """
+    if not all(frame.columns.is_unique for frame in frames):
+        return [*frames]
+    labels = dict.fromkeys(chain.from_iterable(frame.columns for frame in frames))
+    targets: dict[Hashable, Any] = {label: _common(frames, label, every=every) for label in labels}
+    return [_with_dtypes(frame, targets, every=every) for frame in frames]
+
+
+def _with_dtypes(frame: pd.DataFrame, targets: dict[Hashable, Any], *, every: bool) -> pd.DataFrame:
+    columns = {
+        label: _as(frame[label], dtype) if label in frame.columns else _missing(frame, dtype)
+        for label, dtype in targets.items()
+        if every or label in frame.columns
+    }
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _as(column: pd.Series, dtype: Any) -> pd.Series:
+    if dtype is None or column.dtype == dtype:
+        return column
+    return _missing(column, dtype) if column.isna().all() else column.astype(dtype)
+
+
+def _missing(like: pd.DataFrame | pd.Series, dtype: Any) -> pd.Series:
+    """Nothing but missing values, as many as there are rows."""
+    return pd.Series(None, index=like.index, dtype=dtype or object)
+
+
+def _common(frames: Sequence[pd.DataFrame], label: Hashable, *, every: bool) -> Any:
+    """The dtype that a column gets; None where that is left to pandas."""
+    columns = [frame[label] for frame in frames if label in frame.columns]
+    telling = [column for column in columns if column.dtype != object or column.notna().any()]
+    dtypes = [*dict.fromkeys(column.dtype for column in telling)]
+    levelled = [dtype for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)]
+    plain = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
+    if levelled and not plain:
+        return _levelled(levelled)
+    if len(plain) != 1:
+        return None
+    lacking = (every and len(columns) < len(frames)) or len(telling) < len(columns)
+    return _nullable(plain[0]) if lacking else plain[0]
+
+
+def _levelled(dtypes: Sequence[pd.CategoricalDtype]) -> pd.CategoricalDtype:
+    """All levels; in order where one of the dtypes has them all in the order of each."""
+    longest = max(dtypes, key=lambda dtype: len(dtype.categories))
+    ordered = all(
+        dtype.ordered
+        and [level for level in longest.categories if level in dtype.categories]
+        == [*dtype.categories]
+        for dtype in dtypes
+    )
+    levels = dict.fromkeys(chain.from_iterable(dtype.categories for dtype in (longest, *dtypes)))
+    return pd.CategoricalDtype([*levels], ordered=ordered)
+
+
+def _nullable(dtype: Any) -> Any:
+    """The dtype, or the one of the same values that can also hold a missing one."""
+    if isinstance(dtype, pd.api.extensions.ExtensionDtype) or dtype.kind not in "biu":
+        return dtype
+    return "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")

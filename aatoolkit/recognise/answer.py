@@ -1,0 +1,165 @@
+"""One answer while it is read: what it holds, what is known of it, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from typing import Any
+
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.paths import Each, Entries, Field, Step, format_path
+from aatoolkit.recognise.keys import denial, subject
+from aatoolkit.recognise.roles import fold, is_echo, is_holder, is_size
+from aatoolkit.recognise.signals import Signal, raw
+from aatoolkit.recognise.words import tokens
+from aatoolkit.vectors import MISSING, Vector
+
+_DEEPEST = 24
+_MOST_FIELDS = 300
+"""An object with more keys than this holds data by key: its keys are no field names."""
+
+ENGINE_IDS = frozenset(
+    fold(name)
+    for name in (
+        *("chatgpt", "gpt", "openai", "gemini", "google-ai-overview", "google-ai-overviews"),
+        *("ai-overview", "ai-overviews", "google-ai-mode", "ai-mode", "perplexity", "claude"),
+        *("copilot", "bing-copilot", "microsoft-copilot", "grok", "deepseek", "meta-ai", "mistral"),
+    )
+)
+"""Engines that are known whatever the answer says; others come from the scope options."""
+
+_THINNED = (Cause.PENDING, Cause.INSUFFICIENT_SAMPLE)
+_FORM = {
+    *("days", "limit", "offset", "page", "version", "status", "code", "retry", "progress", "eta"),
+    *("seconds", "after", "interval", "minimum", "required", "threshold"),
+}
+"""Numbers under such names describe the answer or the call, and measure nothing."""
+
+
+class Answer:
+    """An answer, its field names and rows, and the signals found in it so far."""
+
+    def __init__(
+        self, document: Any, engines: Collection[str] = (), envelope: Collection[str] = ()
+    ) -> None:
+        self.document = document
+        self.engines = ENGINE_IDS | {fold(engine) for engine in engines}
+        self.envelope = frozenset(envelope)
+        self.found: list[Signal] = []
+        self.prose: list[tuple[str, str, Any]] = []
+
+    def add(
+        self,
+        scope: str,
+        target: str | None,
+        state: Availability,
+        path: str,
+        rule: str,
+        value: Any,
+        *,
+        size: int | None = None,
+        as_of: str | None = None,
+    ) -> None:
+        """Keep one signal, with its evidence."""
+        self.found.append(Signal(scope, target, state, size, as_of, path, rule, raw(value)))
+
+    @property
+    def has_section(self) -> bool:
+        """Whether anything was said of the section as a whole."""
+        return any(signal.scope == "section" for signal in self.found)
+
+    @property
+    def section(self) -> str | None:
+        """The section's own name, where the answer gives it."""
+        named = self.document.get("section") if isinstance(self.document, dict) else None
+        return named if isinstance(named, str) else None
+
+    def about(self, name: str) -> str:
+        """The path of a named field as columns spell it, if it stands in one place only."""
+        if any(sign in name for sign in ".[{"):
+            return name
+        places = self._places.get(fold(name), [])
+        return places[0] if len(places) == 1 else name
+
+    def knows(self, name: str) -> bool:
+        """Whether a name is that of a field of the answer, or a path into it."""
+        return fold(name) in self._places or any(sign in name for sign in ".[")
+
+    def is_engine(self, name: str) -> bool:
+        """Whether a name is the id of an engine."""
+        return fold(name) in self.engines
+
+    def weighed(self, state: Availability) -> Availability:
+        """A state of the whole answer: what is pending or thin is partial beside numbers."""
+        return weighed(state, self.measured)
+
+    @cached_property
+    def measured(self) -> bool:
+        """Whether the answer gives any number that is not a count of its own form."""
+        return any(
+            type(value) in (int, float)
+            for steps, vector in self.vectors
+            if steps and not _FORM & {*tokens(_name(steps))}
+            if Each() in steps or not is_size(_name(steps))
+            for value in vector.values
+        )
+
+    @cached_property
+    def vectors(self) -> list[tuple[tuple[Step, ...], Vector]]:
+        """The values of the answer's data, path by path; metadata and echoes are left out."""
+        return list(_vectors(Vector.of(self.document)))
+
+    @cached_property
+    def _places(self) -> dict[str, list[str]]:
+        places: dict[str, list[str]] = {}
+        for steps, _ in self.vectors:
+            inner = [step.name for step in steps[:-1] if isinstance(step, Field)]
+            if steps and isinstance(steps[-1], Field) and not any(map(_is_said, inner)):
+                places.setdefault(fold(steps[-1].name), []).append(format_path(steps))
+        return places
+
+
+def weighed(state: Availability, measured: bool) -> Availability:
+    """What is pending or thin is partial where numbers are given, unavailable where not."""
+    if measured and state.status == Status.UNAVAILABLE and state.cause in _THINNED:
+        return Availability(Status.PARTIAL, state.cause, state.reason)
+    return state
+
+
+def _vectors(root: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
+    waiting: list[tuple[tuple[Step, ...], Vector]] = [((), root)]
+    while waiting:
+        steps, vector = waiting.pop()
+        yield steps, vector
+        kinds = set(map(type, vector.values))
+        if len(steps) >= _DEEPEST:
+            continue
+        if list in kinds:
+            waiting.append(((*steps, Each()), vector.each()))
+        if dict in kinds:
+            waiting += reversed([*_below(steps, vector)])
+
+
+def _below(steps: tuple[Step, ...], vector: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
+    objects = [value for value in vector.values if type(value) is dict]
+    names = dict.fromkeys(name for one in objects for name in one)
+    if len(names) > _MOST_FIELDS:
+        yield (*steps, Entries()), vector.entries()
+        return
+    for name in names:
+        if not (is_echo(name) or is_holder(name) or subject(name) > 1):
+            yield (*steps, Field(name)), vector.field(name)
+
+
+def _is_said(name: str) -> bool:
+    """Whether what stands under a name is about fields, and no field itself."""
+    return subject(name) > 0 or denial(name) is not None or name.lower().endswith("reasons")
+
+
+def _name(steps: tuple[Step, ...]) -> str:
+    return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
+
+
+def given(vector: Vector) -> list[tuple[int, Any]]:
+    """The values of a vector that are there, each with its place."""
+    return [(at, value) for at, value in enumerate(vector.values) if value is not MISSING]

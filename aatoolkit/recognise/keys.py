@@ -1,0 +1,187 @@
+"""What a key says by itself: that it is about data, and what a flag under it means."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.recognise.phrases import PLAIN, STRONG
+from aatoolkit.recognise.roles import ENGINES, FIELDS, fold, is_notice, is_reason
+from aatoolkit.recognise.words import phrase, tokens
+
+STATED, MILD = 2, 1
+"""A key that says availability by itself; one that does with a strong word only."""
+
+_ABOUT = {"availability", "available", "avail", "unavailability", "completeness", "readiness"}
+_DATA = {"data", "dataset", "measurement", "collection", "sample", "sampling", "ingestion"}
+_KIND = {
+    *("status", "state", "coverage", "health", "level", "support", "supported"),
+    "freshness",
+}
+_GRADE = {"tier", "confidence", "quality", "reliability", "evidence", "significance", "basis"}
+_IDLE = {"x", "is", "are", "meta", "info", "by", "per", "current", "overall", "report"}
+_WORDS = {"code", "grade", "kind", "result", "type"}
+
+_DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
+    (re.compile(text), Availability(status, cause))
+    for text, status, cause in (
+        ("(has )?(any )?data|data available|available|measured", Status.UNAVAILABLE, None),
+        ("collected|captured|has (data|results)", Status.UNAVAILABLE, None),
+        (r"(\w+ )?(connected|linked|integrated)", Status.UNAVAILABLE, Cause.NOT_CONNECTED),
+        (r"(\w+ )?(configured|installed|set up)", Status.UNAVAILABLE, Cause.NOT_CONFIGURED),
+        (
+            r"supported|applicable|exposed|exposes( \w+)*",
+            Status.NOT_APPLICABLE,
+            Cause.NOT_SUPPORTED,
+        ),
+        ("(data )?(ready|computed|calculated|processed)", Status.UNAVAILABLE, Cause.PENDING),
+        ("(data )?complete", Status.PARTIAL, None),
+        (r"(has )?(enough|sufficient) \w+", Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE),
+        (
+            "entitled|licensed|enabled|permitted|granted",
+            Status.UNAVAILABLE,
+            Cause.WITHHELD,
+        ),
+    )
+)
+"""What a flag denies by being false."""
+
+_ASSERTED = re.compile(
+    "stale|suppressed|restricted|locked|limited|pending|queued|processing|missing|empty"
+)
+"""Everyday words that are flags of an envelope when they are true."""
+
+_IN_ROWS = re.compile(
+    r"(has |no )?(any |enough |sufficient |insufficient |low )?(data|sample)( available| missing)?"
+    r"|(in|too )?(measured|underpowered|calibrating|thin|partial|withheld|recalculating)"
+    r"|not measured|low volume|data (un)?available|unmeasured"
+)
+
+
+@lru_cache(maxsize=4096)
+def subject(key: str) -> int:
+    """How far a key is about data availability: `STATED`, `MILD` or 0.
+
+    Examples
+    --------
+    >>> subject("dataAvailability"), subject("engineSupport"), subject("brandCoverage")
+    (2, 1, 0)
+    """
+    parts = set(tokens(key)) - _IDLE - FIELDS - ENGINES
+    if not parts or not parts <= _ABOUT | _DATA | _KIND | _GRADE:
+        return 0
+    if parts & _ABOUT or (parts & _DATA and parts & (_KIND | _GRADE)):
+        return STATED
+    return MILD if parts & (_KIND | _GRADE) else 0
+
+
+def wants_word(key: str) -> bool:
+    """Whether a word that is not known under a key leaves the availability unknown."""
+    parts = {*tokens(key)}
+    return subject(key) == STATED and bool(parts & (_ABOUT | {"status", "state"}))
+
+
+def is_word(key: str) -> bool:
+    """Whether a key inside a statement holds its word."""
+    parts = tokens(key)
+    return (len(parts) == 1 and parts[0] in _WORDS) or subject(key) > 0
+
+
+@lru_cache(maxsize=4096)
+def flag(key: str, value: bool) -> Availability | None:
+    """What a flag says; a denial that does not hold says nothing.
+
+    Examples
+    --------
+    >>> str(flag("isConnected", False)), flag("isRecalculating", False)
+    ('unavailable (not connected)', None)
+    """
+    parts = tuple(part for part in tokens(key) if part not in ("is", "are", "was", "currently"))
+    text = " ".join(parts)
+    for pattern, denied in _DENIED:
+        if pattern.fullmatch(text):
+            return Availability(Status.AVAILABLE) if value else denied
+    word = phrase(parts)
+    if not value or word is None or word.canonical == "available":
+        return None
+    return word.availability if word.strength >= STRONG or _ASSERTED.fullmatch(text) else None
+
+
+def is_claim(key: str) -> bool:
+    """Whether a flag says by being true that there are data; others only say that there are not."""
+    return bool({*tokens(key)} & {"available", "data", "measured"})
+
+
+def denial(key: str) -> Availability | None:
+    """What a list or map under a key denies its entries: ``unavailable``, ``missingFields`` …"""
+    parts = tuple(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
+    if parts in (("excluded",), ("omitted",)):
+        return Availability(Status.UNAVAILABLE)
+    word = phrase(parts)
+    if word is None or word.canonical in ("available", "error"):
+        return None
+    return word.availability
+
+
+def is_row_flag(key: str) -> bool:
+    """Whether a flag inside a record is about its data and cannot be business."""
+    return _IN_ROWS.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
+
+
+def may_be_row_word(key: str) -> bool:
+    """Whether a word inside a record may be about its data."""
+    return subject(key) > 0 or is_notice(key) or bool({*tokens(key)} & {"status", "state"})
+
+
+def row_word(key: str, text: str) -> Availability | None:
+    """What a word inside a record says of its data, if it cannot be business.
+
+    Examples
+    --------
+    >>> row_word("tier", "underpowered").cause, row_word("status", "failed")
+    (<Cause.INSUFFICIENT_SAMPLE: 'insufficient_sample'>, None)
+    """
+    parts = set(tokens(key))
+    word = phrase(tokens(text)) if len(text) <= 60 else None
+    if word is None:
+        return None
+    if subject(key) == STATED and parts & _DATA:
+        return word.availability
+    if parts & _GRADE and word.canonical == "insufficient_sample":
+        return word.availability
+    spoken = parts <= {"status", "state"} or subject(key) > 0 or is_notice(key)
+    return word.availability if word.strength == PLAIN and spoken else None
+
+
+def suffix(key: str) -> tuple[str, str] | None:
+    """A key that speaks of another: that other's name and what is said of it.
+
+    Examples
+    --------
+    >>> suffix("sentimentScoreReason"), suffix("has_revenue"), suffix("reason")
+    (('sentimentscore', 'reason'), ('revenue', 'available'), None)
+    """
+    parts = tokens(key)
+    if len(parts) > 1 and parts[0] == "has":
+        return fold(parts[1:]), "available"
+    parts = parts[1:] if parts[:1] == ("is",) else parts
+    for length in (2, 1):
+        kind = _ending(parts[-length:]) if len(parts) > length else None
+        if kind is not None:
+            return fold(parts[:-length]), kind
+    return None
+
+
+def _ending(parts: tuple[str, ...]) -> str | None:
+    """What the last parts of a key say of what the first ones name."""
+    if len(parts) == 1 and is_reason(parts[0]):
+        return "reason"
+    said = {*parts}
+    if said <= _KIND | _ABOUT | _DATA and said & (_KIND | _ABOUT):
+        return "available" if "available" in said else "status"
+    word = phrase(parts)
+    if word and word.strength >= STRONG and word.canonical != "available":
+        return "denial"
+    known = " ".join(parts) in ("supported", "connected", "measured", "has data", "ready")
+    return "available" if known else None

@@ -1,0 +1,206 @@
+"""Maps and lists: what is said of fields and engines one by one, in whatever shape."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aatoolkit.availability import Availability, Status
+from aatoolkit.errors import UnknownAvailabilityWarning
+from aatoolkit.recognise import keys, roles
+from aatoolkit.recognise.answer import Answer
+from aatoolkit.recognise.parts import moment_in, reason_in, said, size_in, state_in
+from aatoolkit.recognise.phrases import STRONG, WEAK
+from aatoolkit.recognise.words import because, read_word, tokens, understand
+from aatoolkit.vectors import step
+
+_WHOLE = {"*", "all", "overall", "section", "default", "total"}
+
+Place = tuple[str | None, str]
+"""What a statement is about (None: the section) and the JSON path it stands at."""
+
+Entry = tuple[str, str | None, Any, str]
+"""The name of an entry, whether it is a field or an engine if that is known, value and path."""
+
+
+def add(
+    answer: Answer,
+    place: Place,
+    state: Availability,
+    rule: str,
+    value: Any,
+    given: Mapping[str, Any] | None = None,
+) -> None:
+    """Keep what is said of the section, or of the field that a place is about."""
+    target, path = place
+    size, as_of = (size_in(given), moment_in(given)) if given else (None, None)
+    scope = "section" if target is None else "field"
+    state = answer.weighed(state) if target is None else state
+    answer.add(scope, target, state, path, rule, value, size=size, as_of=as_of)
+
+
+def unknown(word: str, path: str) -> Availability:
+    """A word that is not understood: unknown, the word verbatim, and a warning."""
+    warnings.warn(
+        f"the word {word!r} of availability is not known @ {path}; it is read as unknown",
+        UnknownAvailabilityWarning,
+        stacklevel=2,
+    )
+    return read_word(word)
+
+
+def is_other(value: str) -> bool:
+    """Whether a text is no word at all, or one of trade."""
+    return roles.is_stock(value) or not value.strip() or len(value) > 60
+
+
+def records(listed: list[Any], path: str) -> list[Entry]:
+    """The entries of a list whose every record names a field or an engine."""
+    entries: list[Entry] = []
+    for at, record in enumerate(listed):
+        named = roles.name_of(record) if isinstance(record, dict) else None
+        if named is not None:
+            entries.append(
+                (named[1], named[0] if named[0] == "engine" else None, record, f"{path}[{at}]")
+            )
+    return entries if len(entries) == len(listed) else []
+
+
+def entries_of(
+    answer: Answer, key: str, entries: Iterable[Entry], *, trusted: bool = False
+) -> None:
+    """Keep a map from fields or engines to what is said of each, if that is what it is."""
+    listed = [entry for entry in entries if entry[2] is not None]
+    states = [state_of(value, key) for _, _, value, _ in listed]
+    known = [state for state in states if state is not None]
+    stated = trusted or keys.subject(key) == keys.STATED
+    if not known or (len(known) < len(listed) and not stated):
+        return
+    if any(type(value) in (int, float) for _, _, value, _ in listed):
+        return
+    names = [name for name, _, _, _ in listed]
+    sure = (
+        trusted
+        or any(scope for _, scope, _, _ in listed)
+        or "data" in tokens(key)
+        or any(answer.is_engine(name) or answer.knows(name) for name in names)
+        or any(
+            isinstance(v, str) and (w := understand(v)) and w.strength >= STRONG
+            for _, _, v, _ in listed
+        )
+    )
+    if not sure:
+        return
+    for (name, scope, value, path), state in zip(listed, states, strict=True):
+        if state is not None:
+            entry(answer, name, scope, state, path, value)
+        elif isinstance(value, str) and not is_other(value):
+            entry(answer, name, scope, unknown(value, path), path, value)
+
+
+def entry(
+    answer: Answer, name: str, scope: str | None, state: Availability, path: str, value: Any
+) -> None:
+    """Keep what is said of one field or engine, or of the section under its own name."""
+    given = value if isinstance(value, dict) else {}
+    size, as_of = size_in(given), moment_in(given)
+    if name == answer.section or (scope is None and name in _WHOLE):
+        answer.add("section", None, state, path, "map", value, size=size, as_of=as_of)
+    elif scope == "engine" or (scope is None and answer.is_engine(name)):
+        answer.add("engine", name, state, path, "map", value, size=size, as_of=as_of)
+    else:
+        answer.add("field", answer.about(name), state, path, "map", value, size=size, as_of=as_of)
+
+
+def state_of(value: Any, key: str) -> Availability | None:
+    """What an entry of a map says, under the key of the map."""
+    if isinstance(value, bool):
+        return said(value, key)
+    if isinstance(value, str):
+        known = understand(value)
+        return known.availability if known else None
+    if isinstance(value, dict):
+        state = state_in(value, WEAK)
+        flags = [v for v in value.values() if isinstance(v, bool)]
+        if state is None and len(flags) == 1:
+            return because(said(flags[0], key), reason_in(value))
+        return state
+    return None
+
+
+def denied(
+    answer: Answer, key: str, listed: list[Any], path: str, *, trusted: bool = False
+) -> bool:
+    """A list of what is not available, under a key that says so; whether it is one."""
+    state = keys.denial(key)
+    if state is None:
+        return False
+    scope = roles.speaks_of(key)
+    before = len(answer.found)
+    for at, item in enumerate(listed):
+        named = roles.name_of(item) if isinstance(item, dict) else None
+        name = item if isinstance(item, str) else named[1] if named else None
+        own = scope or (named[0] if named and named[0] == "engine" else None)
+        if name is None:
+            continue
+        if trusted or own or answer.is_engine(name) or answer.knows(name):
+            said = because(state, reason_in(item)) if isinstance(item, dict) else state
+            if isinstance(item, dict) and (told := state_in(item, WEAK)) is not None:
+                said = told
+            kind = "engine" if own == "engine" or (not own and answer.is_engine(name)) else "field"
+            target = name if kind == "engine" else answer.about(name)
+            answer.add(kind, target, said, f"{path}[{at}]", "list", item)
+    return len(answer.found) > before
+
+
+def named_map(answer: Answer, key: str, value: dict[str, Any], path: str) -> bool:
+    """A map whose key names its entries (``engines``, ``nullReasons``) or denies them."""
+    parts = tokens(key)
+    denial = keys.denial(key)
+    entries = [(name, item) for name, item in value.items() if item is not None]
+    read = [understand(item) for _, item in entries if isinstance(item, str)]
+    before = len(answer.found)
+    if denial is not None and any(map(roles.is_reason, value)):
+        state = because(denial, reason_in(value))
+        add(answer, (None, path), state, "statement", value, value)
+    elif denial is not None or parts[-1:] in (("reasons",), ("reason",)):
+        for name, item in entries:
+            if answer.is_engine(name) or answer.knows(name):
+                words = (
+                    item
+                    if isinstance(item, str)
+                    else reason_in(item)
+                    if isinstance(item, dict)
+                    else None
+                )
+                state = because(denial or Availability(Status.UNAVAILABLE), words)
+                entry(answer, name, roles.speaks_of(key), state, path + step(name), item)
+    elif roles.speaks_of(key) and read and all(read) and len(read) == len(entries):
+        entries_of(
+            answer,
+            key,
+            [(n, roles.speaks_of(key), v, path + step(n)) for n, v in entries],
+            trusted=True,
+        )
+    return len(answer.found) > before
+
+
+def named_list(answer: Answer, key: str, value: list[Any], path: str) -> bool:
+    """A list of engines or sections that holds no numbers, only what each could report."""
+    scope = roles.speaks_of(key)
+    entries = records(value, path) if scope else []
+    states = [state_of(record, key) for _, _, record, _ in entries]
+    # Whether engines are configured is what scope options list; it is not said of an answer.
+    if any("configured" in record for _, _, record, _ in entries):
+        return False
+    measures = any(
+        type(item) in (int, float, list) and not roles.is_size(name)
+        for _, _, record, _ in entries
+        for name, item in record.items()
+    )
+    lacking = [state for state in states if state and state.status != Status.AVAILABLE]
+    if measures or not lacking:
+        return False
+    entries_of(answer, key, [(n, s or scope, v, p) for n, s, v, p in entries], trusted=True)
+    return True

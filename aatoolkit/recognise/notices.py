@@ -1,0 +1,85 @@
+"""Notes and notices: what an answer says of itself in sentences and codes beside its data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aatoolkit.availability import Availability, Status
+from aatoolkit.recognise import keys, roles
+from aatoolkit.recognise.answer import Answer
+from aatoolkit.recognise.parts import reason_in
+from aatoolkit.recognise.phrases import STRONG
+from aatoolkit.recognise.words import because, in_prose, is_code, tokens, understand
+
+_IDLE = ("id", "name", "key", "section", "property", "path")
+"""Names in a notice that are the notice's own, not those of a field."""
+
+
+def read(answer: Answer, key: str, value: Any, path: str) -> bool:
+    """Read what stands under a key of notes or notices; whether it is such a key."""
+    note = roles.is_note(key)
+    if not note and not roles.is_notice(key):
+        return False
+    listed = [(item, f"{path}[{at}]") for at, item in enumerate(value)] if _is_list(value) else []
+    for item, place in listed or [(value, path)]:
+        if note:
+            _note(answer, item, place)
+        else:
+            _notice(answer, key, item, place)
+    return True
+
+
+def hear(answer: Answer) -> None:
+    """Take a notice of prose for what it says, where nothing else speaks of the section."""
+    for text, path, value in () if answer.has_section else answer.prose:
+        known = in_prose(text)
+        if known is not None:
+            state = answer.weighed(known.availability)
+            state = Availability(state.status, state.cause, text)
+            answer.add("section", None, state, path, "notice", value)
+            return
+
+
+def named_reason(answer: Answer, key: str, value: str, path: str) -> None:
+    """A reason for an absence that its own key names: ``emptyReason``, ``noDataReason``."""
+    state = keys.denial(" ".join(tokens(key)[:-1]))
+    if state is not None:
+        answer.add("section", None, answer.weighed(because(state, value)), path, "reason", value)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _note(answer: Answer, item: Any, path: str) -> None:
+    text = reason_in(item) if isinstance(item, dict) else item
+    if isinstance(text, str) and text.strip():
+        known = understand(text) if is_code(text) else None
+        cause = known.availability.cause if known else None
+        answer.add("section", None, Availability(Status.PARTIAL, cause, text), path, "note", item)
+
+
+def _notice(answer: Answer, key: str, item: Any, path: str) -> None:
+    """A notice with a code says something; one of prose is kept until all else is read."""
+    given = item if isinstance(item, dict) else {}
+    texts = [text for text in given.values() if isinstance(text, str)]
+    texts += [item] if isinstance(item, str) else []
+    for text in texts:
+        known = understand(text) if is_code(text) else None
+        if known and known.strength >= STRONG and known.canonical != "available":
+            state = answer.weighed(because(known.availability, reason_in(given) or text))
+            _add(answer, given, state, path, item)
+            return
+    if roles.is_prose(key):
+        answer.prose += [(text, path, item) for text in texts]
+
+
+def _add(answer: Answer, given: dict[str, Any], state: Availability, path: str, item: Any) -> None:
+    """Keep what a notice says of the field or engine it names, else of the section."""
+    named = roles.name_of({name: value for name, value in given.items() if name not in _IDLE})
+    if named is None:
+        answer.add("section", None, state, path, "notice", item)
+    elif named[0] == "engine":
+        answer.add("engine", named[1], state, path, "notice", item)
+    else:
+        answer.add("field", answer.about(named[1]), state, path, "notice", item)

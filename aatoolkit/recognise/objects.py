@@ -1,0 +1,118 @@
+"""The walk through an answer's objects, outside lists of records, from the envelope inwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.recognise import fields, keys, notices, roles, statements
+from aatoolkit.recognise.answer import Answer
+from aatoolkit.recognise.maps import denied, named_list, named_map
+from aatoolkit.recognise.parts import reason_in
+from aatoolkit.recognise.words import because, tokens, understand
+from aatoolkit.vectors import step
+
+_DEEPEST = 12
+_WAITING = ("forbidden", "error", "pending")
+"""Words that a business thing may well say of itself; they count where nothing was measured."""
+
+
+def walk(answer: Answer) -> None:
+    """Read what the objects of an answer say."""
+    if isinstance(answer.document, dict):
+        _envelope(answer, answer.document, "$", "", 0)
+    notices.hear(answer)
+
+
+def _envelope(answer: Answer, given: dict[str, Any], path: str, pattern: str, depth: int) -> None:
+    """An object that speaks for the whole answer: the answer itself, or its metadata."""
+    spoken = fields.siblings(answer, given, path, pattern)
+    for key, value in given.items():
+        at, below = path + step(key), f"{pattern}.{key}" if pattern else key
+        if key in spoken or roles.is_echo(key):
+            continue
+        if isinstance(value, bool):
+            _flag(answer, key, value, at, given)
+        elif isinstance(value, str):
+            _text(answer, key, value, at, given)
+        elif isinstance(value, dict):
+            _object(answer, key, value, at, below, given, depth)
+        elif isinstance(value, list) or value is None:
+            _list(answer, key, value or [], at, given)
+
+
+def _object(
+    answer: Answer,
+    key: str,
+    value: dict[str, Any],
+    at: str,
+    below: str,
+    given: Mapping[str, Any],
+    depth: int,
+) -> None:
+    if keys.subject(key) and statements.read(answer, key, value, (None, at), given):
+        return
+    if notices.read(answer, key, value, at) or named_map(answer, key, value, at):
+        return
+    shared = any(place.startswith(f"{at.removeprefix('$.')}.") for place in answer.envelope)
+    if depth < _DEEPEST and (roles.is_holder(key) or roles.is_wrapper(key) or shared):
+        inner = below if roles.is_wrapper(key) else ""
+        _envelope(answer, value, at, inner, depth + 1)
+    else:
+        fields.read(answer, key, value, at, below, given)
+
+
+def _flag(answer: Answer, key: str, value: bool, at: str, given: Mapping[str, Any]) -> None:
+    state = keys.flag(key, value)
+    if state is None or (state.status == Status.AVAILABLE and not keys.is_claim(key)):
+        return
+    if state.cause == Cause.WITHHELD and answer.measured:
+        return
+    state = answer.weighed(because(state, reason_in(given)))
+    answer.add("section", None, state, at, "flag", value)
+
+
+def _text(answer: Answer, key: str, value: str, at: str, given: Mapping[str, Any]) -> None:
+    if notices.read(answer, key, value, at):
+        return
+    if keys.subject(key) and statements.read(answer, key, value, (None, at), given):
+        return
+    known = understand(value)
+    ending = keys.suffix(key)
+    if known and tokens(key) in (("status",), ("state",)):
+        if known.canonical in _WAITING and not answer.measured and not answer.has_section:
+            state = because(known.availability, reason_in(given))
+            answer.add("section", None, state, at, "status", value)
+    elif known and at.removeprefix("$.") in answer.envelope and known.canonical != "available":
+        state = answer.weighed(because(known.availability, reason_in(given)))
+        answer.add("section", None, state, at, "envelope", value)
+    elif ending and ending[1] == "reason":
+        notices.named_reason(answer, key, value, at)
+
+
+def _list(answer: Answer, key: str, value: list[Any], at: str, given: Mapping[str, Any]) -> None:
+    if not value:
+        _source(answer, key, at)
+    elif (
+        notices.read(answer, key, value, at)
+        or denied(answer, key, value, at)
+        or named_list(answer, key, value, at)
+    ):
+        return
+    elif keys.subject(key):
+        statements.read(answer, key, value, (None, at), given)
+    elif tokens(key)[:1] == ("sampling",) and all(isinstance(item, dict) for item in value):
+        answer.add("section", None, Availability(Status.PARTIAL), at, "sampling", value)
+
+
+def _source(answer: Answer, key: str, at: str) -> None:
+    """No source of data, where the answer measured nothing: it is not connected."""
+    parts = {*tokens(key)}
+    bare = parts & {"integrations", "connections", "connectors"}
+    told = parts & {"available", "active", "connected", "linked", "configured", "data"}
+    if not roles.is_source(key) or not (bare or told) or answer.measured:
+        return
+    if not any(signal.rule == "source" for signal in answer.found):
+        state = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED)
+        answer.add("section", None, state, at, "source", None)

@@ -1,0 +1,59 @@
+"""The parts of a statement: its state, its words, the size of its sample, its moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.recognise import keys, roles
+from aatoolkit.recognise.words import because, tokens, understand
+
+
+def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
+    """The state an object gives by a word or a flag among its own keys."""
+    reason = reason_in(given)
+    for name, value in given.items():
+        if isinstance(value, str) and (keys.is_word(name) or roles.fold(name) == "value"):
+            known = understand(value)
+            if known and known.strength >= least:
+                return because(known.availability, reason if reason != value else None)
+    flags = [keys.flag(n, v) for n, v in given.items() if isinstance(v, bool)]
+    told = [state for state in flags if state is not None]
+    denials = [state for state in told if state.status != Status.AVAILABLE]
+    if told:
+        return because((denials or told)[0], reason)
+    return None
+
+
+def reason_in(given: Mapping[str, Any]) -> str | None:
+    """The words for a state, among the keys of an object."""
+    found = [v for k, v in given.items() if roles.is_reason(k) and isinstance(v, str) and v]
+    prose = [text for text in found if " " in text]
+    return next(iter(found if not prose or found[0] in prose else prose), None)
+
+
+def size_in(given: Mapping[str, Any]) -> int | None:
+    """The number of observations, among the keys of a statement."""
+    sizes = (v for k, v in given.items() if roles.is_size(k) and type(v) is int)
+    return next(sizes, None)
+
+
+def moment_in(given: Mapping[str, Any]) -> str | None:
+    """The moment up to which a statement holds, among its keys."""
+    moments = (v for k, v in given.items() if roles.is_moment(k) and isinstance(v, str))
+    return next(moments, None)
+
+
+def said(value: bool, key: str) -> Availability:
+    """What true or false mean under a key: support, connection or plain availability."""
+    text = " ".join(part for part in tokens(key))
+    if value:
+        return Availability(Status.AVAILABLE)
+    if "support" in text or "expose" in text:
+        return Availability(Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED)
+    if "connect" in text or "integrat" in text:
+        return Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED)
+    if "configur" in text:
+        return Availability(Status.UNAVAILABLE, Cause.NOT_CONFIGURED)
+    return Availability(Status.UNAVAILABLE)

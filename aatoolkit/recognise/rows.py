@@ -1,0 +1,143 @@
+"""Rows: inside lists of records only flags that speak of data by name are believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aatoolkit.availability import Availability, Status
+from aatoolkit.paths import Each, Field
+from aatoolkit.recognise import keys, roles
+from aatoolkit.recognise.answer import Answer, given, weighed
+from aatoolkit.recognise.fields import measures, sibling_state
+from aatoolkit.recognise.parts import state_in
+from aatoolkit.recognise.phrases import STRONG
+from aatoolkit.recognise.words import is_code, tokens, understand
+from aatoolkit.vectors import Vector
+
+
+def walk(answer: Answer) -> None:
+    """Read what the records of every list say of their own data."""
+    for steps, vector in answer.vectors:
+        listed = len(steps) > 0 and isinstance(steps[-1], Each)
+        names = [step.name for step in steps if isinstance(step, Field)]
+        if listed and not any(_spoken_for(name) for name in names):
+            _rows(answer, vector)
+
+
+def _spoken_for(name: str) -> bool:
+    """Whether a list is a statement, or notices, which are read elsewhere."""
+    return (
+        keys.subject(name) > 0
+        or roles.is_note(name)
+        or roles.is_notice(name)
+        or keys.denial(name) is not None
+        or name in ("errors", "error")
+    )
+
+
+def _rows(answer: Answer, rows: Vector) -> None:
+    objects = [value for value in rows.values if type(value) is dict]
+    names = dict.fromkeys(name for one in objects for name in one)
+    folded = {roles.fold(name): name for name in names}
+    for name in names:
+        said = keys.suffix(name)
+        beside = folded.get(said[0]) if said else None
+        column = rows.field(name)
+        kinds = set(map(type, column.values))
+        if bool in kinds and keys.is_row_flag(name):
+            _flags(answer, rows, name, column)
+        elif said and beside and beside != name and kinds & {bool, str}:
+            _cells(answer, rows, column, said[1], beside)
+        elif str in kinds and roles.is_reason(name):
+            _reasons(answer, rows, name, column)
+        elif kinds & {str, list} and keys.may_be_row_word(name):
+            _words(answer, rows, name, column)
+        if dict in kinds:
+            _wrapped(answer, rows, name, column)
+
+
+def _flags(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
+    for at, value in given(column):
+        state = keys.flag(name, value) if isinstance(value, bool) else None
+        if state is not None:
+            _add(answer, rows, at, state, column, "row flag")
+
+
+def _words(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
+    for at, value in given(column):
+        texts = value if isinstance(value, list) else [value]
+        states = [keys.row_word(name, text) for text in texts if isinstance(text, str)]
+        state = next((state for state in states if state is not None), None)
+        if state is not None:
+            state = weighed(state, measures(rows.values[at]))
+            _add(answer, rows, at, state, column, "row word")
+
+
+def _reasons(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
+    """A code that gives the reason of a record, where what others measured is null."""
+    nulled = {
+        key
+        for row in rows.values
+        if type(row) is dict
+        for key, value in row.items()
+        if value is None
+    }
+    counted = {
+        key
+        for row in rows.values
+        if type(row) is dict
+        for key in nulled & row.keys()
+        if type(row[key]) in (int, float)
+    }
+    explicit = bool({*tokens(name)} & {"null", "missing", "absent", "empty", "na"})
+    for at, value in given(column):
+        known = understand(value) if is_code(value) else None
+        if known is None or known.strength < STRONG or known.canonical == "available":
+            continue
+        row = rows.values[at]
+        if explicit or any(key in row and row[key] is None for key in counted):
+            state = weighed(known.availability, measures(row))
+            _add(answer, rows, at, state, column, "row reason")
+
+
+def _cells(answer: Answer, rows: Vector, column: Vector, kind: str, beside: str) -> None:
+    """A key that speaks of another of its record is believed where that other is null."""
+    states = [(at, _cell(kind, value, rows.values[at].get(beside))) for at, value in given(column)]
+    if any(state and state.status != Status.AVAILABLE for _, state in states):
+        for at, state in states:
+            if state is not None:
+                _add(answer, rows, at, state, column, "cell", beside)
+
+
+def _cell(kind: str, value: Any, of: Any) -> Availability | None:
+    state = sibling_state(kind, value, of)
+    if state is None or (of is None) == (state.status == Status.AVAILABLE):
+        return None
+    known = understand(value) if isinstance(value, str) else None
+    return state if isinstance(value, bool) or (known and known.strength >= STRONG) else None
+
+
+def _wrapped(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
+    """A statement in a record: beside a null value, or under a key that says so."""
+    stated = keys.subject(name) == keys.STATED
+    for at, value in given(column):
+        if type(value) is not dict or not (stated or value.get("value", 0) is None):
+            continue
+        state = state_in(value, STRONG)
+        if state is not None and (stated or state.status != Status.AVAILABLE):
+            beside = None if stated else name
+            _add(answer, rows, at, state, column, "row statement", beside)
+
+
+def _add(
+    answer: Answer,
+    rows: Vector,
+    at: int,
+    state: Availability,
+    column: Vector,
+    rule: str,
+    beside: str | None = None,
+) -> None:
+    place = rows.path(at) if beside is None else rows.field(beside).path(at)
+    target = place.removeprefix("$").removeprefix(".")
+    answer.add("row", target, state, column.path(at), rule, column.values[at])

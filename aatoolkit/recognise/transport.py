@@ -1,0 +1,208 @@
+"""What the transport says: the HTTP status, the response headers, errors inside a body."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.recognise import keys, roles
+from aatoolkit.recognise.answer import Answer
+from aatoolkit.recognise.parts import reason_in
+from aatoolkit.recognise.phrases import STRONG
+from aatoolkit.recognise.statements import read
+from aatoolkit.recognise.words import Word, is_code, understand
+from aatoolkit.vectors import step
+
+STATUSES: Mapping[int, tuple[Status, Cause | None]] = {
+    202: (Status.UNAVAILABLE, Cause.PENDING),
+    204: (Status.UNAVAILABLE, None),
+    205: (Status.UNAVAILABLE, None),
+    206: (Status.PARTIAL, None),
+    401: (Status.UNAVAILABLE, Cause.WITHHELD),
+    402: (Status.UNAVAILABLE, Cause.WITHHELD),
+    403: (Status.UNAVAILABLE, Cause.WITHHELD),
+    404: (Status.UNAVAILABLE, None),
+    409: (Status.UNAVAILABLE, Cause.NOT_CONNECTED),
+    410: (Status.UNAVAILABLE, None),
+    423: (Status.UNAVAILABLE, Cause.WITHHELD),
+    424: (Status.UNAVAILABLE, Cause.NOT_CONNECTED),
+    425: (Status.UNAVAILABLE, Cause.PENDING),
+    428: (Status.UNAVAILABLE, Cause.NOT_CONNECTED),
+    429: (Status.UNAVAILABLE, Cause.PENDING),
+    451: (Status.UNAVAILABLE, Cause.WITHHELD),
+    501: (Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED),
+    503: (Status.UNAVAILABLE, Cause.PENDING),
+}
+"""The statuses that say more than that a call failed."""
+
+_ERROR_KEYS = {"error", "errors", "fault", "failure", "problem", "partialfailureerror"}
+_ERROR_FIELDS = {
+    *("message", "code", "detail", "title", "status", "type", "path", "locations", "reason"),
+    *("extensions", "field", "source", "domain", "name", "id", "errors", "details", "hint"),
+    *("statuscode", "errorcode", "description", "links", "instance", "requestid", "meta"),
+}
+
+
+def of_status(answer: Answer, status: int) -> bool:
+    """Read an HTTP status that says something; whether the body is no answer of a section."""
+    if status < 400 and status not in STATUSES:
+        return False
+    told = Availability(*STATUSES.get(status, (Status.UNAVAILABLE, Cause.FAILED)))
+    body = answer.document
+    texts = dict(_texts(body))
+    known = _named(texts.values())
+    if known and known.canonical not in ("available", "partial", "unavailable", "error"):
+        told = known.availability
+    reason = reason_in(texts) or None
+    state = Availability(told.status, told.cause, reason)
+    answer.add("section", None, state, "status", "transport", status)
+    return status != 206
+
+
+def _named(texts: Any) -> Word | None:
+    """The most telling of some codes."""
+    words = [word for text in texts if is_code(text) if (word := understand(text))]
+    return max(words, key=lambda word: word.strength, default=None)
+
+
+def _texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """The texts of an error body, from its nested error object too."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    if not isinstance(body, dict) or depth > 3:
+        return
+    for key, value in body.items():
+        if roles.fold(key) in _ERROR_KEYS:
+            if isinstance(value, str):
+                yield "detail" if " " in value else "code", value
+            yield from _texts(value, depth + 1)
+    for key, value in body.items():
+        if isinstance(value, str) and key != "type":
+            yield key, value
+
+
+def of_headers(answer: Answer, headers: Mapping[str, str]) -> None:
+    """Read response headers that speak of availability, such as ``X-Data-Availability``."""
+    for name, text in headers.items():
+        if not tells(name) or not isinstance(text, str):
+            continue
+        key = re.sub(r"(?i)^x-", "", name)
+        value, said = _header(text)
+        place = (None, f"header {name.lower()}")
+        before = len(answer.found)
+        if isinstance(value, str) and value.lower() in ("true", "false"):
+            value = value.lower() == "true"
+        if isinstance(value, bool) and keys.subject(key) != keys.STATED:
+            state = keys.flag(key, value)
+            if state is not None:
+                answer.add("section", None, state, place[1], "header", text)
+        else:
+            read(answer, key, value, place, said)
+        answer.found[before:] = [replace(each, rule="header") for each in answer.found[before:]]
+
+
+def tells(header: str) -> bool:
+    """Whether a response header is about availability, so that it is worth keeping.
+
+    Examples
+    --------
+    >>> tells("X-Data-Availability"), tells("Content-Type")
+    (True, False)
+    """
+    key = re.sub(r"(?i)^x-", "", header)
+    return keys.subject(key) == keys.STATED or any(keys.flag(key, said) for said in (False, True))
+
+
+def _header(text: str) -> tuple[Any, dict[str, str]]:
+    """The value of a header and its parameters: ``partial; reason="two engines"``, or JSON."""
+    if text.lstrip().startswith(("{", "[")):
+        try:
+            return json.loads(text), {}
+        except (ValueError, RecursionError):
+            return text, {}
+    first, *more = re.split(r"[;,]\s*", text.strip())
+    pairs = [part.partition("=") for part in (first, *more) if "=" in part]
+    said = {key.strip().lower(): value.strip().strip('"') for key, _, value in pairs}
+    value = said.get("status", said.get("state", "")) if "=" in first else first
+    return value.strip('"') or text, said
+
+
+def of_errors(answer: Answer) -> None:
+    """Read an error in the body of an answer that came with a good status."""
+    document = answer.document
+    found = _error(document, "$") or _numbered(document, "$")
+    if found is None:
+        return
+    error, path = found
+    texts = dict(_texts({"error": error} if not isinstance(error, dict) else error))
+    known = _named(texts.values())
+    status = next((v for v in _codes(error) if v in STATUSES), None)
+    told = (
+        Availability(*STATUSES[status])
+        if status
+        else Availability(Status.UNAVAILABLE, Cause.FAILED)
+    )
+    if known and known.strength >= STRONG and known.canonical != "available":
+        told = known.availability
+    reason = reason_in(texts) or (error if isinstance(error, str) else None)
+    if answer.measured:
+        told = Availability(Status.PARTIAL, told.cause)
+    answer.add("section", None, Availability(told.status, told.cause, reason), path, "error", error)
+
+
+def _codes(error: Any) -> list[int]:
+    given = error[0] if isinstance(error, list) and error else error
+    return [v for v in given.values() if type(v) is int] if isinstance(given, dict) else []
+
+
+def _error(document: Any, path: str) -> tuple[Any, str] | None:
+    """The error that an object states: under a key of its own, or by ``success: false``."""
+    if not isinstance(document, dict):
+        return None
+    for key, value in document.items():
+        if roles.fold(key) in _ERROR_KEYS and _is_error(value):
+            return value, path + step(key)
+    for key in ("success", "ok"):
+        if document.get(key) is False:
+            return document, f"{path}.{key}"
+    word = document.get("status")
+    if isinstance(word, str) and len(document) <= 6 and reason_in(document):
+        known = understand(word)
+        if known and known.canonical == "error":
+            return document, f"{path}.status"
+    return None
+
+
+def _is_error(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(value.strip())
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(v, str | dict) and _is_error(v) for v in value)
+    if not isinstance(value, dict) or isinstance(value.get("path"), str):
+        return False
+    names = {roles.fold(name) for name in value}
+    return bool(names) and names <= _ERROR_FIELDS and bool(names & {"message", "code", "detail"})
+
+
+def _numbered(document: Any, path: str, depth: int = 0) -> tuple[Any, str] | None:
+    """A failure told by a number and a message where a result should stand, one level down too."""
+    if isinstance(document, dict) and depth < 3:
+        code = document.get("status_code", document.get("statusCode"))
+        said = document.get("status_message", document.get("statusMessage"))
+        if type(code) is int and isinstance(said, str) and not str(code).startswith("2"):
+            results = [document.get(name) for name in ("result", "data", "results")]
+            if not any(results):
+                return {"code": code, "message": said}, path
+        number, title = document.get("status"), document.get("title")
+        if type(number) is int and number >= 400 and isinstance(title, str):
+            return document, f"{path}.status"
+        for key, value in document.items():
+            if isinstance(value, list) and len(value) == 1:
+                found = _numbered(value[0], f"{path}{step(key)}[0]", depth + 1)
+                if found:
+                    return found
+    return None
