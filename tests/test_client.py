@@ -322,6 +322,8 @@ def test_an_interrupt_ends_reading_at_once(project: Any, scripted: Any, reply: A
     def interrupt(asked: Any) -> Any:
         # Both handlers may see two requests; only one of them interrupts.
         if len(scripted.asked) == 2 and once.acquire(blocking=False):
+            # Once the caller is surely waiting: a signal just before that is seen only after.
+            release.wait(0.5)
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         release.wait(30)
         return reply(answer(asked))
