@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import html
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,9 @@ from aatoolkit.tables import Dataset, Tables
 
 if TYPE_CHECKING:
     from aatoolkit.client import Client
+
+_STEP = 0.1
+"""How long, in seconds, an interrupt may have to wait."""
 
 
 class Project:
@@ -216,7 +219,7 @@ class Project:
         try:
             answers = {name: pool.submit(self.fetch, name, asked) for name in names}
             watched = progress_bar(names, progress)
-            dataset = _normalized((name, answers[name].result) for name in watched)
+            dataset = _normalized((name, partial(_awaited, answers[name])) for name in watched)
         finally:
             # Not waited for, so that an interrupt ends the call at once.
             pool.shutdown(wait=False, cancel_futures=True)
@@ -317,6 +320,16 @@ def _normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
+
+
+def _awaited(future: Future[Payload]) -> Payload:
+    """An answer that is under way, waited for in short steps.
+
+    A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
+    """
+    while not wait([future], _STEP).done:
+        pass
+    return future.result()
 
 
 def _itself(payload: Payload) -> Payload:

@@ -314,6 +314,15 @@ def test_eight_workers_are_three_times_as_fast_as_one(
     assert one / eight > 3, (one, eight)
 
 
+@pytest.fixture(params=[True, False], ids=["interrupting", "restarting"])
+def _signals_interrupt(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Some libraries have system calls go on after a signal."""
+    signal.siginterrupt(signal.SIGINT, request.param)
+    yield
+    signal.siginterrupt(signal.SIGINT, True)
+
+
+@pytest.mark.usefixtures("_signals_interrupt")
 def test_an_interrupt_ends_reading_at_once(project: Any, scripted: Any, reply: Any) -> None:
     one = project(workers=2)
 
