@@ -19,6 +19,7 @@ from aatoolkit.drift import Ledger, unclaimed
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frames import check_backend, to_frame
 from aatoolkit.payload import Payload
+from aatoolkit.placement import placement
 from aatoolkit.recognise import REFERENCE, Signal, recognise
 from aatoolkit.rows import Found, TableRows, held
 from aatoolkit.section import Column, Section, Table
@@ -105,6 +106,9 @@ def normalize(
         extra=partial(_extra, ledger),
         availability=signal_table(signals),
         drift=_drift(ledger),
+        placement=partial(
+            placement, document, declared, rows, {name: arrow for name, (arrow, _) in built.items()}
+        ),
         payload=payload,
     )
 

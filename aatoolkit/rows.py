@@ -69,6 +69,15 @@ class TableRows:
         return pa.chunked_array(chunks).take(pa.array(self.order))
 
     @cached_property
+    def numbers(self) -> list[Places]:
+        """For each spelling of the path, the numbers of its rows in the table."""
+        if len(self._branches) == 1:
+            return [np.arange(self.size)]
+        numbers = np.empty(self.size, np.int64)
+        numbers[self.order] = np.arange(self.size)
+        return np.split(numbers, np.cumsum([branch.size for branch in self._branches])[:-1])
+
+    @cached_property
     def order(self) -> Places:
         """Where each row stands among those of all spellings, one spelling after the other."""
         keys = [branch.order for branch in self._branches]

@@ -135,6 +135,7 @@ def _integers(place: Place, size: int) -> _Read:
     for array, rows in map(filled, place.scalars.get(NUMBER, [])):
         numbers = array.to_numpy()
         whole = (numbers == np.floor(numbers)) & (np.abs(numbers) <= _EXACT)
+        whole &= ~((numbers == 0) & np.signbit(numbers))  # no integer is less than no zero
         pieces.append((pa.array(numbers[whole].astype(np.int64)), rows[whole]))
         odd.append(rows[~whole])
     return _laid(pieces, pa.int64(), size), odd

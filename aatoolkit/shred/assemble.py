@@ -28,7 +28,7 @@ PLAN = b"aatoolkit.shred"
 
 VERSION = 1
 KINDS = ["missing", "null", "object", "array", "entries", *sorted(ARROW)]
-"""What a kind column may say."""
+"""What a kind column may say; where row numbers stand for values, also whose rows they are."""
 
 _EXACT = 2**53
 
@@ -85,7 +85,7 @@ class _Builder:
         for kind, pieces in scalars.items():
             column = label_or_value if len(scalars) == 1 else f"{label_or_value}@{kind}"
             cell.setdefault("scalars", {})[kind] = column
-            self.columns[column] = laid_out(pieces, ARROW[kind], self.child.size)
+            self.columns[column] = laid_out(pieces, _arrow(kind), self.child.size)
         if rest == ["null"] and not (scalars or place.items or place.entries):
             self.columns[label_or_value] = pa.nulls(self.child.size)
         for sign, child in ((names.ITEMS, place.items), (names.ENTRIES, place.entries)):
@@ -128,19 +128,24 @@ class _Builder:
 
     def _kinds(self, place: Place, enclosing: list[Rows]) -> pa.DictionaryArray:
         """For each row what the place is there, in a word."""
-        codes = np.full(self.child.size, -1, np.int8)
-        codes[joined(enclosing)] = KINDS.index("missing")
-        codes[joined(place.rows)] = KINDS.index("null")
+        words = [*KINDS, *sorted(place.scalars.keys() - ARROW.keys())]
+        codes = np.full(self.child.size, -1, np.int16)
+        codes[joined(enclosing)] = words.index("missing")
+        codes[joined(place.rows)] = words.index("null")
         for kind, pieces in place.scalars.items():
             for array, rows in pieces:
-                codes[filled((array, rows))[1]] = KINDS.index(kind)
+                codes[filled((array, rows))[1]] = words.index(kind)
         containers = (place.record, place.items, place.entries)
         for kind, container in zip(("object", "array", "entries"), containers, strict=True):
             if isinstance(container, Record):
-                codes[joined(container.rows)] = KINDS.index(kind)
+                codes[joined(container.rows)] = words.index(kind)
             elif container is not None:
-                codes[joined([rows for _, rows in container.lengths])] = KINDS.index(kind)
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), KINDS)
+                codes[joined([rows for _, rows in container.lengths])] = words.index(kind)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), words)
+
+
+def _arrow(kind: str) -> pa.DataType:
+    return ARROW.get(kind, pa.int64())
 
 
 def _held(place: Place) -> Iterator[list[Piece]]:

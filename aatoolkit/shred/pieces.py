@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -50,12 +52,12 @@ def filled(piece: Piece) -> tuple[pa.Array, Places]:
     return array.drop_null(), numbers(rows)[array.is_valid().to_numpy(zero_copy_only=False)]
 
 
-def count(rows: list[Rows]) -> int:
+def count(rows: Sequence[Rows]) -> int:
     """How many rows there are."""
     return sum(map(len, rows))
 
 
-def joined(rows: list[Rows]) -> Places:
+def joined(rows: Sequence[Rows]) -> Places:
     """All rows as one array."""
     if len(rows) == 1:
         return numbers(rows[0])
