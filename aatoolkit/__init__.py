@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aatoolkit import errors, sections
     from aatoolkit.availability import Availability, Cause, Status
     from aatoolkit.client import Client, Project, demo, project
+    from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
     from aatoolkit.parquet import read_metadata, read_parquet
     from aatoolkit.payload import Payload
@@ -52,6 +53,7 @@ _HOMES = {
     "concat": "tracked",
     "demo": "client",
     "errors": "",
+    "logical_hash": "logical",
     "normalize": "normalize",
     "project": "client",
     "read_metadata": "parquet",
@@ -81,6 +83,7 @@ __all__ = [
     "concat",
     "demo",
     "errors",
+    "logical_hash",
     "normalize",
     "project",
     "read_metadata",

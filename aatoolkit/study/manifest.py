@@ -108,6 +108,13 @@ class Writer:
             problems=(problem,),
         )
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While nothing else is appended; the half line of a writer that was killed is dropped."""
+        with self._lock, locked(self.folder) as manifest:
+            self._catch_up(manifest)
+            yield
+
     def _append(self, manifest: int, record: Record, body: bytes) -> bool:
         self._catch_up(manifest)
         if identity(record) in self._known:

@@ -262,7 +262,8 @@ class Record:
             raise _odd("origin")
         if not all(SHA256.fullmatch(one) for one in (record.sha256, record.previous or "0" * 64)):
             raise _odd("digest")
-        _ = record.scope
+        if record.scope is None and not {*record.params} <= {"refresh"}:
+            raise _odd("question")
         return record
 
 
