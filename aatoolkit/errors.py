@@ -21,7 +21,8 @@
     ├─ PayloadError (ValueError)         an answer is not shaped as its declaration says
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
-    └─ ExportError (ValueError)          a frame cannot be written as it is
+    ├─ ExportError (ValueError)          a frame cannot be written as it is
+    └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
 
     AAToolkitWarning (UserWarning)
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
@@ -298,6 +299,21 @@ class ExportError(AAToolkitError, ValueError):
     """
 
     path: str | None
+
+
+class NotWritten(AAToolkitError, OSError):
+    """A file or folder was not written: a full disk, a missing permission.
+
+    Attributes
+    ----------
+    path : str
+        The file or folder.
+    errno : int or None
+        The system's number for the reason, as in `OSError`.
+    """
+
+    path: str | None
+    errno: int | None
 
 
 class AAToolkitWarning(UserWarning):
