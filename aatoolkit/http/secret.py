@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import re
+from collections.abc import Iterator
 from typing import NoReturn
+from urllib.parse import unquote_to_bytes
 
 from aatoolkit.errors import ConfigurationError
 
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
+_ESCAPE = re.compile(rb"\\(?:u00([0-9A-Fa-f]{2})|(/))")
 
 
 class Secret:
@@ -62,6 +66,21 @@ class Secret:
         """The text with the token masked, should a server repeat it."""
         return text.replace(self._value.encode(), b"***")
 
+    def is_in(self, text: bytes) -> bool:
+        """Whether a text holds the token: plain, escaped as in a URL or JSON, or in Base64.
+
+        Examples
+        --------
+        >>> Secret("abc/123").is_in(b"?t=abc%2f123"), Secret("abc/123").is_in(b"abc")
+        (True, False)
+        """
+        token = self._value.encode()
+        if token in text or any(form in text for form in _base64_forms(token)):
+            return True
+        plain = unquote_to_bytes(text) if b"%" in text else text
+        plain = _ESCAPE.sub(_unescaped, plain) if b"\\" in plain else plain
+        return plain is not text and token in plain
+
     def __repr__(self) -> str:
         return "***"
 
@@ -70,3 +89,16 @@ class Secret:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         self.__reduce__()
+
+
+def _base64_forms(token: bytes) -> Iterator[bytes]:
+    """How a token looks within Base64, wherever in the text that was encoded it stood."""
+    for before in range(3):
+        # The characters that also depend on the bytes before and after are left out.
+        first, last = -(-before * 8 // 6), (before + len(token)) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(bytes(before) + token)[first:last]
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(found[1].decode()) if found[1] else found[2]
