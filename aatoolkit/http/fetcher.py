@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ import requests
 
 from aatoolkit import errors
 from aatoolkit.http.address import BaseUrl
+from aatoolkit.http.call import pause
 from aatoolkit.http.retry import Retry
 from aatoolkit.http.secret import Secret
 from aatoolkit.http.session import default_folder, open_session, send
@@ -69,7 +69,7 @@ class Fetcher:
         deadline: float = 60.0,
         max_body: int = MAX_BODY,
         workers: int = 8,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
     ) -> None:
         token = Secret.wrap(token)
         secret = token.check() if token is not None else None
