@@ -45,6 +45,7 @@ class Answer(requests.Response):
     """A whole answer, without anything that must not be kept."""
 
     fetched_at: datetime
+    from_cache = False
 
 
 class _TooLarge(Exception):
