@@ -103,7 +103,7 @@ class _KeepingAsker:
             told = Payload(
                 body,
                 url=str(failure.url),
-                status=int(failure.status or 0),  # type: ignore[attr-defined]
+                status=int(failure.status or 0),
                 fetched_at=datetime.now(UTC),
             )
             self._take(Record.of_error(failure, told, versions()), body)
