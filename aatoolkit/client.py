@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -108,6 +109,11 @@ class Client:
         'xn--bcher-kva.example'
         """
         return Project(self, host)
+
+    def _together(self) -> AbstractContextManager[object]:
+        from aatoolkit.http import ending_together
+
+        return ending_together()
 
     def close(self) -> None:
         """Close the connections; the client may be used again."""

@@ -6,6 +6,7 @@ import difflib
 import html
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from contextvars import copy_context
 from functools import partial
 from types import TracebackType
@@ -55,6 +56,9 @@ class Service(Protocol):
     @property
     def offline(self) -> bool:
         """Whether no network is asked."""
+
+    def _together(self) -> AbstractContextManager[object]:
+        """While calls are made that end when the block does."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -246,11 +250,9 @@ class Project:
         >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        from aatoolkit.http import ending_together
-
         asked, names = _scope(scope, filters), _names(sections)
         pool = ThreadPoolExecutor(min(self.client.workers, max(1, len(names))), "aatoolkit")
-        with ending_together():
+        with self.client._together():
             try:
                 answers = {
                     name: pool.submit(copy_context().run, self.fetch, name, asked) for name in names

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit.errors import StudyError
+from aatoolkit.files import write_whole
 from aatoolkit.study.places import MANIFEST, SEAL, TABLES, answer_name
 from aatoolkit.study.record import Record
-from aatoolkit.study.writing import write_whole
 
 MAX_LINE = 1 << 20
 MAX_RECORDS = 100_000

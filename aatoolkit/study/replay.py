@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from aatoolkit.errors import NotCached
@@ -73,6 +74,9 @@ class Replay:
         if error is not None:
             raise error
         return record.payload(body)
+
+    def _together(self) -> AbstractContextManager[object]:
+        return nullcontext()
 
     def close(self) -> None:
         """Nothing is open."""

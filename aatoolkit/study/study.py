@@ -22,6 +22,7 @@ from aatoolkit.errors import (
     ScopeError,
     StudyError,
 )
+from aatoolkit.files import write_whole
 from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
 from aatoolkit.projects import Project, read_combined
@@ -43,7 +44,6 @@ from aatoolkit.study.recorder import Recorder, versions
 from aatoolkit.study.replay import Replay
 from aatoolkit.study.seal import Hashes, hashes_of, sums, write_tables
 from aatoolkit.study.verify import Verification, verify
-from aatoolkit.study.writing import write_whole
 from aatoolkit.tables import Dataset
 from aatoolkit.text import visible
 
