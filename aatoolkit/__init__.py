@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from aatoolkit.shred import shred, unshred
     from aatoolkit.tables import Dataset, Tables
     from aatoolkit.tracked import concat
+    from aatoolkit.widgets import ScopePicker, SectionPicker
 
 __version__ = "0.1.0"
 
@@ -43,7 +44,9 @@ _HOMES = {
     "Project": "client",
     "Scope": "scope",
     "ScopeOptions": "scope",
+    "ScopePicker": "widgets",
     "Section": "section",
+    "SectionPicker": "widgets",
     "Status": "availability",
     "Table": "section",
     "Tables": "tables",
@@ -70,7 +73,9 @@ __all__ = [
     "Project",
     "Scope",
     "ScopeOptions",
+    "ScopePicker",
     "Section",
+    "SectionPicker",
     "Status",
     "Table",
     "Tables",
