@@ -13,7 +13,8 @@
     │  │  └─ TooLarge                    its body is larger than the limit
     │  └─ StatusError                    the service answered with an error status
     │     ├─ NotAuthorized               401: the token is missing or not accepted
-    │     ├─ NotVisible                  403, 404: the host is not visible to the account
+    │     ├─ NotVisible                  403: the host is not visible to the account
+    │     │  └─ NotFound                 404, 410: there is nothing there, or nothing to be seen
     │     ├─ BadRequest                  400, 422: the service refused a parameter
     │     ├─ RateLimited                 429: too many requests
     │     ├─ ServerFailed                5xx: the service failed, 502 on scope options included
@@ -122,11 +123,18 @@ class FetchError(AAToolkitError):
         The section asked for; None for scope options and the combined view.
     scope : aatoolkit.Scope or None
         The scope asked for.
+    status : int or None
+        The HTTP status, where one came.
+    excerpt : str or None
+        The beginning of the body, where one came: what does not print is escaped, and the
+        token masked.
     """
 
     url: str | None
     section: str | None
     scope: Any
+    status: int | None
+    excerpt: str | None
 
 
 class ConnectionFailed(FetchError):
@@ -154,18 +162,13 @@ class DecodeError(FetchError):
 
     Attributes
     ----------
-    status : int
-        The HTTP status it came with.
     problem : str
-        What is wrong with it, in a word: ``html``, ``truncated``, ``not_json``, ``encoding``,
-        ``duplicate_key``, ``not_finite``, ``too_deep``, ``empty``.
-    excerpt : str
-        The beginning of the body, with control characters escaped.
+        What is wrong with it, in a word: ``html``, ``truncated``, ``not_json``, ``wrong_type``,
+        ``encoding``, ``duplicate_key``, ``not_finite``, ``too_deep``, ``empty``, or ``token``
+        if it repeats the token.
     """
 
-    status: int | None
     problem: str | None
-    excerpt: str | None
 
 
 class TooLarge(DecodeError):
@@ -185,17 +188,11 @@ class StatusError(FetchError):
 
     Attributes
     ----------
-    status : int
-        The HTTP status.
     code : str or None
         The service's own word for it, where it gave one.
-    excerpt : str
-        The beginning of the body, with control characters escaped.
     """
 
-    status: int | None
     code: str | None
-    excerpt: str | None
 
 
 class NotAuthorized(StatusError):
@@ -203,7 +200,11 @@ class NotAuthorized(StatusError):
 
 
 class NotVisible(StatusError):
-    """403 or 404: the host is not a project visible to the account."""
+    """403: the host is not a project visible to the account."""
+
+
+class NotFound(NotVisible):
+    """404 or 410: there is no such thing, or none that the account may see."""
 
 
 class BadRequest(StatusError):
@@ -234,7 +235,15 @@ class RateLimited(StatusError):
 
 
 class ServerFailed(StatusError):
-    """5xx: the service failed; for scope options the documented read failure is 502."""
+    """5xx: the service failed; for scope options the documented read failure is 502.
+
+    Attributes
+    ----------
+    retry_after : float or None
+        Seconds to wait, where the service said so.
+    """
+
+    retry_after: float | None
 
 
 class UnexpectedRedirect(StatusError):

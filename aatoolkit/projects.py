@@ -6,12 +6,13 @@ import difflib
 import html
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import combined, sections
-from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible, ScopeError
+from aatoolkit.errors import AAToolkitError, NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.normalize import normalize
 from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
@@ -214,15 +215,20 @@ class Project:
         >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
         ['urls', 'domains']
         """
+        from aatoolkit.http import ending_together
+
         asked, names = _scope(scope, filters), _names(sections)
         pool = ThreadPoolExecutor(min(self.client.workers, max(1, len(names))), "aatoolkit")
-        try:
-            answers = {name: pool.submit(self.fetch, name, asked) for name in names}
-            watched = progress_bar(names, progress)
-            dataset = _normalized((name, partial(_awaited, answers[name])) for name in watched)
-        finally:
-            # Not waited for, so that an interrupt ends the call at once.
-            pool.shutdown(wait=False, cancel_futures=True)
+        with ending_together():
+            try:
+                answers = {
+                    name: pool.submit(copy_context().run, self.fetch, name, asked) for name in names
+                }
+                watched = progress_bar(names, progress)
+                dataset = _normalized((name, partial(_awaited, answers[name])) for name in watched)
+            finally:
+                # Not waited for, so that an interrupt ends the call at once.
+                pool.shutdown(wait=False, cancel_futures=True)
         _raise_if_shut_out(dataset)
         return dataset
 
@@ -339,5 +345,5 @@ def _itself(payload: Payload) -> Payload:
 def _raise_if_shut_out(dataset: Dataset) -> None:
     """Raise what shut every section out: one wrong token is one error, not seventeen."""
     kinds = {type(error) for error in dataset.errors.values()}
-    if not len(dataset) and len(kinds) == 1 and kinds <= {NotAuthorized, NotVisible}:
+    if not len(dataset) and len(kinds) == 1 and kinds <= {NotAuthorized, NotVisible, NotFound}:
         raise next(iter(dataset.errors.values()))

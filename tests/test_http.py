@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 
 from aatoolkit import Payload, errors
 from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, canonical_host, clear_cache
-from aatoolkit.http.session import open_session, send
+from aatoolkit.http.session import EMPTY, FINAL, open_session, send
 from aatoolkit.http.store import AnswerCache
 
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
@@ -215,7 +215,8 @@ def test_the_token_is_kept_nowhere(
     payload = ask(asking)
     ask(asking)
     scripted.script = reply({"echo": TOKEN})
-    ask(asking, {"section": "urls"})
+    with pytest.raises(errors.DecodeError, match="repeats the token"):
+        ask(asking, {"section": "urls"})
     asking.close()
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     kept = b"".join(file.read_bytes() for file in files)
@@ -353,12 +354,22 @@ def test_only_final_answers_are_kept(
     assert cache_info(tmp_path / "cache").answers == 0
 
 
-def test_an_answer_that_repeats_the_token_is_not_kept(
-    scripted: Any, fetcher: Any, reply: Any, tmp_path: Path
+@pytest.mark.parametrize("spell", [str, lambda token: token.replace("/", "\\/")])
+def test_an_answer_that_repeats_the_token_is_refused(
+    scripted: Any, fetcher: Any, reply: Any, tmp_path: Path, spell: Callable[[str], str]
 ) -> None:
-    scripted.script = reply({"echo": TOKEN})
-    assert ask(fetcher()).json == {"echo": TOKEN}
+    scripted.script = reply(b'{"echo": "%b"}' % spell(TOKEN).encode())
+    error = fails(errors.DecodeError, fetcher())
+    assert (error.problem, error.excerpt) == ("token", '{"echo": "***"}')
     assert cache_info(tmp_path / "cache").answers == 0
+    assert len(scripted.asked) == 1
+
+
+def test_a_token_of_a_few_characters_is_no_reason_to_refuse(
+    scripted: Any, fetcher: Any, reply: Any
+) -> None:
+    scripted.script = reply({"a": "abc"})
+    assert ask(fetcher(token="a")).json == {"a": "abc"}
 
 
 def test_offline_opens_no_socket(
@@ -416,7 +427,7 @@ def test_a_stale_answer_stands_in_when_nothing_answers(scripted: Any, fetcher: A
     [
         (401, errors.NotAuthorized),
         (403, errors.NotVisible),
-        (404, errors.NotVisible),
+        (404, errors.NotFound),
         (429, errors.RateLimited),
     ],
 )
@@ -564,13 +575,12 @@ def test_the_session_is_assembled_as_meant(tmp_path: Path) -> None:
     session: Any = open_session(base, None, store, max_body=1, connections=1)
     settings = session.settings
     assert settings.expire_after == -1
-    assert list(settings.allowable_codes) == [200, 203, 204, 404]
+    assert list(settings.allowable_codes) == [*FINAL, *EMPTY]
     assert list(settings.allowable_methods) == ["GET"]
     assert settings.cache_control is False
     assert settings.stale_if_error is False
     assert settings.match_headers is False
     assert settings.key_fn is not None
-    assert settings.filter_fn is not None
     assert session.cache.responses.serializer is None
     assert session.trust_env
     connection = sqlite3.connect(tmp_path / "cache" / "answers.sqlite")
@@ -585,7 +595,8 @@ STATUSES = [
     (400, errors.BadRequest),
     (401, errors.NotAuthorized),
     (403, errors.NotVisible),
-    (404, errors.NotVisible),
+    (404, errors.NotFound),
+    (410, errors.NotFound),
     (418, errors.StatusError),
     (422, errors.BadRequest),
     (429, errors.RateLimited),
@@ -634,8 +645,8 @@ def test_an_error_needs_no_shape(scripted: Any, fetcher: Any, reply: Any, body: 
     [
         (b"", "empty"),
         (b"<!DOCTYPE html><form>Log in</form>", "html"),
-        (b"null", "not_json"),
-        (b'"text"', "not_json"),
+        (b"null", "wrong_type"),
+        (b'"text"', "wrong_type"),
         (b'{"a": NaN}', "not_finite"),
         (b'{"a": 1}{', "not_json"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aatoolkit.http.address import BaseUrl, canonical_host
+from aatoolkit.http.call import ending_together
 from aatoolkit.http.fetcher import MAX_BODY, Fetcher
 from aatoolkit.http.place import default_folder
 from aatoolkit.http.secret import Secret
@@ -18,4 +19,5 @@ __all__ = [
     "canonical_host",
     "clear_cache",
     "default_folder",
+    "ending_together",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ import requests
 
 from aatoolkit import errors
 from aatoolkit.http.address import BaseUrl
+from aatoolkit.http.call import pause
 from aatoolkit.http.flight import Flights
 from aatoolkit.http.place import default_folder
 from aatoolkit.http.retry import Retry
@@ -79,7 +79,7 @@ class Fetcher:
         deadline: float = 60.0,
         max_body: int = MAX_BODY,
         workers: int = 8,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
     ) -> None:
         token = Secret.wrap(token)
         secret = token.check() if token is not None else None
@@ -195,7 +195,7 @@ def _payload(
         from_cache=response.from_cache,
         stale=stale,
         host=host,
-        headers=dict(response.headers),
+        headers={name.lower(): value for name, value in response.headers.items()},
         **about,
     )
 
