@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from aatoolkit.scope import Scope, ScopeOptions
     from aatoolkit.section import Column, Section, Table
     from aatoolkit.shred import shred, unshred
+    from aatoolkit.study import Study
     from aatoolkit.tables import Dataset, Tables
     from aatoolkit.tracked import concat
 
@@ -45,6 +46,7 @@ _HOMES = {
     "ScopeOptions": "scope",
     "Section": "section",
     "Status": "availability",
+    "Study": "study",
     "Table": "section",
     "Tables": "tables",
     "concat": "tracked",
@@ -72,6 +74,7 @@ __all__ = [
     "ScopeOptions",
     "Section",
     "Status",
+    "Study",
     "Table",
     "Tables",
     "__version__",

@@ -30,7 +30,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aatoolkit import Payload, errors
-from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, canonical_host, clear_cache
+from aatoolkit.hosts import canonical_host
+from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, clear_cache
 from aatoolkit.http.session import EMPTY, FINAL, open_session, send
 from aatoolkit.http.store import AnswerCache
 

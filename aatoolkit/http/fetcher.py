@@ -84,6 +84,7 @@ class Fetcher:
         token = Secret.wrap(token)
         secret = token.check() if token is not None else None
         self.base = BaseUrl.parse(base_url)
+        self._secret = secret
         self.has_token = secret is not None
         self.offline = offline
         self.expire_after = _seconds("expire_after", expire_after)
@@ -166,6 +167,10 @@ class Fetcher:
         if isinstance(found, errors.DeadlineExceeded):
             found.deadline = deadline
         raise _about(found, about)
+
+    def repeats_token(self, text: bytes) -> bool:
+        """Whether a text holds the token that requests carry."""
+        return self._secret is not None and self._secret.is_in(text)
 
     def close(self) -> None:
         """Close the connections."""
