@@ -22,12 +22,16 @@
     ├─ PayloadError (ValueError)         an answer is not shaped as its declaration says
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
-    └─ ExportError (ValueError)          a frame cannot be written as it is
+    ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
+    │  └─ TokenRepeated                  an answer repeats the token, and is not kept
+    ├─ ExportError (ValueError)          a frame cannot be written as it is
+    └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
 
     AAToolkitWarning (UserWarning)
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
     ├─ UnknownAvailabilityWarning        a word of availability that is not known
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
+    ├─ ScopeWarning                      a value that is chosen is no longer offered
     └─ CacheWarning                      the cache cannot be used; answers come from the network
 
 Every error carries its facts as attributes, says what to do, pickles, and never holds a token.
@@ -154,7 +158,15 @@ class DeadlineExceeded(ConnectionFailed):
 
 
 class NotCached(FetchError):
-    """The client is offline and this answer was never kept."""
+    """The client is offline, or a study is replayed, and this answer was never kept.
+
+    Attributes
+    ----------
+    nearest : str or None
+        The request a study does hold that comes nearest.
+    """
+
+    nearest: str | None
 
 
 class DecodeError(FetchError):
@@ -190,9 +202,12 @@ class StatusError(FetchError):
     ----------
     code : str or None
         The service's own word for it, where it gave one.
+    body : bytes
+        The whole body, with the token masked should it be there.
     """
 
     code: str | None
+    body: bytes | None
 
 
 class NotAuthorized(StatusError):
@@ -297,6 +312,25 @@ class MetadataError(AAToolkitError, ValueError):
     version: str | None
 
 
+class StudyError(AAToolkitError, ValueError):
+    """A study is damaged or hostile, or cannot be used in this way.
+
+    Attributes
+    ----------
+    path : str
+        The study.
+    problems : tuple of str
+        What is wrong with it, each with the file concerned.
+    """
+
+    path: str | None
+    problems: tuple[str, ...] | None
+
+
+class TokenRepeated(StudyError):
+    """An answer repeats the token that it was asked with, and is not kept."""
+
+
 class ExportError(AAToolkitError, ValueError):
     """A frame cannot be written as it is.
 
@@ -307,6 +341,21 @@ class ExportError(AAToolkitError, ValueError):
     """
 
     path: str | None
+
+
+class NotWritten(AAToolkitError, OSError):
+    """A file or folder was not written: a full disk, a missing permission.
+
+    Attributes
+    ----------
+    path : str
+        The file or folder.
+    errno : int or None
+        The system's number for the reason, as in `OSError`.
+    """
+
+    path: str | None
+    errno: int | None
 
 
 class AAToolkitWarning(UserWarning):
@@ -323,6 +372,10 @@ class UnknownAvailabilityWarning(AAToolkitWarning):
 
 class StaleDataWarning(AAToolkitWarning):
     """An expired answer was used, as the service failed."""
+
+
+class ScopeWarning(AAToolkitWarning):
+    """A value that is chosen in a picker is no longer offered; it stays chosen."""
 
 
 class CacheWarning(AAToolkitWarning):

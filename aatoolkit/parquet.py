@@ -6,11 +6,8 @@ rewrite a file drop it: DuckDB and Polars all of it, plain pandas all but its ow
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aatoolkit.errors import ExportError
+from aatoolkit.files import writing
 from aatoolkit.metadata import NOTHING, FrameMetadata, carrier_of, carry
 from aatoolkit.schema import described, told
 from aatoolkit.tables import Tables
@@ -28,9 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LEVELS = b"aa.levels"
-_TEMPORARY = ".tmp-"
-_ABANDONED = 3600.0
-"""The seconds after which an unfinished file is taken for a killed writer's."""
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -52,6 +47,8 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     ------
     ExportError
         If a column cannot be written to Parquet.
+    NotWritten
+        If the file cannot be written; what was there is untouched.
     """
     path = Path(path)
     known = FrameMetadata.loads(carrier_of(frame))
@@ -67,7 +64,8 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     table = table.replace_schema_metadata({b"pandas": _readable(table.schema.metadata[b"pandas"])})
     levels = {str(name): [*frame[name].cat.categories] for name in frame.select_dtypes("category")}
     schema = described(_with_levels(table.schema, levels), known)
-    _write_whole(table.cast(schema), path)
+    with writing(path) as temporary:
+        pq.write_table(table.cast(schema), temporary, compression="zstd")
     return path
 
 
@@ -198,39 +196,3 @@ def _with_levels(schema: pa.Schema, levels: Mapping[str, list[Any]]) -> pa.Schem
         for field in schema
     ]
     return pa.schema(fields, schema.metadata)
-
-
-def _write_whole(table: pa.Table, path: Path) -> None:
-    """Write beside the file, make it durable, put it in its place, and make that durable."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(path.parent)
-    temporary = path.parent / f"{_TEMPORARY}{secrets.token_hex(8)}.parquet"
-    try:
-        with temporary.open("xb") as file:
-            pq.write_table(table, file, compression="zstd")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what writers that were killed left behind; one at work touches its file."""
-    for left in folder.glob(f"{_TEMPORARY}*.parquet"):
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - left.stat().st_mtime > _ABANDONED:
-                left.unlink()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name in a folder survive a loss of power, where folders can be opened."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -81,6 +81,6 @@ def test_an_error_has_no_fact_of_a_sibling() -> None:
     assert "retry_after" not in errors.BadRequest.facts
     assert errors.RateLimited.facts == (
         *("url", "section", "scope", "status", "excerpt"),
-        "code",
+        *("code", "body"),
         "retry_after",
     )

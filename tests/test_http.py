@@ -30,8 +30,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aatoolkit import Payload, errors
-from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, canonical_host, clear_cache
-from aatoolkit.http.session import open_session, send
+from aatoolkit.hosts import canonical_host
+from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, clear_cache
+from aatoolkit.http.session import EMPTY, FINAL, open_session, send
 from aatoolkit.http.store import AnswerCache
 
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
@@ -333,13 +334,11 @@ def test_an_answer_too_old_or_from_the_future_is_asked_for_again(
 
 def move_clock_of_cache(folder: Path, shift: timedelta) -> None:
     """As if everything kept had been fetched at another time."""
-    connection = sqlite3.connect(folder / "answers.sqlite", isolation_level=None)
-    for key, head in connection.execute("SELECT key, head FROM answers").fetchall():
-        facts = json.loads(head)
-        moved = datetime.fromisoformat(facts["fetched_at"]) + shift
-        row = json.dumps({**facts, "fetched_at": moved.isoformat()})
-        connection.execute("UPDATE answers SET head = ? WHERE key = ?", (row, key))
-    connection.close()
+    cache = AnswerCache(folder)
+    for key, kept in list(cache.responses.items()):
+        kept.created_at += shift
+        cache.responses[key] = kept
+    cache.close()
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 202])
@@ -577,7 +576,7 @@ def test_the_session_is_assembled_as_meant(tmp_path: Path) -> None:
     session: Any = open_session(base, None, store, max_body=1, connections=1)
     settings = session.settings
     assert settings.expire_after == -1
-    assert list(settings.allowable_codes) == [200]
+    assert list(settings.allowable_codes) == [*FINAL, *EMPTY]
     assert list(settings.allowable_methods) == ["GET"]
     assert settings.cache_control is False
     assert settings.stale_if_error is False

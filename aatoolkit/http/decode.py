@@ -73,7 +73,7 @@ def _refusal(
 ) -> errors.StatusError:
     """The error that a status stands for, in the service's own words as far as it gave any."""
     words = _words(body)
-    facts |= {"code": _said(words, "code"), "excerpt": excerpt(body)}
+    facts |= {"code": _said(words, "code"), "excerpt": excerpt(body), "body": body}
     said = _said(words, "message", "detail", "title", "error")
     quote = f": {said}" if said else ""
     if 300 <= status < 400:

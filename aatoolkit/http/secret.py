@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterator
 from typing import NoReturn
@@ -11,7 +12,9 @@ from aatoolkit.errors import ConfigurationError
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _ODD = re.compile(r"[+/=~]")
 _FORMS = ("%{:02X}", "%{:02x}", "\\u{:04X}", "\\u{:04x}", "&#{:d};", "&#x{:X};", "&#x{:x};")
+_ESCAPE = re.compile(rb"(?:\\u00|%)([0-7][0-9a-fA-F])")
 _PART = 12
+_CHANCE = 8
 _PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
 
 
@@ -62,8 +65,26 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        """Whether a text repeats the token; one of a few characters is in any text."""
-        return len(self.reveal()) >= _PART and any(each in text for each in self._spellings())
+        """Whether a text holds the token: plain, or as URLs, JSON, HTML, UTF-16 or Base64 have it.
+
+        Examples
+        --------
+        >>> Secret("abc/12345").is_in(b"?t=abc%2f12345"), Secret("abc/12345").is_in(b"abc")
+        (True, False)
+        """
+        token = self.reveal()
+        spellings = {
+            *self._spellings(),
+            *(token.encode(coding) for coding in ("utf-16-le", "utf-16-be")),
+            *(form for form in _base64_forms(token.encode()) if len(form) >= _CHANCE),
+        }
+        plain = _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), text)
+        return any(each and (each in text or each in plain) for each in spellings)
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether it is too long to be in a text by chance."""
+        return len(self.reveal()) >= _CHANCE
 
     def hide_in(self, text: bytes) -> bytes:
         """The text with the token masked, and any longer part of it, should a server repeat it."""
@@ -101,6 +122,15 @@ class Secret:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         self.__reduce__()
+
+
+def _base64_forms(token: bytes) -> Iterator[bytes]:
+    """How a token looks within Base64, wherever in the text that was encoded it stood."""
+    for before in range(3):
+        # The characters that also depend on the bytes before and after are left out.
+        first, last = -(-before * 8 // 6), (before + len(token)) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(bytes(before) + token)[first:last]
 
 
 def _places(part: bytes, text: bytes) -> Iterator[tuple[int, int]]:

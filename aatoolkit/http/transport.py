@@ -46,6 +46,7 @@ class Answer(requests.Response):
     """A whole answer, without anything that must not be kept."""
 
     fetched_at: datetime
+    from_cache = False
 
 
 @dataclass
@@ -182,7 +183,7 @@ class Transport(HTTPAdapter):
     def _judged(self, request: requests.PreparedRequest, received: _Received) -> Answer | Failure:
         url, body, headers = received.url, bytes(received.body), received.headers
         status = received.status or 0
-        if self._token is not None and status in ANSWERS and self._token.is_in(body):
+        if status in ANSWERS and self._repeats_token(body):
             error: errors.FetchError | None = errors.DecodeError(
                 "the answer repeats the token, and is not used, lest the token get into tables "
                 "and files; tell who runs the service",
@@ -229,6 +230,9 @@ class Transport(HTTPAdapter):
             "status": received.status,
             "excerpt": shown if came else None,
         }
+
+    def _repeats_token(self, body: bytes) -> bool:
+        return self._token is not None and self._token.is_distinct and self._token.is_in(body)
 
     def _masked_text(self, text: str) -> str:
         return self._masked(text.encode("utf-8", "surrogateescape")).decode(errors="replace")
