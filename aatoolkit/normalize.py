@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit import metadata, sections, strictjson
+from aatoolkit.denied import WHY, deny
 from aatoolkit.drift import Ledger, unclaimed
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frames import check_backend, to_frame
-from aatoolkit.payload import Payload
+from aatoolkit.payload import Payload, window_of
 from aatoolkit.recognise import Signal, recognise
 from aatoolkit.rows import TableRows
+from aatoolkit.scope import ScopeOptions
 from aatoolkit.section import Column, Section, Table
-from aatoolkit.states import in_words, signal_table, state_of
+from aatoolkit.states import in_words, is_silent, signal_table, state_of
 from aatoolkit.tables import Tables
 from aatoolkit.typed import typed
 from aatoolkit.vectors import Vector
@@ -35,6 +37,8 @@ def normalize(
     *,
     strict: bool = False,
     dtype_backend: str = "numpy_nullable",
+    options: ScopeOptions | None = None,
+    envelope: Collection[str] = (),
 ) -> Tables:
     """Turn the answer of one section into tidy tables, without a network.
 
@@ -51,6 +55,10 @@ def normalize(
         Whether drift is an error.
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The kind of dtypes, as in pandas.
+    options : ScopeOptions, optional
+        What may be asked of the project: it tells engines that could not report.
+    envelope : collection of str
+        The paths that most sections share, where several answers were compared.
 
     Returns
     -------
@@ -84,12 +92,19 @@ def normalize(
     declared = sections.get(section) if isinstance(section, str) else section
     payload = answer if isinstance(answer, Payload) else None
     document = _decoded(declared.name, answer)
-    vector, ledger, signals = Vector.of(document), Ledger(), _signals(document, payload)
+    ledger, signals = Ledger(), _signals(document, payload, declared, options, envelope)
     source = _source(declared, payload, document)
+    silent = is_silent(declared, document, signals)
+    if silent:
+        ledger.keep(Vector.of(document), [0], "no answer")
+        document = {}
+    vector = Vector.of(document)
     rows = {table.name: TableRows(vector, table) for table in declared}
     built = {name: _build(found, ledger, signals, source) for name, found in rows.items()}
     _spare(rows.values(), ledger)
     unclaimed(vector, declared, ledger)
+    if silent:
+        ledger.drift.clear()
     _judge(declared, ledger, strict)
     return Tables(
         declared.name,
@@ -106,11 +121,20 @@ def normalize(
     )
 
 
-def _signals(document: Any, payload: Payload | None) -> list[Signal]:
+def _signals(
+    document: Any,
+    payload: Payload | None,
+    declared: Section,
+    options: ScopeOptions | None,
+    envelope: Collection[str],
+) -> list[Signal]:
     """What an answer says of itself, in its body, its status and its headers."""
-    if payload is None:
-        return recognise(document)
-    return recognise(document, status=payload.status, headers=payload.headers)
+    transport: dict[str, Any] = {}
+    if payload is not None:
+        transport = {"status": payload.status, "headers": payload.headers}
+    return recognise(
+        document, declared.availability, options=options, envelope=envelope, **transport
+    )
 
 
 def _decoded(section: str, answer: Any) -> Any:
@@ -141,9 +165,11 @@ def _encoded(section: str, answer: Mapping[str, Any] | list[Any]) -> str:
 
 
 def _source(section: Section, payload: Payload | None, document: Any) -> metadata.Source:
-    stated = document.get("domain") if isinstance(document, Mapping) else None
+    start, end = window_of(document)
     if payload is None:
-        return metadata.Source(stated if isinstance(stated, str) else None, section.name)
+        stated = document.get("domain") if isinstance(document, Mapping) else None
+        host = stated if isinstance(stated, str) else None
+        return metadata.Source(host, section.name, window_start=start, window_end=end)
     return metadata.Source(
         payload.host,
         section.name,
@@ -152,6 +178,8 @@ def _source(section: Section, payload: Payload | None, document: Any) -> metadat
         _instant(payload.fetched_at),
         payload.sha256,
         payload.stale,
+        start,
+        end,
     )
 
 
@@ -166,14 +194,15 @@ def _build(
     if rows.absent:
         ledger.note("absent", rows.absent, 1)
     ledger.report(rows.vector, rows.beyond(), "new", f"{table.rows.path}[]")
-    arrays: dict[str, pa.Array] = {}
     known: dict[str, metadata.ColumnMetadata] = {}
+    found = {c.name: _column(rows, c, ledger, source.host) for c in table.columns}
+    arrays = {name: array for name, (array, _) in found.items()}
     for column in table.columns:
-        arrays[column.name], absent = _column(rows, column, ledger, source.host)
-        measured = arrays[column.name].null_count < len(arrays[column.name])
-        known[column.name] = metadata.ColumnMetadata(
-            f"{table.name}.{column.name}", state_of(table, column, signals, absent, measured)
-        )
+        array, absent = found[column.name]
+        array, denied = _measured(array, arrays.get("engine"), rows, column, signals, ledger)
+        arrays[column.name], measured = array, array.null_count < len(array)
+        state = state_of(table, column, signals, absent, measured, denied)
+        known[column.name] = metadata.ColumnMetadata(f"{table.name}.{column.name}", state)
     arrow = _keyed(pa.table(arrays), table, ledger)
     return arrow, metadata.FrameMetadata(known, tuple(table.key), (source,))
 
@@ -209,6 +238,25 @@ def _column(
     if column.null is not None:
         array = pc.fill_null(array, column.null)
     return array, absent or rows.unsaid
+
+
+def _measured(
+    array: pa.Array,
+    engines: pa.Array | None,
+    rows: TableRows,
+    column: Column,
+    signals: list[Signal],
+    ledger: Ledger,
+) -> tuple[pa.Array, bool]:
+    """One column without the numbers that the answer denies, and whether it had any."""
+    vector, places = rows.values(column.source or "")
+
+    def path(row: int) -> str:
+        return vector.path(int(places[row]))
+
+    array, denied = deny(array, engines, rows.table, column, signals, path)
+    ledger.keep(vector, sorted({int(places[row]) for row in denied}), WHY)
+    return array, bool(denied)
 
 
 def _levelled(

@@ -16,6 +16,7 @@ from aatoolkit.normalize import normalize
 from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
 from aatoolkit.progress import progress_bar
+from aatoolkit.recognise import envelope_of
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.tables import Dataset, Tables
 
@@ -52,9 +53,13 @@ class Project:
 
         self.client = client
         self.host = canonical_host(host)
+        self._options: ScopeOptions | None = None
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """What may be asked of the project.
+
+        They also say which engines could not report. Once they were read, the reads after
+        them take that into account; no read fetches them of its own accord.
 
         Parameters
         ----------
@@ -75,7 +80,8 @@ class Project:
         payload = self.client._fetcher.get(
             "scope-options", self.host, {"refresh": "1"} if refresh else {}, refresh=refresh
         )
-        return read_options(self.host, payload)
+        self._options = read_options(self.host, payload)
+        return self._options
 
     def fetch(
         self,
@@ -139,6 +145,9 @@ class Project:
     ) -> Tables:
         """One section, as tidy tables.
 
+        Where the service says with an error status why the section could not be measured, the
+        tables are empty and say so; any other error is raised.
+
         Parameters
         ----------
         section : str
@@ -173,7 +182,9 @@ class Project:
         if section is None:
             raise ScopeError("read takes one section; combined() reads the combined view")
         payload = self.fetch(section, scope, refresh=refresh, **filters)
-        return normalize(section, payload, strict=strict, dtype_backend=dtype_backend)
+        return normalize(
+            section, payload, strict=strict, dtype_backend=dtype_backend, options=self._options
+        )
 
     def read_all(
         self,
@@ -219,10 +230,11 @@ class Project:
         try:
             answers = {name: pool.submit(self.fetch, name, asked) for name in names}
             watched = progress_bar(names, progress)
-            dataset = _normalized((name, partial(_awaited, answers[name])) for name in watched)
+            got, failed = _gathered((name, partial(_awaited, answers[name])) for name in watched)
         finally:
             # Not waited for, so that an interrupt ends the call at once.
             pool.shutdown(wait=False, cancel_futures=True)
+        dataset = _normalized(got, failed, self._options)
         _raise_if_shut_out(dataset)
         return dataset
 
@@ -252,8 +264,8 @@ class Project:
         parts = combined.split(payload)
         if not parts:
             drawn = sections.propose(payload, "combined").section
-            return Dataset({"combined": normalize(drawn, payload)})
-        return _normalized((name, partial(_itself, part)) for name, part in parts.items())
+            return Dataset({"combined": normalize(drawn, payload, options=self._options)})
+        return _normalized(parts, {}, self._options)
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -310,13 +322,34 @@ def _known(section: str) -> str:
     )
 
 
-def _normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset:
-    """The tables of many answers; a section that fails is among the errors, in its place."""
-    results: dict[str, Tables] = {}
+def _gathered(
+    answers: Iterable[tuple[str, Callable[[], Payload]]],
+) -> tuple[dict[str, Payload], dict[str, AAToolkitError]]:
+    """The answers that came, and the errors of the others."""
+    got: dict[str, Payload] = {}
     failed: dict[str, AAToolkitError] = {}
     for name, answer in answers:
         try:
-            results[name] = normalize(name, answer())
+            got[name] = answer()
+        except AAToolkitError as error:
+            failed[name] = error
+    return got, failed
+
+
+def _normalized(
+    answers: Mapping[str, Payload],
+    failed: dict[str, AAToolkitError],
+    options: ScopeOptions | None,
+) -> Dataset:
+    """The tables of many answers; a section that fails is among the errors.
+
+    What most of the answers share is their envelope, whatever it is called.
+    """
+    envelope = envelope_of({name: answer.json for name, answer in answers.items()})
+    results: dict[str, Tables] = {}
+    for name, answer in answers.items():
+        try:
+            results[name] = normalize(name, answer, options=options, envelope=envelope)
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
@@ -330,10 +363,6 @@ def _awaited(future: Future[Payload]) -> Payload:
     while not wait([future], _STEP).done:
         pass
     return future.result()
-
-
-def _itself(payload: Payload) -> Payload:
-    return payload
 
 
 def _raise_if_shut_out(dataset: Dataset) -> None:

@@ -21,15 +21,16 @@ from requests.structures import CaseInsensitiveDict
 
 from aatoolkit import errors
 from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.decode import judge, retry_after
+from aatoolkit.http.decode import ANSWERS, judge, retry_after
 from aatoolkit.http.retry import Failure, may_pass
 from aatoolkit.http.secret import Secret
+from aatoolkit.recognise import tells
 from aatoolkit.strictjson import excerpt
 
 CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 30.0
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
-"""The response headers that anything above sees."""
+"""The response headers that anything above sees, beside those that speak of availability."""
 
 _CHUNK = 1 << 16
 _FAILURES = (
@@ -152,9 +153,10 @@ class Transport(HTTPAdapter):
             return Failure(error, again=may_pass(error), wait=retry_after(headers))
         answer = Answer()
         answer.status_code, answer.url, answer.request = status, url, request
-        answer.headers.update({name: headers[name] for name in KEPT_HEADERS if name in headers})
+        answer.headers.update({name: value for name, value in headers.items() if _is_kept(name)})
         answer.fetched_at = datetime.now(UTC)
-        answer._content = body
+        # Errors may repeat what was sent.
+        answer._content = body if status in ANSWERS else self._masked(body)
         return answer
 
     def _masked_text(self, text: str) -> str:
@@ -162,6 +164,10 @@ class Transport(HTTPAdapter):
 
     def _masked(self, text: bytes) -> bytes:
         return text if self._token is None else self._token.hide_in(text)
+
+
+def _is_kept(header: str) -> bool:
+    return header.lower() in KEPT_HEADERS or tells(header)
 
 
 def _read(raw: Any, limit: int, ends: float) -> bytes:

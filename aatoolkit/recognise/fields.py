@@ -60,7 +60,7 @@ def _wrapped(value: dict[str, Any]) -> Availability | None:
     state, reason = state_in(rest, WEAK), reason_in(rest)
     if state is None and value[name] is None and reason is not None:
         return because(Availability(Status.UNAVAILABLE), reason)
-    return state and weighed(state, value[name] is not None)
+    return state and weighed(state, _given(value[name]))
 
 
 def _own(value: dict[str, Any], peers: Mapping[str, Any]) -> Availability | None:
@@ -106,11 +106,18 @@ def _has_lacking(value: dict[str, Any]) -> bool:
     return any(state and state.status != Status.AVAILABLE for state in states)
 
 
-def measures(value: Mapping[str, Any]) -> bool:
-    """Whether an object holds a number that is not the size of a sample."""
-    return any(
-        type(item) in (int, float) and not roles.is_size(name) for name, item in value.items()
-    )
+def measures(value: Mapping[str, Any]) -> set[bool]:
+    """Of the numbers of an object that are no sizes of samples, whether they are other than 0."""
+    return {
+        item != 0
+        for name, item in value.items()
+        if type(item) in (int, float) and not roles.is_size(name)
+    }
+
+
+def _given(value: Any) -> set[bool]:
+    """Whether a value that is there is other than 0; nothing where it is null."""
+    return set() if value is None else {value != 0}
 
 
 def siblings(answer: Answer, given: dict[str, Any], path: str, pattern: str) -> set[str]:
@@ -149,7 +156,7 @@ def sibling_state(kind: str, value: bool | str, of: Any) -> Availability | None:
         return Availability(Status.AVAILABLE if value else Status.UNAVAILABLE)
     known = understand(value)
     if known and (known.strength >= STRONG or of is None):
-        return weighed(known.availability, of is not None)
+        return weighed(known.availability, _given(of))
     if kind == "reason" and of is None and value.strip():
         return Availability(Status.UNAVAILABLE, None, value)
     return None
