@@ -30,7 +30,8 @@ ENGINE_IDS = frozenset(
 
 _FORM = {
     *("days", "limit", "offset", "page", "version", "status", "code", "retry", "progress", "eta"),
-    *("seconds", "after", "interval", "minimum", "required", "threshold"),
+    *("seconds", "after", "interval", "minimum", "required", "threshold", "needed", "percent"),
+    *("percentage", "pct", "took", "elapsed", "duration", "ms", "timestamp", "id", "code"),
 }
 """Numbers under such names describe the answer or the call, and measure nothing."""
 
@@ -96,6 +97,23 @@ class Answer:
     def measured(self) -> bool:
         """Whether the answer gives any number that is not a count of its own form."""
         return bool(self._numbers)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the answer gives any such number other than 0."""
+        return any(self._numbers)
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """Whether the answer measured nothing, and a list or null stands where it would."""
+        empty = [
+            not value
+            for steps, vector in self.vectors
+            if steps and not any(isinstance(step, Each) for step in steps)
+            for value in vector.values
+            if value is None or type(value) is list
+        ]
+        return bool(empty) and all(empty) and not self.measured
 
     @cached_property
     def _numbers(self) -> set[bool]:

@@ -36,7 +36,13 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
             Cause.NOT_SUPPORTED,
         ),
         ("(data )?(ready|computed|calculated|processed)", Status.UNAVAILABLE, Cause.PENDING),
-        ("(data )?complete", Status.PARTIAL, None),
+        ("(data )?(complete|final|finali[sz]ed|settled)", Status.PARTIAL, None),
+        (
+            "(job|query|task|run|import|sync|crawl|analysis|export|report|processing|collection"
+            "|backfill|scan|snapshot|calculation) (complete|completed|done|finished|ready)",
+            Status.UNAVAILABLE,
+            Cause.PENDING,
+        ),
         (r"(has )?(enough|sufficient) \w+", Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE),
         (
             "entitled|licensed|enabled|permitted|granted",
@@ -49,8 +55,12 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
 
 _ASSERTED = re.compile(
     "stale|suppressed|restricted|locked|limited|pending|queued|processing|missing|empty"
+    "|approximate|provisional|preliminary"
 )
 """Everyday words that are flags of an envelope when they are true."""
+
+_CUT = re.compile("(is )?timed out|terminated early|(hit|reached) (row )?limit|limit reached")
+"""Flags of an answer that ended before it was whole."""
 
 _IN_ROWS = re.compile(
     r"(has |no )?(any |enough |sufficient |insufficient |low )?(data|sample)( available| missing)?"
@@ -103,6 +113,8 @@ def flag(key: str, value: bool) -> Availability | None:
         if pattern.fullmatch(text):
             return Availability(Status.AVAILABLE) if value else denied
     word = phrase(parts)
+    if value and _CUT.fullmatch(text):
+        return Availability(Status.PARTIAL, Cause.TRUNCATED)
     if not value or word is None or word.canonical == "available":
         return None
     return word.availability if word.strength >= STRONG or _ASSERTED.fullmatch(text) else None

@@ -10,6 +10,7 @@ from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import UnknownAvailabilityWarning
 from aatoolkit.recognise import keys, roles
 from aatoolkit.recognise.answer import Answer
+from aatoolkit.recognise.counts import coverage
 from aatoolkit.recognise.parts import moment_in, reason_in, said, size_in, state_in
 from aatoolkit.recognise.phrases import STRONG, WEAK
 from aatoolkit.recognise.words import because, read_word, tokens, understand
@@ -52,7 +53,8 @@ def unknown(word: str, path: str) -> Availability:
 
 def is_other(value: str) -> bool:
     """Whether a text is no word at all, or one of trade."""
-    return roles.is_stock(value) or not value.strip() or len(value) > 60
+    no_word = not any(part.isalpha() for part in tokens(value))
+    return no_word or roles.is_stock(value) or len(value) > 60
 
 
 def records(listed: list[Any], path: str) -> list[Entry]:
@@ -121,7 +123,7 @@ def state_of(value: Any, key: str) -> Availability | None:
         known = understand(value)
         return known.availability if known else None
     if isinstance(value, dict):
-        state = state_in(value, WEAK)
+        state = state_in(value, WEAK) or coverage(key, value, listed=keys.subject(key) > 0)
         flags = [v for v in value.values() if isinstance(v, bool)]
         if state is None and len(flags) == 1:
             return because(said(flags[0], key), reason_in(value))
