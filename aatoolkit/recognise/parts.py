@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.recognise import keys, roles
 from aatoolkit.recognise.words import because, tokens, understand
+
+_DEEPEST = 4
 
 
 def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
@@ -24,6 +26,19 @@ def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
     if told:
         return because((denials or told)[0], reason)
     return None
+
+
+def words_in(value: Any, depth: int = 0) -> Iterator[str]:
+    """The codes that a statement gives, however deep: in a coding, in extensions, in details."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for item in value[:_DEEPEST]:
+            yield from words_in(item, depth + 1)
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        for name, item in value.items():
+            if isinstance(item, dict | list) or keys.is_word(name) or roles.is_reason(name):
+                yield from words_in(item, depth + 1)
 
 
 def reason_in(given: Mapping[str, Any]) -> str | None:

@@ -25,9 +25,9 @@ from dataclasses import replace
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.recognise import keys, roles
+from aatoolkit.recognise import keys, located, roles
 from aatoolkit.recognise.answer import Answer
-from aatoolkit.recognise.parts import reason_in
+from aatoolkit.recognise.parts import reason_in, words_in
 from aatoolkit.recognise.phrases import STRONG
 from aatoolkit.recognise.statements import read
 from aatoolkit.recognise.words import Word, in_prose, is_code, tokens, understand
@@ -207,12 +207,14 @@ def _header(text: str) -> tuple[Any, dict[str, str]]:
 def of_errors(answer: Answer) -> None:
     """Read an error in the body of an answer that came with a good status."""
     document = answer.document
+    if located.read(answer):
+        return
     found = _error(document, "$") or _numbered(document, "$")
     if found is None:
         return
     error, path = found
     texts = dict(_texts({"error": error} if not isinstance(error, dict) else error))
-    known = _named(texts.values())
+    known = _named([*texts.values(), *words_in(error)]) or _heard([*texts.values()])
     status = next((v for v in _codes(error) if v in STATUSES), None)
     told = (
         Availability(*STATUSES[status])
@@ -239,6 +241,12 @@ def _error(document: Any, path: str) -> tuple[Any, str] | None:
     for key, value in document.items():
         if roles.fold(key) in _ERROR_KEYS and _is_error(value):
             return value, path + step(key)
+    flat = {re.sub(r"^(error|fault)", "", roles.fold(key)): key for key in document}
+    said = {name: document[key] for name, key in flat.items() if roles.fold(key) != name}
+    if _is_error(said):
+        return said, f"{path}{step(flat[next(iter(said))])}"
+    if _is_error(document) and _heard([v for v in document.values() if isinstance(v, str)]):
+        return document, path
     for key in ("success", "ok"):
         if document.get(key) is False:
             return document, f"{path}.{key}"

@@ -10,6 +10,7 @@ say something about data only where availability is the subject.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -89,6 +90,12 @@ def phrase(parts: tuple[str, ...]) -> Word | None:
     if said[-1] == "data" and len(said) > 1:
         return phrase(tuple(said[:-1]))
     return None
+
+
+def best(texts: Iterable[str], least: int = WEAK) -> Word | None:
+    """The most trusted word among some texts, if it can be trusted that far."""
+    words = [word for text in texts if (word := understand(text)) and word.strength >= least]
+    return max(words, key=lambda word: word.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
