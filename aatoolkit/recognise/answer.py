@@ -47,6 +47,7 @@ class Answer:
         self.envelope = frozenset(envelope)
         self.found: list[Signal] = []
         self.prose: list[tuple[str, str, Any]] = []
+        self.spoken: set[str] = set()
 
     def add(
         self,

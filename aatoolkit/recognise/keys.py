@@ -64,8 +64,15 @@ _CUT = re.compile("(is )?timed out|terminated early|(hit|reached) (row )?limit|l
 
 _IN_ROWS = re.compile(
     r"(has |no )?(any |enough |sufficient |insufficient |low )?(data|sample)( available| missing)?"
-    r"|(in|too )?(measured|underpowered|calibrating|thin|partial|withheld|recalculating)"
+    r"|(in|too )?(measured|underpowered|calibrating|thin|withheld|recalculating)"
     r"|not measured|low volume|data (un)?available|unmeasured"
+)
+_IN_SERIES = re.compile(
+    "partial|incomplete|estimated|provisional|preliminary|sampled|complete|final|finali[sz]ed"
+)
+_BESIDE_NOTHING = re.compile(
+    "collected|observed|captured|recorded|ingested|reported|available|masked|suppressed|redacted"
+    "|hidden|missing|absent|not available|unavailable|failed"
 )
 
 
@@ -90,6 +97,11 @@ def wants_word(key: str) -> bool:
     """Whether a word that is not known under a key leaves the availability unknown."""
     parts = {*tokens(key)}
     return subject(key) == STATED and bool(parts & (_ABOUT | {"status", "state"}))
+
+
+def is_ability(key: str) -> bool:
+    """Whether a key is about what somebody can do: ``capabilities``, ``featureSupport``."""
+    return bool({*tokens(key)} & {"capability", "capabilities", "support", "supports", "exposes"})
 
 
 def is_word(key: str) -> bool:
@@ -128,17 +140,45 @@ def is_claim(key: str) -> bool:
 def denial(key: str) -> Availability | None:
     """What a list or map under a key denies its entries: ``unavailable``, ``missingFields`` …"""
     parts = tuple(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
-    if parts in (("excluded",), ("omitted",)):
+    if parts in (("excluded",), ("omitted",), ("nulls",), ("null",), ("nulled",)):
         return Availability(Status.UNAVAILABLE)
+    engines = bool({*tokens(key)} & ENGINES)
+    if parts == ("skipped",) and engines:
+        return Availability(Status.UNAVAILABLE, Cause.NOT_RUN)
     word = phrase(parts)
-    if word is None or word.canonical in ("available", "error"):
+    if word is None or word.canonical == "available" or (word.canonical == "error" and not engines):
         return None
     return word.availability
+
+
+_PRESENT = re.compile("with data|reporting|measured|observed|covered|with (answers|results|runs)")
+
+
+def affirms(key: str) -> bool:
+    """Whether a list under a key names engines that did report: ``enginesWithData``."""
+    parts = tuple(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
+    return _PRESENT.fullmatch(" ".join(parts)) is not None
 
 
 def is_row_flag(key: str) -> bool:
     """Whether a flag inside a record is about its data and cannot be business."""
     return _IN_ROWS.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
+
+
+def is_series_flag(key: str) -> bool:
+    """Whether a flag inside a record is about its data where the record is a point in time."""
+    return _IN_SERIES.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
+
+
+def is_flag_of_nothing(key: str) -> bool:
+    """Whether a flag inside a record is about its data where the record holds no number but 0."""
+    parts = [part for part in tokens(key) if part not in ("is", "was")]
+    return _BESIDE_NOTHING.fullmatch(" ".join(parts)) is not None
+
+
+def is_flags(key: str) -> bool:
+    """Whether a key inside a record may hold the flag of its one value."""
+    return {*tokens(key)} <= {"flag", "flags", "status", "footnote", "marker", "symbol"}
 
 
 def may_be_row_word(key: str) -> bool:
@@ -164,6 +204,19 @@ def row_word(key: str, text: str) -> Availability | None:
         return word.availability
     spoken = parts <= {"status", "state"} or subject(key) > 0 or is_notice(key)
     return word.availability if word.strength == PLAIN and spoken else None
+
+
+def is_absence(key: str) -> bool:
+    """Whether a key holds the reason for an absence that it names itself: ``nullReason``.
+
+    Examples
+    --------
+    >>> is_absence("dataAbsentReason"), is_absence("statusReason")
+    (True, False)
+    """
+    parts = {*tokens(key)}
+    named = parts & {"null", "missing", "absent", "absence", "empty", "na", "nodata", "unavailable"}
+    return bool(named) and is_reason(key)
 
 
 def suffix(key: str) -> tuple[str, str] | None:
@@ -194,6 +247,8 @@ def _ending(parts: tuple[str, ...]) -> str | None:
         return "available" if "available" in said else "status"
     word = phrase(parts)
     if word and word.strength >= STRONG and word.canonical != "available":
+        return "denial"
+    if parts in (("missing",), ("hidden",), ("masked",), ("suppressed",), ("redacted",)):
         return "denial"
     known = " ".join(parts) in ("supported", "connected", "measured", "has data", "ready")
     return "available" if known else None

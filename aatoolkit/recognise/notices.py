@@ -77,7 +77,7 @@ def _notice(answer: Answer, key: str, item: Any, path: str) -> None:
             state = answer.weighed(because(known.availability, reason_in(given) or text))
             _add(answer, given, state, path, item)
             return
-    if roles.is_prose(key):
+    if roles.is_prose(key) and not any(map(_ASIDE.search, texts)):
         answer.prose += [(text, path, item) for text in texts]
 
 

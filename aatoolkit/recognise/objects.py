@@ -8,7 +8,7 @@ from typing import Any
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.recognise import counts, fields, keys, notices, roles, statements
 from aatoolkit.recognise.answer import Answer
-from aatoolkit.recognise.maps import denied, named_list, named_map
+from aatoolkit.recognise.maps import abilities, denied, failures, named_list, named_map
 from aatoolkit.recognise.parts import reason_in
 from aatoolkit.recognise.words import because, tokens, understand
 from aatoolkit.vectors import step
@@ -58,6 +58,8 @@ def _object(
     if notices.read(answer, key, value, at) or named_map(answer, key, value, at):
         return
     if _counted(answer, key, value, at) or _work(answer, key, value, at):
+        return
+    if keys.is_ability(key) and abilities(answer, key, value, at):
         return
     shared = any(place.startswith(f"{at.removeprefix('$.')}.") for place in answer.envelope)
     if depth < _DEEPEST and (roles.is_holder(key) or roles.is_wrapper(key) or shared):
@@ -125,6 +127,7 @@ def _list(answer: Answer, key: str, value: list[Any], at: str, given: Mapping[st
     elif (
         notices.read(answer, key, value, at)
         or denied(answer, key, value, at)
+        or failures(answer, key, value, at)
         or named_list(answer, key, value, at)
     ):
         return

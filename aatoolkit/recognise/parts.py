@@ -16,6 +16,8 @@ def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
     """The state an object gives by a word or a flag among its own keys."""
     reason = reason_in(given)
     for name, value in given.items():
+        if isinstance(value, str) and keys.is_absence(name):
+            return because(Availability(Status.UNAVAILABLE), value)
         if isinstance(value, str) and (keys.is_word(name) or roles.fold(name) == "value"):
             known = understand(value)
             if known and known.strength >= least:
@@ -65,7 +67,7 @@ def said(value: bool, key: str) -> Availability:
     text = " ".join(part for part in tokens(key))
     if value:
         return Availability(Status.AVAILABLE)
-    if "support" in text or "expose" in text:
+    if any(word in text for word in ("support", "expose", "capabilit")):
         return Availability(Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED)
     if "connect" in text or "integrat" in text:
         return Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED)

@@ -257,7 +257,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         STRONG,
         "partial",
         (
-            "partial(?:ly)?(?: (?:available|complete|measured|collected|data|coverage|results?|response|answer))?",
+            "partial(?:ly)?(?: (?:available|complete|measured|collected|data|coverage|results?"
+            "|response|answer))?",
             "incomplete(?: data)?",
             "sampled",
             "estimated",

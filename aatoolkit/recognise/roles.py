@@ -72,6 +72,10 @@ _PROCESSES = {
     *("pipeline", "backfill", "data", "report", "export", "run", "crawl", "analysis", "snapshot"),
     *("request", "result", "results", "execution", "calculation", "refresh"),
 }
+_FIGURES = {
+    *("total", "totals", "kpi", "kpis", "metrics", "summary", "stats", "statistics", "figures"),
+    *("values", "counts", "measures", "aggregates", "headline", "current", "previous"),
+}
 _STAGES = {"status", "state", "phase", "stage", "step", "progress", "lifecycle"}
 _MOMENT_OF_ROW = {
     *(
@@ -147,6 +151,17 @@ def is_process(key: str) -> bool:
     """Whether a key names the work that an answer comes from, or holds its state."""
     parts = {*tokens(key)}
     return bool(parts) and parts <= _PROCESSES | _STAGES
+
+
+def is_figures(key: str) -> bool:
+    """Whether an object under a key holds nothing but figures.
+
+    Examples
+    --------
+    >>> is_figures("totals"), is_figures("product")
+    (True, False)
+    """
+    return bool({*tokens(key)} & _FIGURES)
 
 
 def is_when(key: str) -> bool:

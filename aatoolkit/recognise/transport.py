@@ -266,7 +266,10 @@ def _is_error(value: Any) -> bool:
     if not isinstance(value, dict) or isinstance(value.get("path"), str):
         return False
     names = {roles.fold(name) for name in value}
-    return bool(names) and names <= _ERROR_FIELDS and bool(names & {"message", "code", "detail"})
+    told = names & {"message", "detail", "title", "description"}
+    return bool(names & {"message", "code", "detail"}) and (
+        names <= _ERROR_FIELDS or bool(told and names & {"code", "type", "status", "reason"})
+    )
 
 
 def _numbered(document: Any, path: str, depth: int = 0) -> tuple[Any, str] | None:
