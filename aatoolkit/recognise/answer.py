@@ -28,10 +28,10 @@ ENGINE_IDS = frozenset(
 )
 """Engines that are known whatever the answer says; others come from the scope options."""
 
-_THINNED = (Cause.PENDING, Cause.INSUFFICIENT_SAMPLE)
 _FORM = {
     *("days", "limit", "offset", "page", "version", "status", "code", "retry", "progress", "eta"),
-    *("seconds", "after", "interval", "minimum", "required", "threshold"),
+    *("seconds", "after", "interval", "minimum", "required", "threshold", "needed", "percent"),
+    *("percentage", "pct", "took", "elapsed", "duration", "ms", "timestamp", "id", "code"),
 }
 """Numbers under such names describe the answer or the call, and measure nothing."""
 
@@ -47,6 +47,7 @@ class Answer:
         self.envelope = frozenset(envelope)
         self.found: list[Signal] = []
         self.prose: list[tuple[str, str, Any]] = []
+        self.spoken: set[str] = set()
 
     def add(
         self,
@@ -91,18 +92,41 @@ class Answer:
 
     def weighed(self, state: Availability) -> Availability:
         """A state of the whole answer: what is pending or thin is partial beside numbers."""
-        return weighed(state, self.measured)
+        return weighed(state, self._numbers)
 
-    @cached_property
+    @property
     def measured(self) -> bool:
         """Whether the answer gives any number that is not a count of its own form."""
-        return any(
-            type(value) in (int, float)
+        return bool(self._numbers)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the answer gives any such number other than 0."""
+        return any(self._numbers)
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """Whether the answer measured nothing, and a list or null stands where it would."""
+        empty = [
+            not value
+            for steps, vector in self.vectors
+            if steps and not any(isinstance(step, Each) for step in steps)
+            for value in vector.values
+            if value is None or type(value) is list
+        ]
+        return bool(empty) and all(empty) and not self.measured
+
+    @cached_property
+    def _numbers(self) -> set[bool]:
+        """Whether the numbers that the answer gives are 0 or not; empty where it gives none."""
+        return {
+            value != 0
             for steps, vector in self.vectors
             if steps and not _FORM & {*tokens(_name(steps))}
             if Each() in steps or not is_size(_name(steps))
             for value in vector.values
-        )
+            if type(value) in (int, float)
+        }
 
     @cached_property
     def vectors(self) -> list[tuple[tuple[Step, ...], Vector]]:
@@ -119,9 +143,15 @@ class Answer:
         return places
 
 
-def weighed(state: Availability, measured: bool) -> Availability:
-    """What is pending or thin is partial where numbers are given, unavailable where not."""
-    if measured and state.status == Status.UNAVAILABLE and state.cause in _THINNED:
+def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
+    """What is pending or thin is partial where numbers are given, unavailable where not.
+
+    ``numbers`` tells of each number whether it is other than 0: a sample may well be thin and
+    its count 0, but a 0 beside what is still to come was not measured.
+    """
+    thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
+    begun = state.cause == Cause.PENDING and any(numbers)
+    if state.status == Status.UNAVAILABLE and (thin or begun):
         return Availability(Status.PARTIAL, state.cause, state.reason)
     return state
 

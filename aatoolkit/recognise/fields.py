@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.recognise import keys, roles, statements
 from aatoolkit.recognise.answer import Answer, weighed
+from aatoolkit.recognise.codes import instead_of_number
 from aatoolkit.recognise.maps import denied
 from aatoolkit.recognise.parts import reason_in, state_in
 from aatoolkit.recognise.phrases import STRONG, WEAK
@@ -37,8 +39,13 @@ def read(
         scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
         answer.add(scope, target, own, path, "field", value)
     connections = roles.is_source(key) and _has_lacking(value)
+    figures = roles.is_figures(key) and measures(rest)
     for name, item in rest.items():
         at, below = path + step(name), f"{pattern}.{name}"
+        if figures and isinstance(item, str) and not keys.is_word(name):
+            state = instead_of_number(item)
+            if state is not None:
+                answer.add("field", below, state, at, "sign", item)
         if isinstance(item, list):
             denied(answer, name, item, at)
         elif keys.subject(name) == keys.STATED and isinstance(item, dict | str):
@@ -60,7 +67,7 @@ def _wrapped(value: dict[str, Any]) -> Availability | None:
     state, reason = state_in(rest, WEAK), reason_in(rest)
     if state is None and value[name] is None and reason is not None:
         return because(Availability(Status.UNAVAILABLE), reason)
-    return state and weighed(state, value[name] is not None)
+    return state and weighed(state, _given(value[name]))
 
 
 def _own(value: dict[str, Any], peers: Mapping[str, Any]) -> Availability | None:
@@ -106,20 +113,29 @@ def _has_lacking(value: dict[str, Any]) -> bool:
     return any(state and state.status != Status.AVAILABLE for state in states)
 
 
-def measures(value: Mapping[str, Any]) -> bool:
-    """Whether an object holds a number that is not the size of a sample."""
-    return any(
-        type(item) in (int, float) and not roles.is_size(name) for name, item in value.items()
-    )
+def measures(value: Mapping[str, Any]) -> set[bool]:
+    """Of the numbers of an object that are no sizes of samples, whether they are other than 0."""
+    return {
+        item != 0
+        for name, item in value.items()
+        if type(item) in (int, float) and not roles.is_size(name)
+    }
+
+
+def _given(value: Any) -> set[bool]:
+    """Whether a value that is there is other than 0; nothing where it is null."""
+    return set() if value is None else {value != 0}
 
 
 def siblings(answer: Answer, given: dict[str, Any], path: str, pattern: str) -> set[str]:
     """Read the keys that speak of one beside them (``revenueReason``); those that did."""
-    names = {roles.fold(name): name for name in given}
+    names = {roles.fold(name): name for name in reversed(given) if name[:1] not in "_@$"}
     spoken: set[str] = set()
     for key, value in given.items():
         ending = _ending(key, value)
         name = names.get(ending[0]) if ending else None
+        if key[:1] in ("_", "@", "$") and key[1:] in given and isinstance(value, str | dict):
+            ending, name = ("", "reason" if isinstance(value, str) else "statement"), key[1:]
         if ending is None or name is None or name == key or roles.is_business(name):
             continue
         state = (
@@ -149,7 +165,8 @@ def sibling_state(kind: str, value: bool | str, of: Any) -> Availability | None:
         return Availability(Status.AVAILABLE if value else Status.UNAVAILABLE)
     known = understand(value)
     if known and (known.strength >= STRONG or of is None):
-        return weighed(known.availability, of is not None)
+        reason = value if " " in value.strip() else None
+        return weighed(replace(known.availability, reason=reason), _given(of))
     if kind == "reason" and of is None and value.strip():
         return Availability(Status.UNAVAILABLE, None, value)
     return None

@@ -36,7 +36,13 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
             Cause.NOT_SUPPORTED,
         ),
         ("(data )?(ready|computed|calculated|processed)", Status.UNAVAILABLE, Cause.PENDING),
-        ("(data )?complete", Status.PARTIAL, None),
+        ("(data )?(complete|final|finali[sz]ed|settled)", Status.PARTIAL, None),
+        (
+            "(job|query|task|run|import|sync|crawl|analysis|export|report|processing|collection"
+            "|backfill|scan|snapshot|calculation) (complete|completed|done|finished|ready)",
+            Status.UNAVAILABLE,
+            Cause.PENDING,
+        ),
         (r"(has )?(enough|sufficient) \w+", Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE),
         (
             "entitled|licensed|enabled|permitted|granted",
@@ -49,13 +55,24 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
 
 _ASSERTED = re.compile(
     "stale|suppressed|restricted|locked|limited|pending|queued|processing|missing|empty"
+    "|approximate|provisional|preliminary"
 )
 """Everyday words that are flags of an envelope when they are true."""
 
+_CUT = re.compile("(is )?timed out|terminated early|(hit|reached) (row )?limit|limit reached")
+"""Flags of an answer that ended before it was whole."""
+
 _IN_ROWS = re.compile(
     r"(has |no )?(any |enough |sufficient |insufficient |low )?(data|sample)( available| missing)?"
-    r"|(in|too )?(measured|underpowered|calibrating|thin|partial|withheld|recalculating)"
+    r"|(in|too )?(measured|underpowered|calibrating|thin|withheld|recalculating)"
     r"|not measured|low volume|data (un)?available|unmeasured"
+)
+_IN_SERIES = re.compile(
+    "partial|incomplete|estimated|provisional|preliminary|sampled|complete|final|finali[sz]ed"
+)
+_BESIDE_NOTHING = re.compile(
+    "collected|observed|captured|recorded|ingested|reported|available|masked|suppressed|redacted"
+    "|hidden|missing|absent|not available|unavailable|failed"
 )
 
 
@@ -82,6 +99,11 @@ def wants_word(key: str) -> bool:
     return subject(key) == STATED and bool(parts & (_ABOUT | {"status", "state"}))
 
 
+def is_ability(key: str) -> bool:
+    """Whether a key is about what somebody can do: ``capabilities``, ``featureSupport``."""
+    return bool({*tokens(key)} & {"capability", "capabilities", "support", "supports", "exposes"})
+
+
 def is_word(key: str) -> bool:
     """Whether a key inside a statement holds its word."""
     parts = tokens(key)
@@ -103,6 +125,8 @@ def flag(key: str, value: bool) -> Availability | None:
         if pattern.fullmatch(text):
             return Availability(Status.AVAILABLE) if value else denied
     word = phrase(parts)
+    if value and _CUT.fullmatch(text):
+        return Availability(Status.PARTIAL, Cause.TRUNCATED)
     if not value or word is None or word.canonical == "available":
         return None
     return word.availability if word.strength >= STRONG or _ASSERTED.fullmatch(text) else None
@@ -116,17 +140,45 @@ def is_claim(key: str) -> bool:
 def denial(key: str) -> Availability | None:
     """What a list or map under a key denies its entries: ``unavailable``, ``missingFields`` …"""
     parts = tuple(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
-    if parts in (("excluded",), ("omitted",)):
+    if parts in (("excluded",), ("omitted",), ("nulls",), ("null",), ("nulled",)):
         return Availability(Status.UNAVAILABLE)
+    engines = bool({*tokens(key)} & ENGINES)
+    if parts == ("skipped",) and engines:
+        return Availability(Status.UNAVAILABLE, Cause.NOT_RUN)
     word = phrase(parts)
-    if word is None or word.canonical in ("available", "error"):
+    if word is None or word.canonical == "available" or (word.canonical == "error" and not engines):
         return None
     return word.availability
+
+
+_PRESENT = re.compile("with data|reporting|measured|observed|covered|with (answers|results|runs)")
+
+
+def affirms(key: str) -> bool:
+    """Whether a list under a key names engines that did report: ``enginesWithData``."""
+    parts = tuple(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
+    return _PRESENT.fullmatch(" ".join(parts)) is not None
 
 
 def is_row_flag(key: str) -> bool:
     """Whether a flag inside a record is about its data and cannot be business."""
     return _IN_ROWS.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
+
+
+def is_series_flag(key: str) -> bool:
+    """Whether a flag inside a record is about its data where the record is a point in time."""
+    return _IN_SERIES.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
+
+
+def is_flag_of_nothing(key: str) -> bool:
+    """Whether a flag inside a record is about its data where the record holds no number but 0."""
+    parts = [part for part in tokens(key) if part not in ("is", "was")]
+    return _BESIDE_NOTHING.fullmatch(" ".join(parts)) is not None
+
+
+def is_flags(key: str) -> bool:
+    """Whether a key inside a record may hold the flag of its one value."""
+    return {*tokens(key)} <= {"flag", "flags", "status", "footnote", "marker", "symbol"}
 
 
 def may_be_row_word(key: str) -> bool:
@@ -152,6 +204,19 @@ def row_word(key: str, text: str) -> Availability | None:
         return word.availability
     spoken = parts <= {"status", "state"} or subject(key) > 0 or is_notice(key)
     return word.availability if word.strength == PLAIN and spoken else None
+
+
+def is_absence(key: str) -> bool:
+    """Whether a key holds the reason for an absence that it names itself: ``nullReason``.
+
+    Examples
+    --------
+    >>> is_absence("dataAbsentReason"), is_absence("statusReason")
+    (True, False)
+    """
+    parts = {*tokens(key)}
+    named = parts & {"null", "missing", "absent", "absence", "empty", "na", "nodata", "unavailable"}
+    return bool(named) and is_reason(key)
 
 
 def suffix(key: str) -> tuple[str, str] | None:
@@ -182,6 +247,8 @@ def _ending(parts: tuple[str, ...]) -> str | None:
         return "available" if "available" in said else "status"
     word = phrase(parts)
     if word and word.strength >= STRONG and word.canonical != "available":
+        return "denial"
+    if parts in (("missing",), ("hidden",), ("masked",), ("suppressed",), ("redacted",)):
         return "denial"
     known = " ".join(parts) in ("supported", "connected", "measured", "has data", "ready")
     return "available" if known else None

@@ -29,6 +29,7 @@ WORDS: Mapping[str, tuple[Status, Cause | None]] = {
 
 _SOURCE = (
     "connection|connect|integration|setup|set up|configuration|configure|installation|install"
+    "|data source|log source|analytics source|tracking|property|feed|pixel|gateway|logs"
     "|onboarding|cname|dns|dcv|verification|oauth|ga4|analytics|account|credentials|tag"
 )
 _RIGHT = (
@@ -52,7 +53,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         (
             "(?:not|never|un) ?(?:yet )?(?:connected|linked|integrated|attached)",
             "(?:dis|un)connected",
-            "no (?:source|sources|integration)",
+            "no (?:(?:data|log|analytics|connected) )?(?:source|sources|integration)",
             "not (?:yet )?(?:installed|set up|setup|initiali[sz]ed|onboarded)",
             f"(?:{_SOURCE})(?: is)? (?:required|needed|missing|incomplete)",
             f"(?:requires|needs|missing|awaiting|no) (?:{_SOURCE})",
@@ -70,9 +71,10 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         STRONG,
         "not_run",
         (
-            "(?:not|never) (?:yet )?(?:run|ran|executed|performed|checked|scanned|crawled)",
+            "(?:not|never) (?:yet )?(?:run|ran|executed|performed|checked|scanned|crawled|synced"
+            "|imported|asked|queried|polled|probed|sampled)",
             "no (?:run|runs|scan|scans)(?: yet)?",
-            "not (?:yet )?started",
+            "(?:not|never) (?:yet )?started",
         ),
     ),
     _means(
@@ -131,6 +133,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "unauthori[sz]ed",
             "withheld",
             "paywalled",
+            "(?:plan|subscription|tier) (?:does )?not (?:include|cover|allow)",
+            r"not (?:in|on|part of) (?:\w+ )?(?:plan|subscription|tier)",
         ),
     ),
     _means(
@@ -143,6 +147,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "suppressed",
             "redacted",
             "hidden",
+            "masked",
+            "confidential",
             "gated",
             "disabled",
         ),
@@ -176,6 +182,13 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "in progress",
             "scheduled",
             "importing",
+            "backfill",
+            "ingesting",
+            "bootstrapping",
+            "building",
+            "loading",
+            "submitted",
+            "accepted",
             "started",
             "initiali[sz]ing",
             "preparing",
@@ -203,6 +216,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "not available",
             "un?(?:collected|captured|tracked|recorded)",
             "none observed",
+            "nothing found",
+            "(?:not|non|without) (?:reporting|data|coverage)",
             "not (?:yet )?(?:reported|observed|received|provided)",
         ),
     ),
@@ -216,6 +231,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "absent",
             "no",
             "false",
+            "silent",
             "not found",
             "withdrawn",
         ),
@@ -241,7 +257,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         STRONG,
         "partial",
         (
-            "partial(?:ly)?(?: (?:available|complete|measured|collected|data|coverage|results))?",
+            "partial(?:ly)?(?: (?:available|complete|measured|collected|data|coverage|results?"
+            "|response|answer))?",
             "incomplete(?: data)?",
             "sampled",
             "estimated",
@@ -260,6 +277,10 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "stale",
             "outdated",
             "approximate",
+            "provisional",
+            "preliminary",
+            "imputed",
+            "forecast",
         ),
     ),
     _means(
@@ -307,6 +328,9 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "configured",
             "supported",
             "enabled",
+            "reporting",
+            "covered",
+            "with data",
             "true",
             "on",
             "good",

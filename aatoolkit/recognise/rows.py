@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.paths import Each, Field
-from aatoolkit.recognise import keys, roles
+from aatoolkit.recognise import codes, keys, roles
 from aatoolkit.recognise.answer import Answer, given, weighed
 from aatoolkit.recognise.fields import measures, sibling_state
-from aatoolkit.recognise.parts import state_in
+from aatoolkit.recognise.parts import state_in, words_in
 from aatoolkit.recognise.phrases import STRONG
-from aatoolkit.recognise.words import is_code, tokens, understand
+from aatoolkit.recognise.words import best, is_code, tokens, understand
 from aatoolkit.vectors import Vector
+
+EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 
 
 def walk(answer: Answer) -> None:
@@ -20,7 +23,9 @@ def walk(answer: Answer) -> None:
     for steps, vector in answer.vectors:
         listed = len(steps) > 0 and isinstance(steps[-1], Each)
         names = [step.name for step in steps if isinstance(step, Field)]
-        if listed and not any(_spoken_for(name) for name in names):
+        if not listed or not len(vector) or any(_spoken_for(name) for name in names):
+            continue
+        if vector.path(0).rpartition("[")[0] not in answer.spoken:
             _rows(answer, vector)
 
 
@@ -44,15 +49,24 @@ def _rows(answer: Answer, rows: Vector) -> None:
         beside = folded.get(said[0]) if said else None
         column = rows.field(name)
         kinds = set(map(type, column.values))
-        if bool in kinds and keys.is_row_flag(name):
+        dated = keys.is_series_flag(name) and any(map(roles.is_when, names))
+        if bool in kinds and (dated or keys.is_row_flag(name)):
             _flags(answer, rows, name, column)
+        elif bool in kinds and keys.is_flag_of_nothing(name):
+            _flags_of_nothing(answer, rows, name, column)
+        elif str in kinds and _is_status(name, names, column):
+            _codes(answer, rows, column)
+        elif keys.is_absence(name) and kinds & {dict, list}:
+            _absences(answer, rows, column)
         elif said and beside and beside != name and kinds & {bool, str}:
             _cells(answer, rows, column, said[1], beside)
         elif str in kinds and roles.is_reason(name):
             _reasons(answer, rows, name, column)
         elif kinds & {str, list} and keys.may_be_row_word(name):
             _words(answer, rows, name, column)
-        if dict in kinds:
+        elif str in kinds and kinds & {int, float}:
+            _instead_of_numbers(answer, rows, name, column)
+        if dict in kinds and not keys.is_absence(name):
             _wrapped(answer, rows, name, column)
 
 
@@ -61,6 +75,63 @@ def _flags(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
         state = keys.flag(name, value) if isinstance(value, bool) else None
         if state is not None:
             _add(answer, rows, at, state, column, "row flag")
+
+
+def _flags_of_nothing(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
+    """Flags that deny what is not there: believed if no denied row holds a number but 0."""
+    states = [
+        (at, keys.flag(name, value)) for at, value in given(column) if isinstance(value, bool)
+    ]
+    lacking = [at for at, state in states if state and state.status in EMPTY]
+    numbers = {at: _numbers(rows.values[at]) for at, _ in states}
+    measured = {key for at in numbers for key, value in numbers[at].items() if value}
+    in_vain = all(
+        not any(numbers[at].values()) and any(key in measured for key in rows.values[at])
+        for at in lacking
+    )
+    if lacking and in_vain:
+        for at, state in states:
+            if state is not None:
+                _add(answer, rows, at, state, column, "row flag")
+
+
+def _numbers(row: dict[str, Any]) -> dict[str, float]:
+    return {
+        name: value
+        for name, value in row.items()
+        if type(value) in (int, float) and not roles.is_size(name) and not roles.is_when(name)
+    }
+
+
+def _is_status(name: str, names: Iterable[str], column: Vector) -> bool:
+    """Whether a column holds the codes that statistics give observations."""
+    if keys.is_flags(name) and any(map(codes.is_observation, names)):
+        texts = {value for value in column.values if isinstance(value, str) and value.strip()}
+        return bool(texts) and all(codes.observed(text) for text in texts)
+    return codes.is_observation_status(name)
+
+
+def _codes(answer: Answer, rows: Vector, column: Vector) -> None:
+    for at, value in given(column):
+        state = codes.observed(value) if isinstance(value, str) else None
+        if state is not None:
+            _add(answer, rows, at, state, column, "row code")
+
+
+def _absences(answer: Answer, rows: Vector, column: Vector) -> None:
+    """A reason for an absence that is an object of codes, as a data-absent-reason is."""
+    for at, value in given(column):
+        known = best(words_in(value)) if value else None
+        if known and known.canonical != "available":
+            _add(answer, rows, at, known.availability, column, "row reason")
+
+
+def _instead_of_numbers(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
+    """Words and signs where other rows have numbers."""
+    for at, value in given(column):
+        state = codes.instead_of_number(value) if isinstance(value, str) else None
+        if state is not None:
+            _add(answer, rows, at, state, column, "sign", name)
 
 
 def _words(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
