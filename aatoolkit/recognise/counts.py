@@ -44,7 +44,8 @@ _LOSS = re.compile(
 )
 _SINCE = re.compile(
     r"(first |last )?"
-    r"(incomplete|partial|provisional|preliminary|unfinali[sz]ed|estimated|unsettled) (date|day|hour|week|month|period|since|from|after|as of|until|through|time)"
+    r"(incomplete|partial|provisional|preliminary|unfinali[sz]ed|estimated|unsettled) "
+    r"(date|day|hour|week|month|period|since|from|after|as of|until|through|time)"
 )
 _RATE = re.compile(r"(data )?sampl(e|ing) (rate|ratio|fraction|percent|percentage|share)")
 

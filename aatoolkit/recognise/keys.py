@@ -70,10 +70,8 @@ _IN_ROWS = re.compile(
 _IN_SERIES = re.compile(
     "partial|incomplete|estimated|provisional|preliminary|sampled|complete|final|finali[sz]ed"
 )
-_BESIDE_NOTHING = re.compile(
-    "collected|observed|captured|recorded|ingested|reported|available|masked|suppressed|redacted"
-    "|hidden|missing|absent|not available|unavailable|failed"
-)
+_GATHERED = re.compile("collected|observed|captured|recorded|ingested|reported")
+_TAKEN = re.compile("masked|suppressed|redacted|hidden|missing|absent")
 
 
 @lru_cache(maxsize=4096)
@@ -170,10 +168,19 @@ def is_series_flag(key: str) -> bool:
     return _IN_SERIES.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
 
 
-def is_flag_of_nothing(key: str) -> bool:
-    """Whether a flag inside a record is about its data where the record holds no number but 0."""
-    parts = [part for part in tokens(key) if part not in ("is", "was")]
-    return _BESIDE_NOTHING.fullmatch(" ".join(parts)) is not None
+def flag_of_nothing(key: str, value: bool) -> Availability | None:
+    """What a flag says inside a record that holds no number but 0, if it is about data.
+
+    Examples
+    --------
+    >>> str(flag_of_nothing("collected", False)), str(flag_of_nothing("isMasked", True))
+    ('unavailable', 'unavailable (withheld)')
+    """
+    parts = tuple(part for part in tokens(key) if part not in ("is", "was"))
+    if _GATHERED.fullmatch(" ".join(parts)):
+        return Availability(Status.AVAILABLE if value else Status.UNAVAILABLE)
+    word = phrase(parts) if value and _TAKEN.fullmatch(" ".join(parts)) else None
+    return word and word.availability
 
 
 def is_flags(key: str) -> bool:

@@ -52,7 +52,7 @@ def _rows(answer: Answer, rows: Vector) -> None:
         dated = keys.is_series_flag(name) and any(map(roles.is_when, names))
         if bool in kinds and (dated or keys.is_row_flag(name)):
             _flags(answer, rows, name, column)
-        elif bool in kinds and keys.is_flag_of_nothing(name):
+        elif bool in kinds and any(keys.flag_of_nothing(name, flag) for flag in (True, False)):
             _flags_of_nothing(answer, rows, name, column)
         elif str in kinds and _is_status(name, names, column):
             _codes(answer, rows, column)
@@ -79,9 +79,8 @@ def _flags(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
 
 def _flags_of_nothing(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
     """Flags that deny what is not there: believed if no denied row holds a number but 0."""
-    states = [
-        (at, keys.flag(name, value)) for at, value in given(column) if isinstance(value, bool)
-    ]
+    flags = [(at, value) for at, value in given(column) if isinstance(value, bool)]
+    states = [(at, keys.flag_of_nothing(name, value)) for at, value in flags]
     lacking = [at for at, state in states if state and state.status in EMPTY]
     numbers = {at: _numbers(rows.values[at]) for at, _ in states}
     measured = {key for at in numbers for key, value in numbers[at].items() if value}
