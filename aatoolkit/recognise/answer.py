@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
@@ -84,7 +85,20 @@ class Answer:
 
     def knows(self, name: str) -> bool:
         """Whether a name is that of a field of the answer, or a path into it."""
-        return fold(name) in self._places or any(sign in name for sign in ".[")
+        first = re.split(r"[.\[{]", name, maxsplit=1)[0]
+        return fold(name) in self._places or (first != name and fold(first) in self._places)
+
+    def holds(self, name: str) -> bool:
+        """Whether the field of a name holds a number other than 0 anywhere."""
+        return fold(name.rpartition(".")[2]) in self._counting
+
+    @cached_property
+    def _counting(self) -> set[str]:
+        return {
+            fold(_name(steps))
+            for steps, vector in self.vectors
+            if steps and any(type(value) in (int, float) and value for value in vector.values)
+        }
 
     def is_engine(self, name: str) -> bool:
         """Whether a name is the id of an engine."""

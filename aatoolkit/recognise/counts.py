@@ -26,12 +26,14 @@ _FAILED = {"failed", "missing", "lost", "dropped", "errored", "unavailable", "ab
 _FORM = {"count", "counts", "size", "number", "num", "n", "of", "samples", "sample"}
 _ABOUT = {
     *("sampling", "sample", "shards", "collection", "completeness", "measurement", "ingestion"),
-    *("data", "dataset", "observations", "observation", "runs", "sampled"),
+    *("data", "dataset", "observations", "observation", "runs", "sampled", "clusters"),
+    "partitions",
 }
+_WITHOUT = {"suppression", "truncation", "redaction", "omission", "thresholding"}
 
 _LOST = (
     "missing|incomplete|unavailable|suppressed|dropped|omitted|skipped|failed|lost|delayed|partial"
-    "|unmeasured|uncollected|redacted|withheld|truncated|filtered|excluded|other|thresholded"
+    "|unmeasured|uncollected|redacted|withheld|truncated|thresholded"
 )
 _UNITS = (
     "rows?|records?|days?|dates?|hours?|weeks?|months?|periods?|intervals?|samples?|observations?"
@@ -39,7 +41,8 @@ _UNITS = (
 )
 _LOSS = re.compile(
     rf"({_LOST}) (data )?({_UNITS})|({_UNITS}) ({_LOST})"
-    r"|(data|collection|measurement|tracking|coverage|observation|reporting|sampling) "
+    r"|(data|collection|collector|ingestion|measurement|tracking|coverage|observation|reporting"
+    r"|sampling|dataset) "
     r"(gaps?|holes?|outages?|losses|interruptions?)"
 )
 _SINCE = re.compile(
@@ -62,9 +65,16 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
     >>> coverage("brandCoverage", {"observed": 12, "total": 40})
     """
     about = {*tokens(key)}
+    if about <= _WITHOUT and any((_number(item) or 0) > 0 for item in value.values()):
+        return Availability(Status.PARTIAL)
     if not listed and not (about & _ABOUT and about <= _ABOUT | {"coverage", "meta", "info"}):
         return None
+    if any(loss(f"{key} {name}", item) or loss(name, item) for name, item in value.items()):
+        return Availability(Status.PARTIAL)
     parts, wholes = _numbers(value, _PART), _numbers(value, _WHOLE)
+    sizes = _numbers(value, {"size", "n", "count"}) if about & {"sample", "sampling"} else {}
+    plain = {of: part for of in wholes if of and (part := _plain(value, of)) is not None}
+    parts = {**sizes, **plain, **parts}
     for of, part in parts.items():
         whole = wholes.get(of, wholes.get((), next(iter(wholes.values()), None)))
         if whole is not None and 0 <= part <= whole and whole > 0:
@@ -72,6 +82,11 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
     if wholes and any(lost > 0 for lost in _numbers(value, _FAILED).values()):
         return Availability(Status.PARTIAL)
     return None
+
+
+def _plain(value: Mapping[str, Any], of: tuple[str, ...]) -> float | None:
+    """The number that bears a name alone, beside that of which it is a part: ``runs``."""
+    return next((_number(item) for name, item in value.items() if tokens(name) == of), None)
 
 
 def _status(part: float, whole: float) -> Status:

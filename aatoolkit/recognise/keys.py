@@ -19,7 +19,10 @@ _KIND = {
     *("status", "state", "coverage", "health", "level", "support", "supported"),
     "freshness",
 }
-_GRADE = {"tier", "confidence", "quality", "reliability", "evidence", "significance", "basis"}
+_GRADE = {
+    *("tier", "confidence", "quality", "reliability", "evidence", "significance", "basis"),
+    "accuracy",
+}
 _IDLE = {"x", "is", "are", "meta", "info", "by", "per", "current", "overall", "report"}
 _WORDS = {"code", "grade", "kind", "result", "type"}
 
@@ -45,7 +48,7 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
         ),
         (r"(has )?(enough|sufficient) \w+", Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE),
         (
-            "entitled|licensed|enabled|permitted|granted",
+            "entitled|licensed|enabled|permitted|granted|allowed",
             Status.UNAVAILABLE,
             Cause.WITHHELD,
         ),
@@ -70,6 +73,7 @@ _IN_ROWS = re.compile(
 _IN_SERIES = re.compile(
     "partial|incomplete|estimated|provisional|preliminary|sampled|complete|final|finali[sz]ed"
 )
+_IN_PART = re.compile("approx(imate)?|estimated?|sampled|provisional|preliminary|partial")
 _GATHERED = re.compile("collected|observed|captured|recorded|ingested|reported")
 _TAKEN = re.compile("masked|suppressed|redacted|hidden|missing|absent")
 
@@ -117,7 +121,8 @@ def flag(key: str, value: bool) -> Availability | None:
     >>> str(flag("isConnected", False)), flag("isRecalculating", False)
     ('unavailable (not connected)', None)
     """
-    parts = tuple(part for part in tokens(key) if part not in ("is", "are", "was", "currently"))
+    idle = ("is", "are", "was", "currently", "contains", "includes")
+    parts = tuple(part for part in tokens(key) if part not in idle)
     text = " ".join(parts)
     for pattern, denied in _DENIED:
         if pattern.fullmatch(text):
@@ -149,13 +154,19 @@ def denial(key: str) -> Availability | None:
     return word.availability
 
 
-_PRESENT = re.compile("with data|reporting|measured|observed|covered|with (answers|results|runs)")
+_PRESENT = re.compile(
+    "with data|reporting|responding|measured|observed|covered|with (answers|results|runs)"
+)
+_CHOSEN = re.compile("with|available|included|present|active|supported|connected|ok|complete")
 
 
-def affirms(key: str) -> bool:
-    """Whether a list under a key names engines that did report: ``enginesWithData``."""
-    parts = tuple(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
-    return _PRESENT.fullmatch(" ".join(parts)) is not None
+def affirms(key: str, *, alone: bool = True) -> bool:
+    """Whether a list under a key names engines that did report: ``enginesWithData``.
+
+    Beside a list of those that did not, plainer names do: ``available``, ``included``.
+    """
+    text = " ".join(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
+    return (_PRESENT if alone else _CHOSEN).fullmatch(text) is not None
 
 
 def is_row_flag(key: str) -> bool:
@@ -234,6 +245,10 @@ def suffix(key: str) -> tuple[str, str] | None:
     >>> suffix("sentimentScoreReason"), suffix("has_revenue"), suffix("reason")
     (('sentimentscore', 'reason'), ('revenue', 'available'), None)
     """
+    name, _, note = re.sub(r"__|(?<=\w)[@.]", "\0", key, count=1).partition("\0")
+    if note and name:
+        kind = next((k for n in (2, 1) if (k := _ending(tokens(note)[-n:]))), None)
+        return (fold(name), kind) if kind else None
     parts = tokens(key)
     if len(parts) > 1 and parts[0] == "has":
         return fold(parts[1:]), "available"
@@ -247,8 +262,10 @@ def suffix(key: str) -> tuple[str, str] | None:
 
 def _ending(parts: tuple[str, ...]) -> str | None:
     """What the last parts of a key say of what the first ones name."""
-    if len(parts) == 1 and is_reason(parts[0]):
+    if is_reason(parts[-1]) and (len(parts) == 1 or is_absence(" ".join(parts))):
         return "reason"
+    if len(parts) == 1 and _IN_PART.fullmatch(parts[0]):
+        return "part"
     said = {*parts}
     if said <= _KIND | _ABOUT | _DATA and said & (_KIND | _ABOUT):
         return "available" if "available" in said else "status"

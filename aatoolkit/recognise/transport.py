@@ -167,9 +167,23 @@ def of_headers(answer: Answer, headers: Mapping[str, str]) -> None:
         value, said = _header(text)
         place = (None, f"header {name.lower()}")
         before = len(answer.found)
-        if isinstance(value, str) and value.lower() in ("true", "false"):
-            value = value.lower() == "true"
-        if isinstance(value, bool) and keys.subject(key) != keys.STATED:
+        if isinstance(value, str) and value.lower() in _FLAGS:
+            value = _FLAGS[value.lower()]
+        part = _fraction(value) if isinstance(value, str) and keys.subject(key) else None
+        denial = keys.denial(key) if roles.speaks_of(key) == "engine" else None
+        if part is not None:
+            status = Status.PARTIAL if 0 < part < 1 else Status.AVAILABLE
+            state = Availability(status if part else Status.UNAVAILABLE)
+            answer.add("section", None, state, place[1], "header", text)
+        elif denial is not None:
+            for engine in filter(None, re.split(r"[,;\s]+", text)):
+                answer.add("engine", engine, denial, place[1], "header", text)
+        elif name.lower() == "warning":
+            known = in_prose(text)
+            if known:
+                state = answer.weighed(known.availability)
+                answer.add("section", None, state, place[1], "header", text)
+        elif isinstance(value, bool) and keys.subject(key) != keys.STATED:
             state = keys.flag(key, value)
             if state is not None:
                 answer.add("section", None, state, place[1], "header", text)
@@ -187,7 +201,23 @@ def tells(header: str) -> bool:
     (True, False)
     """
     key = re.sub(r"(?i)^x-", "", header)
-    return keys.subject(key) == keys.STATED or any(keys.flag(key, said) for said in (False, True))
+    if keys.subject(key) == keys.STATED or header.lower() == "warning":
+        return True
+    engines = roles.speaks_of(key) == "engine" and keys.denial(key) is not None
+    return engines or any(keys.flag(key, said) for said in (False, True))
+
+
+_FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+
+
+def _fraction(text: str) -> float | None:
+    """A part of a whole in figures: ``0.82``, ``82%``, ``12/30``; None if it is none of them."""
+    given = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%|/\s*\d+)?", text.strip())
+    if given is None:
+        return None
+    number, of = float(given[1]), (given[2] or "").replace(" ", "")
+    whole = 100.0 if of == "%" or (not of and number > 1) else float(of[1:] or 0) if of else 1.0
+    return number / whole if whole > 0 and number <= whole else None
 
 
 def _header(text: str) -> tuple[Any, dict[str, str]]:

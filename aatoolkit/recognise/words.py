@@ -38,6 +38,7 @@ _NOISE = frozenset(
     }
 )
 _LED = frozenset({"not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run"})
+_WORK = {"data", "report", "job", "query", "task", "dataset", "execution", "import", "sync", "run"}
 _LONGEST = 6
 _LONGEST_TEXT = 60
 
@@ -85,7 +86,7 @@ def phrase(parts: tuple[str, ...]) -> Word | None:
         for strength, word, pattern in PHRASES:
             if (start == 0 or word in _LED) and pattern.fullmatch(text):
                 return Word(word, strength)
-    if said[0] in ("data", "report") and len(said) > 1:
+    if said[0] in _WORK and len(said) > 1:
         return phrase(tuple(said[1:]))
     if said[-1] == "data" and len(said) > 1:
         return phrase(tuple(said[:-1]))
