@@ -278,9 +278,16 @@ def test_flags_that_count_where_there_is_no_number(name: str) -> None:
 
 @names("collected observed captured recorded ingested reported wasCollected")
 def test_flags_that_deny_a_zero(name: str) -> None:
-    rows = [{"brand": "a", name: False, "hits": 0}, {"brand": "b", name: True, "hits": 3}]
+    rows = [{"day": "1", name: False, "hits": 0}, {"day": "2", name: True, "hits": 3}]
     assert said({"rows": rows}) == {"row rows[0]": "unavailable", "row rows[1]": "available"}
     assert said({"rows": [{**rows[0], "hits": 4}, rows[1]]}) == {}
+
+
+@names("observed captured recorded reported")
+def test_flags_that_deny_a_zero_of_a_day_only(name: str) -> None:
+    rows = [{"ad": "a", name: False, "hits": 0}, {"ad": "b", name: True, "hits": 3}]
+    assert said({"rows": rows}) == {}
+    assert "row rows[0]" in said({"rows": [{**rows[0], "hits": None}, rows[1]]})
 
 
 @names(

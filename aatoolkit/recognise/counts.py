@@ -25,10 +25,10 @@ _WHOLE = {
 _FAILED = {"failed", "missing", "lost", "dropped", "errored", "unavailable", "absent"}
 _FORM = {"count", "counts", "size", "number", "num", "n", "of", "samples", "sample"}
 _ABOUT = {
-    *("sampling", "sample", "shards", "collection", "completeness", "measurement", "ingestion"),
-    *("data", "dataset", "observations", "observation", "runs", "sampled", "clusters"),
-    "partitions",
+    *("sampling", "sample", "sampled", "shards", "clusters", "partitions", "collection"),
+    *("completeness", "measurement", "ingestion"),
 }
+_DATA = {"data", "dataset", "observations", "observation", "runs", "answers", "meta", "info"}
 _WITHOUT = {"suppression", "truncation", "redaction", "omission", "thresholding"}
 
 _LOST = (
@@ -47,8 +47,8 @@ _LOSS = re.compile(
 )
 _SINCE = re.compile(
     r"(first |last )?"
-    r"(incomplete|partial|provisional|preliminary|unfinali[sz]ed|estimated|unsettled) "
-    r"(date|day|hour|week|month|period|since|from|after|as of|until|through|time)"
+    r"(incomplete|partial|provisional|preliminary|unfinali[sz]ed|unsettled) "
+    r"(date|day|hour|week|month|period|since|from|after|as of|until|through)"
 )
 _RATE = re.compile(r"(data )?sampl(e|ing) (rate|ratio|fraction|percent|percentage|share)")
 
@@ -67,7 +67,8 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
     about = {*tokens(key)}
     if about <= _WITHOUT and any((_number(item) or 0) > 0 for item in value.values()):
         return Availability(Status.PARTIAL)
-    if not listed and not (about & _ABOUT and about <= _ABOUT | {"coverage", "meta", "info"}):
+    covers = "coverage" in about and about & _DATA
+    if not listed and not ((about & _ABOUT or covers) and about <= _ABOUT | _DATA | {"coverage"}):
         return None
     if any(loss(f"{key} {name}", item) or loss(name, item) for name, item in value.items()):
         return Availability(Status.PARTIAL)

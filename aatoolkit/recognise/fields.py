@@ -79,8 +79,9 @@ def _own(value: dict[str, Any], peers: Mapping[str, Any]) -> Availability | None
         state = None
         if isinstance(item, str) and keys.is_word(name):
             known = understand(item)
+            alike = sum(name in peer for peer in peers.values() if isinstance(peer, dict)) > 1
             if known and known.strength >= STRONG and known.canonical != "forbidden":
-                state = known.availability
+                state = known.availability if alike or known.canonical != "available" else None
         elif isinstance(item, bool):
             said = keys.flag(name, item)
             state = said if _is_sure(name, said, value, peers) else None
@@ -97,7 +98,7 @@ def _is_sure(
         return False
     if state.status == Status.AVAILABLE and not keys.is_claim(name):
         return False
-    explained = any(roles.is_reason(key) and isinstance(item, str) for key, item in value.items())
+    explained = any(roles.is_message(key) and isinstance(item, str) for key, item in value.items())
     if explained or "data" in tokens(name):
         return True
     if state.status == Status.AVAILABLE:

@@ -39,7 +39,7 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
             Cause.NOT_SUPPORTED,
         ),
         ("(data )?(ready|computed|calculated|processed)", Status.UNAVAILABLE, Cause.PENDING),
-        ("(data )?(complete|final|finali[sz]ed|settled)", Status.PARTIAL, None),
+        ("(data )?complete|(data|results|figures) (final|finali[sz]ed)", Status.PARTIAL, None),
         (
             "(job|query|task|run|import|sync|crawl|analysis|export|report|processing|collection"
             "|backfill|scan|snapshot|calculation) (complete|completed|done|finished|ready)",
@@ -70,11 +70,10 @@ _IN_ROWS = re.compile(
     r"|(in|too )?(measured|underpowered|calibrating|thin|withheld|recalculating)"
     r"|not measured|low volume|data (un)?available|unmeasured"
 )
-_IN_SERIES = re.compile(
-    "partial|incomplete|estimated|provisional|preliminary|sampled|complete|final|finali[sz]ed"
-)
+_IN_SERIES = re.compile("partial|incomplete|estimated|provisional|preliminary|sampled")
+_WHOLE = re.compile("complete|final|finali[sz]ed")
 _IN_PART = re.compile("approx(imate)?|estimated?|sampled|provisional|preliminary|partial")
-_GATHERED = re.compile("collected|observed|captured|recorded|ingested|reported")
+_GATHERED = re.compile("collected|ingested|(observed|captured|recorded|reported)")
 _TAKEN = re.compile("masked|suppressed|redacted|hidden|missing|absent")
 
 
@@ -135,6 +134,12 @@ def flag(key: str, value: bool) -> Availability | None:
     return word.availability if word.strength >= STRONG or _ASSERTED.fullmatch(text) else None
 
 
+def is_soft(key: str) -> bool:
+    """Whether a flag qualifies numbers, and other things as well: ``provisional``."""
+    parts = tuple(part for part in tokens(key) if part != "is")
+    return len(parts) == 1 and _IN_PART.fullmatch(parts[0]) is not None
+
+
 def is_claim(key: str) -> bool:
     """Whether a flag says by being true that there are data; others only say that there are not."""
     return bool({*tokens(key)} & {"available", "data", "measured"})
@@ -174,9 +179,25 @@ def is_row_flag(key: str) -> bool:
     return _IN_ROWS.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
 
 
-def is_series_flag(key: str) -> bool:
-    """Whether a flag inside a record is about its data where the record is a point in time."""
-    return _IN_SERIES.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
+def series_flag(key: str, value: bool) -> Availability | None:
+    """What a flag inside a record says of its data where the record is a point in time.
+
+    Examples
+    --------
+    >>> str(series_flag("final", False)), str(series_flag("isProvisional", True))
+    ('partial', 'partial')
+    """
+    text = " ".join(part for part in tokens(key) if part != "is")
+    if _WHOLE.fullmatch(text):
+        return Availability(Status.AVAILABLE if value else Status.PARTIAL)
+    return Availability(Status.PARTIAL) if value and _IN_SERIES.fullmatch(text) else None
+
+
+def needs_null(key: str) -> bool:
+    """Whether such a flag is believed beside null only, as a 0 could well be measured."""
+    text = " ".join(part for part in tokens(key) if part not in ("is", "was"))
+    gathered = _GATHERED.fullmatch(text)
+    return gathered is None or gathered[1] is not None
 
 
 def flag_of_nothing(key: str, value: bool) -> Availability | None:
@@ -191,7 +212,7 @@ def flag_of_nothing(key: str, value: bool) -> Availability | None:
     if _GATHERED.fullmatch(" ".join(parts)):
         return Availability(Status.AVAILABLE if value else Status.UNAVAILABLE)
     word = phrase(parts) if value and _TAKEN.fullmatch(" ".join(parts)) else None
-    return word and word.availability
+    return word.availability if word else None
 
 
 def is_flags(key: str) -> bool:

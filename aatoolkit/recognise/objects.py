@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.recognise import counts, fields, keys, notices, roles, statements
+from aatoolkit.recognise import counts, fields, footnotes, keys, notices, roles, statements
 from aatoolkit.recognise.answer import Answer
 from aatoolkit.recognise.maps import (
     abilities,
@@ -38,6 +38,8 @@ def _envelope(answer: Answer, given: dict[str, Any], path: str, pattern: str, de
     for key, value in given.items():
         at, below = path + step(key), f"{pattern}.{key}" if pattern else key
         if key in spoken or roles.is_echo(key):
+            continue
+        if footnotes.read(answer, key, value, at):
             continue
         if (lost := counts.loss(key, value)) is not None:
             answer.add("section", None, lost, at, "count", value)
@@ -104,6 +106,8 @@ def _flag(answer: Answer, key: str, value: bool, at: str, given: Mapping[str, An
     if state is None or (state.status == Status.AVAILABLE and not keys.is_claim(key)):
         return
     if state.cause == Cause.WITHHELD and answer.measured:
+        return
+    if keys.is_soft(key) and not answer.is_listing:
         return
     state = answer.weighed(because(state, reason_in(given)))
     answer.add("section", None, state, at, "flag", value)

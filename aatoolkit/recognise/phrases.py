@@ -36,6 +36,9 @@ _RIGHT = (
     "plan|upgrade|subscription|license|licence|entitlement|permission|consent|payment|addon"
     "|add on|access|authorization|authorisation"
 )
+_AT_ALL = r"(?! (?:required|needed|necessary))"
+"""What must not follow on "no setup", which would be needed otherwise."""
+
 _SEEN = (
     "sample|samples|data|answers|observations|responses|volume|sessions|impressions|mentions"
     "|evidence|history|traffic|runs|confidence|power|coverage"
@@ -58,7 +61,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "no (?:(?:data|log|analytics|connected) )?(?:source|sources|integration)",
             "not (?:yet )?(?:installed|set up|setup|initiali[sz]ed|onboarded)",
             f"(?:{_SOURCE})(?: is)? (?:required|needed|missing|incomplete)",
-            f"(?:requires|needs|missing|awaiting|no) (?:{_SOURCE})",
+            f"(?:requires|needs|missing|awaiting|no) (?:{_SOURCE}){_AT_ALL}",
         ),
     ),
     _means(
@@ -130,7 +133,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         "forbidden",
         (
             f"(?:{_RIGHT})(?: is)? (?:required|needed|missing|denied)",
-            f"(?:requires|needs|missing|no) (?:{_RIGHT})",
+            f"(?:requires|needs|missing|no) (?:{_RIGHT}){_AT_ALL}",
             r"plan limit(?: \w+)?",
             "not (?:entitled|licen[sc]ed|permitted|included|in plan|on plan)",
             "not (?:authori[sz]ed|enabled)",
@@ -327,6 +330,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "fully",
             "ok",
             "okay",
+            "success",
+            "succeeded",
             "collected",
             "reported",
             "yes",
