@@ -56,7 +56,7 @@ def _rows(answer: Answer, rows: Vector) -> None:
         elif bool in kinds and dated and any(map(roles.is_when, names)):
             _flags(answer, rows, partial(keys.series_flag, name), column)
         elif bool in kinds and any(keys.flag_of_nothing(name, flag) for flag in (True, False)):
-            _flags_of_nothing(answer, rows, name, column)
+            _flags_of_nothing(answer, rows, name, names, column)
         elif str in kinds and _is_status(name, names, rows):
             _codes(answer, rows, column)
         elif keys.is_absence(name) and kinds & {dict, list}:
@@ -84,14 +84,16 @@ def _flags(
             _add(answer, rows, at, state, column, "row flag")
 
 
-def _flags_of_nothing(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
+def _flags_of_nothing(
+    answer: Answer, rows: Vector, name: str, names: Iterable[str], column: Vector
+) -> None:
     """Flags that deny what is not there: believed if no denied row holds a number but 0."""
     flags = [(at, value) for at, value in given(column) if isinstance(value, bool)]
     states = [(at, keys.flag_of_nothing(name, value)) for at, value in flags]
     lacking = [at for at, state in states if state and state.status in EMPTY]
     numbers = {at: _numbers(rows.values[at]) for at, _ in states}
     measured = {key for at in numbers for key, value in numbers[at].items() if value}
-    null = keys.needs_null(name) and not any(map(roles.is_when, rows.values[0]))
+    null = keys.needs_null(name) and not any(map(roles.is_when, names))
     in_vain = all(
         not any(numbers[at].values())
         and any(
