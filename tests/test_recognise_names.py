@@ -268,7 +268,7 @@ def test_flags_that_only_points_in_time_carry(name: str) -> None:
     assert "row days[0]" in {**found[0], **found[1]}
 
 
-@names("masked suppressed redacted hidden missing absent unavailable notAvailable")
+@names("masked suppressed redacted hidden missing absent isMasked")
 def test_flags_that_count_where_there_is_no_number(name: str) -> None:
     rows = [{"brand": "a", name: True, "hits": None}, {"brand": "b", name: False, "hits": 3}]
     assert [*said({"rows": rows})] == ["row rows[0]"]
@@ -276,11 +276,18 @@ def test_flags_that_count_where_there_is_no_number(name: str) -> None:
     assert said({"rows": [rows[0], {**rows[1], "hits": None}]}) == {}
 
 
-@names("collected observed captured recorded ingested reported available")
+@names("collected observed captured recorded ingested reported wasCollected")
 def test_flags_that_deny_a_zero(name: str) -> None:
-    rows = [{"brand": "a", name: False, "hits": 0}, {"brand": "b", name: True, "hits": 3}]
+    rows = [{"day": "1", name: False, "hits": 0}, {"day": "2", name: True, "hits": 3}]
     assert said({"rows": rows}) == {"row rows[0]": "unavailable", "row rows[1]": "available"}
     assert said({"rows": [{**rows[0], "hits": 4}, rows[1]]}) == {}
+
+
+@names("observed captured recorded reported")
+def test_flags_that_deny_a_zero_of_a_day_only(name: str) -> None:
+    rows = [{"ad": "a", name: False, "hits": 0}, {"ad": "b", name: True, "hits": 3}]
+    assert said({"rows": rows}) == {}
+    assert "row rows[0]" in said({"rows": [{**rows[0], "hits": None}, rows[1]]})
 
 
 @names(

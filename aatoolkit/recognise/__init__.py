@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from aatoolkit.recognise import engines, objects, rows, transport
+from aatoolkit.recognise import engines, footnotes, objects, rows, transport
 from aatoolkit.recognise.answer import Answer
 from aatoolkit.recognise.common import envelope_of
 from aatoolkit.recognise.phrases import WORDS
@@ -115,6 +115,7 @@ def recognise(
         transport.of_headers(answer, headers or {})
         stated = _by_rule(document, rule)
         if stated is None:
+            answer.footnotes = footnotes.marks(document)
             objects.walk(answer)
             rows.walk(answer)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.recognise.keys import denial, subject
-from aatoolkit.recognise.roles import fold, is_echo, is_holder, is_size
+from aatoolkit.recognise.roles import fold, is_echo, is_footnotes, is_holder, is_size
 from aatoolkit.recognise.signals import Signal, raw
 from aatoolkit.recognise.words import tokens
 from aatoolkit.vectors import MISSING, Vector
@@ -48,6 +49,7 @@ class Answer:
         self.found: list[Signal] = []
         self.prose: list[tuple[str, str, Any]] = []
         self.spoken: set[str] = set()
+        self.footnotes: dict[str, str] = {}
 
     def add(
         self,
@@ -84,7 +86,20 @@ class Answer:
 
     def knows(self, name: str) -> bool:
         """Whether a name is that of a field of the answer, or a path into it."""
-        return fold(name) in self._places or any(sign in name for sign in ".[")
+        first = re.split(r"[.\[{]", name, maxsplit=1)[0]
+        return fold(name) in self._places or (first != name and fold(first) in self._places)
+
+    def holds(self, name: str) -> bool:
+        """Whether the field of a name holds a number other than 0 anywhere."""
+        return fold(name.rpartition(".")[2]) in self._counting
+
+    @cached_property
+    def _counting(self) -> set[str]:
+        return {
+            fold(_name(steps))
+            for steps, vector in self.vectors
+            if steps and any(type(value) in (int, float) and value for value in vector.values)
+        }
 
     def is_engine(self, name: str) -> bool:
         """Whether a name is the id of an engine."""
@@ -98,6 +113,15 @@ class Answer:
     def measured(self) -> bool:
         """Whether the answer gives any number that is not a count of its own form."""
         return bool(self._numbers)
+
+    @cached_property
+    def is_listing(self) -> bool:
+        """Whether the answer holds records of numbers."""
+        return any(
+            Each() in steps and type(value) in (int, float)
+            for steps, vector in self.vectors
+            for value in vector.values
+        )
 
     @property
     def counted(self) -> bool:
@@ -183,7 +207,8 @@ def _below(steps: tuple[Step, ...], vector: Vector) -> Iterator[tuple[tuple[Step
 
 def _is_said(name: str) -> bool:
     """Whether what stands under a name is about fields, and no field itself."""
-    return subject(name) > 0 or denial(name) is not None or name.lower().endswith("reasons")
+    spoken = subject(name) > 0 or denial(name) is not None or is_footnotes(name)
+    return spoken or name.lower().endswith("reasons")
 
 
 def _name(steps: tuple[Step, ...]) -> str:

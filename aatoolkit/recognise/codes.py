@@ -27,8 +27,8 @@ OBSERVED: Mapping[str, Availability] = {
 
 _SIGNS: Mapping[str, Availability] = {
     **dict.fromkeys(("n/a", "n.a.", "na", "#n/a", "not applicable"), _NEVER),
-    **dict.fromkeys(("-", "–", "—", ":", "..", "...", "…", "?", "null", "none", "nan"), _LACKING),
-    **dict.fromkeys(("*", "**", "***", "(x)", "x"), _WITHHELD),
+    **dict.fromkeys(("-", "–", "—", ":", "..", "...", "…", "nan"), _LACKING),
+    **dict.fromkeys(("*", "**", "***"), _WITHHELD),
 }
 
 
@@ -74,4 +74,5 @@ def instead_of_number(text: str) -> Availability | None:
     known = understand(text)
     if known is None or known.canonical == "available":
         return None
-    return known.availability if known.strength >= STRONG or known.canonical != "error" else None
+    sure = known.strength >= STRONG or known.canonical in ("forbidden", "pending")
+    return known.availability if sure else None

@@ -25,13 +25,15 @@ _WHOLE = {
 _FAILED = {"failed", "missing", "lost", "dropped", "errored", "unavailable", "absent"}
 _FORM = {"count", "counts", "size", "number", "num", "n", "of", "samples", "sample"}
 _ABOUT = {
-    *("sampling", "sample", "shards", "collection", "completeness", "measurement", "ingestion"),
-    *("data", "dataset", "observations", "observation", "runs", "sampled"),
+    *("sampling", "sample", "sampled", "shards", "clusters", "partitions", "collection"),
+    *("completeness", "measurement", "ingestion"),
 }
+_DATA = {"data", "dataset", "observations", "observation", "runs", "answers", "meta", "info"}
+_WITHOUT = {"suppression", "truncation", "redaction", "omission", "thresholding"}
 
 _LOST = (
     "missing|incomplete|unavailable|suppressed|dropped|omitted|skipped|failed|lost|delayed|partial"
-    "|unmeasured|uncollected|redacted|withheld|truncated|filtered|excluded|other|thresholded"
+    "|unmeasured|uncollected|redacted|withheld|truncated|thresholded"
 )
 _UNITS = (
     "rows?|records?|days?|dates?|hours?|weeks?|months?|periods?|intervals?|samples?|observations?"
@@ -39,13 +41,14 @@ _UNITS = (
 )
 _LOSS = re.compile(
     rf"({_LOST}) (data )?({_UNITS})|({_UNITS}) ({_LOST})"
-    r"|(data|collection|measurement|tracking|coverage|observation|reporting|sampling) "
+    r"|(data|collection|collector|ingestion|measurement|tracking|coverage|observation|reporting"
+    r"|sampling|dataset) "
     r"(gaps?|holes?|outages?|losses|interruptions?)"
 )
 _SINCE = re.compile(
     r"(first |last )?"
-    r"(incomplete|partial|provisional|preliminary|unfinali[sz]ed|estimated|unsettled) "
-    r"(date|day|hour|week|month|period|since|from|after|as of|until|through|time)"
+    r"(incomplete|partial|provisional|preliminary|unfinali[sz]ed|unsettled) "
+    r"(date|day|hour|week|month|period|since|from|after|as of|until|through)"
 )
 _RATE = re.compile(r"(data )?sampl(e|ing) (rate|ratio|fraction|percent|percentage|share)")
 
@@ -62,9 +65,17 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
     >>> coverage("brandCoverage", {"observed": 12, "total": 40})
     """
     about = {*tokens(key)}
-    if not listed and not (about & _ABOUT and about <= _ABOUT | {"coverage", "meta", "info"}):
+    if about <= _WITHOUT and any((_number(item) or 0) > 0 for item in value.values()):
+        return Availability(Status.PARTIAL)
+    covers = "coverage" in about and about & _DATA
+    if not listed and not ((about & _ABOUT or covers) and about <= _ABOUT | _DATA | {"coverage"}):
         return None
+    if any(loss(f"{key} {name}", item) or loss(name, item) for name, item in value.items()):
+        return Availability(Status.PARTIAL)
     parts, wholes = _numbers(value, _PART), _numbers(value, _WHOLE)
+    sizes = _numbers(value, {"size", "n", "count"}) if about & {"sample", "sampling"} else {}
+    plain = {of: part for of in wholes if of and (part := _plain(value, of)) is not None}
+    parts = {**sizes, **plain, **parts}
     for of, part in parts.items():
         whole = wholes.get(of, wholes.get((), next(iter(wholes.values()), None)))
         if whole is not None and 0 <= part <= whole and whole > 0:
@@ -72,6 +83,11 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
     if wholes and any(lost > 0 for lost in _numbers(value, _FAILED).values()):
         return Availability(Status.PARTIAL)
     return None
+
+
+def _plain(value: Mapping[str, Any], of: tuple[str, ...]) -> float | None:
+    """The number that bears a name alone, beside that of which it is a part: ``runs``."""
+    return next((_number(item) for name, item in value.items() if tokens(name) == of), None)
 
 
 def _status(part: float, whole: float) -> Status:

@@ -11,9 +11,9 @@ from aatoolkit.recognise import keys, roles, statements
 from aatoolkit.recognise.answer import Answer, weighed
 from aatoolkit.recognise.codes import instead_of_number
 from aatoolkit.recognise.maps import denied
-from aatoolkit.recognise.parts import reason_in, state_in
+from aatoolkit.recognise.parts import reason_in, state_in, words_in
 from aatoolkit.recognise.phrases import STRONG, WEAK
-from aatoolkit.recognise.words import because, tokens, understand
+from aatoolkit.recognise.words import because, best, tokens, understand
 from aatoolkit.vectors import step
 
 _DEEPEST = 12
@@ -65,6 +65,9 @@ def _wrapped(value: dict[str, Any]) -> Availability | None:
         return None
     rest = {key: item for key, item in value.items() if key != name}
     state, reason = state_in(rest, WEAK), reason_in(rest)
+    if state is None and value[name] is None:
+        flags = ((key, item) for key, item in rest.items() if isinstance(item, bool))
+        state = next((s for key, item in flags if (s := keys.flag_of_nothing(key, item))), None)
     if state is None and value[name] is None and reason is not None:
         return because(Availability(Status.UNAVAILABLE), reason)
     return state and weighed(state, _given(value[name]))
@@ -76,8 +79,9 @@ def _own(value: dict[str, Any], peers: Mapping[str, Any]) -> Availability | None
         state = None
         if isinstance(item, str) and keys.is_word(name):
             known = understand(item)
+            alike = sum(name in peer for peer in peers.values() if isinstance(peer, dict)) > 1
             if known and known.strength >= STRONG and known.canonical != "forbidden":
-                state = known.availability
+                state = known.availability if alike or known.canonical != "available" else None
         elif isinstance(item, bool):
             said = keys.flag(name, item)
             state = said if _is_sure(name, said, value, peers) else None
@@ -90,11 +94,11 @@ def _is_sure(
     name: str, state: Availability | None, value: dict[str, Any], peers: Mapping[str, Any]
 ) -> bool:
     """Whether a flag of an object is about its data: explained, alike in others, or in vain."""
-    if state is None or "enabled" in tokens(name):
+    if state is None or {*tokens(name)} & {"enabled", "allowed"}:
         return False
     if state.status == Status.AVAILABLE and not keys.is_claim(name):
         return False
-    explained = any(roles.is_reason(key) and isinstance(item, str) for key, item in value.items())
+    explained = any(roles.is_message(key) and isinstance(item, str) for key, item in value.items())
     if explained or "data" in tokens(name):
         return True
     if state.status == Status.AVAILABLE:
@@ -139,7 +143,7 @@ def siblings(answer: Answer, given: dict[str, Any], path: str, pattern: str) -> 
         if ending is None or name is None or name == key or roles.is_business(name):
             continue
         state = (
-            state_in(value, WEAK)
+            state_in(value, WEAK) or _coded(value)
             if isinstance(value, dict)
             else sibling_state(ending[1], value, given[name])
         )
@@ -148,6 +152,12 @@ def siblings(answer: Answer, given: dict[str, Any], path: str, pattern: str) -> 
             target = f"{pattern}.{name}" if pattern else name
             answer.add("field", target, state, path + step(key), "sibling", value)
     return spoken
+
+
+def _coded(value: dict[str, Any]) -> Availability | None:
+    """The state that codes further down in a statement give, as in a coding or an extension."""
+    known = best(words_in(value))
+    return known.availability if known else None
 
 
 def _ending(key: str, value: Any) -> tuple[str, str] | None:
@@ -160,6 +170,8 @@ def _ending(key: str, value: Any) -> tuple[str, str] | None:
 def sibling_state(kind: str, value: bool | str, of: Any) -> Availability | None:
     """What a key says of another whose value is given, if it is about data."""
     if isinstance(value, bool):
+        if kind == "part":
+            return Availability(Status.PARTIAL) if value and of is not None else None
         if kind == "denial":
             return Availability(Status.UNAVAILABLE) if value and of is None else None
         return Availability(Status.AVAILABLE if value else Status.UNAVAILABLE)

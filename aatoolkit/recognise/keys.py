@@ -19,7 +19,10 @@ _KIND = {
     *("status", "state", "coverage", "health", "level", "support", "supported"),
     "freshness",
 }
-_GRADE = {"tier", "confidence", "quality", "reliability", "evidence", "significance", "basis"}
+_GRADE = {
+    *("tier", "confidence", "quality", "reliability", "evidence", "significance", "basis"),
+    "accuracy",
+}
 _IDLE = {"x", "is", "are", "meta", "info", "by", "per", "current", "overall", "report"}
 _WORDS = {"code", "grade", "kind", "result", "type"}
 
@@ -36,7 +39,7 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
             Cause.NOT_SUPPORTED,
         ),
         ("(data )?(ready|computed|calculated|processed)", Status.UNAVAILABLE, Cause.PENDING),
-        ("(data )?(complete|final|finali[sz]ed|settled)", Status.PARTIAL, None),
+        ("(data )?complete|(data|results|figures) (final|finali[sz]ed)", Status.PARTIAL, None),
         (
             "(job|query|task|run|import|sync|crawl|analysis|export|report|processing|collection"
             "|backfill|scan|snapshot|calculation) (complete|completed|done|finished|ready)",
@@ -45,7 +48,7 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
         ),
         (r"(has )?(enough|sufficient) \w+", Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE),
         (
-            "entitled|licensed|enabled|permitted|granted",
+            "entitled|licensed|enabled|permitted|granted|allowed",
             Status.UNAVAILABLE,
             Cause.WITHHELD,
         ),
@@ -67,13 +70,11 @@ _IN_ROWS = re.compile(
     r"|(in|too )?(measured|underpowered|calibrating|thin|withheld|recalculating)"
     r"|not measured|low volume|data (un)?available|unmeasured"
 )
-_IN_SERIES = re.compile(
-    "partial|incomplete|estimated|provisional|preliminary|sampled|complete|final|finali[sz]ed"
-)
-_BESIDE_NOTHING = re.compile(
-    "collected|observed|captured|recorded|ingested|reported|available|masked|suppressed|redacted"
-    "|hidden|missing|absent|not available|unavailable|failed"
-)
+_IN_SERIES = re.compile("partial|incomplete|estimated|provisional|preliminary|sampled")
+_WHOLE = re.compile("complete|final|finali[sz]ed")
+_IN_PART = re.compile("approx(imate)?|estimated?|sampled|provisional|preliminary|partial")
+_GATHERED = re.compile("collected|ingested|(observed|captured|recorded|reported)")
+_TAKEN = re.compile("masked|suppressed|redacted|hidden|missing|absent")
 
 
 @lru_cache(maxsize=4096)
@@ -119,7 +120,8 @@ def flag(key: str, value: bool) -> Availability | None:
     >>> str(flag("isConnected", False)), flag("isRecalculating", False)
     ('unavailable (not connected)', None)
     """
-    parts = tuple(part for part in tokens(key) if part not in ("is", "are", "was", "currently"))
+    idle = ("is", "are", "was", "currently", "contains", "includes")
+    parts = tuple(part for part in tokens(key) if part not in idle)
     text = " ".join(parts)
     for pattern, denied in _DENIED:
         if pattern.fullmatch(text):
@@ -130,6 +132,12 @@ def flag(key: str, value: bool) -> Availability | None:
     if not value or word is None or word.canonical == "available":
         return None
     return word.availability if word.strength >= STRONG or _ASSERTED.fullmatch(text) else None
+
+
+def is_soft(key: str) -> bool:
+    """Whether a flag qualifies numbers, and other things as well: ``provisional``."""
+    parts = tuple(part for part in tokens(key) if part != "is")
+    return len(parts) == 1 and _IN_PART.fullmatch(parts[0]) is not None
 
 
 def is_claim(key: str) -> bool:
@@ -151,13 +159,19 @@ def denial(key: str) -> Availability | None:
     return word.availability
 
 
-_PRESENT = re.compile("with data|reporting|measured|observed|covered|with (answers|results|runs)")
+_PRESENT = re.compile(
+    "with data|reporting|responding|measured|observed|covered|with (answers|results|runs)"
+)
+_CHOSEN = re.compile("with|available|included|present|active|supported|connected|ok|complete")
 
 
-def affirms(key: str) -> bool:
-    """Whether a list under a key names engines that did report: ``enginesWithData``."""
-    parts = tuple(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
-    return _PRESENT.fullmatch(" ".join(parts)) is not None
+def affirms(key: str, *, alone: bool = True) -> bool:
+    """Whether a list under a key names engines that did report: ``enginesWithData``.
+
+    Beside a list of those that did not, plainer names do: ``available``, ``included``.
+    """
+    text = " ".join(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
+    return (_PRESENT if alone else _CHOSEN).fullmatch(text) is not None
 
 
 def is_row_flag(key: str) -> bool:
@@ -165,15 +179,40 @@ def is_row_flag(key: str) -> bool:
     return _IN_ROWS.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
 
 
-def is_series_flag(key: str) -> bool:
-    """Whether a flag inside a record is about its data where the record is a point in time."""
-    return _IN_SERIES.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
+def series_flag(key: str, value: bool) -> Availability | None:
+    """What a flag inside a record says of its data where the record is a point in time.
+
+    Examples
+    --------
+    >>> str(series_flag("final", False)), str(series_flag("isProvisional", True))
+    ('partial', 'partial')
+    """
+    text = " ".join(part for part in tokens(key) if part != "is")
+    if _WHOLE.fullmatch(text):
+        return Availability(Status.AVAILABLE if value else Status.PARTIAL)
+    return Availability(Status.PARTIAL) if value and _IN_SERIES.fullmatch(text) else None
 
 
-def is_flag_of_nothing(key: str) -> bool:
-    """Whether a flag inside a record is about its data where the record holds no number but 0."""
-    parts = [part for part in tokens(key) if part not in ("is", "was")]
-    return _BESIDE_NOTHING.fullmatch(" ".join(parts)) is not None
+def needs_null(key: str) -> bool:
+    """Whether such a flag is believed beside null only, as a 0 could well be measured."""
+    text = " ".join(part for part in tokens(key) if part not in ("is", "was"))
+    gathered = _GATHERED.fullmatch(text)
+    return gathered is None or gathered[1] is not None
+
+
+def flag_of_nothing(key: str, value: bool) -> Availability | None:
+    """What a flag says inside a record that holds no number but 0, if it is about data.
+
+    Examples
+    --------
+    >>> str(flag_of_nothing("collected", False)), str(flag_of_nothing("isMasked", True))
+    ('unavailable', 'unavailable (withheld)')
+    """
+    parts = tuple(part for part in tokens(key) if part not in ("is", "was"))
+    if _GATHERED.fullmatch(" ".join(parts)):
+        return Availability(Status.AVAILABLE if value else Status.UNAVAILABLE)
+    word = phrase(parts) if value and _TAKEN.fullmatch(" ".join(parts)) else None
+    return word.availability if word else None
 
 
 def is_flags(key: str) -> bool:
@@ -227,6 +266,10 @@ def suffix(key: str) -> tuple[str, str] | None:
     >>> suffix("sentimentScoreReason"), suffix("has_revenue"), suffix("reason")
     (('sentimentscore', 'reason'), ('revenue', 'available'), None)
     """
+    name, _, note = re.sub(r"__|(?<=\w)[@.]", "\0", key, count=1).partition("\0")
+    if note and name:
+        kind = next((k for n in (2, 1) if (k := _ending(tokens(note)[-n:]))), None)
+        return (fold(name), kind) if kind else None
     parts = tokens(key)
     if len(parts) > 1 and parts[0] == "has":
         return fold(parts[1:]), "available"
@@ -240,8 +283,10 @@ def suffix(key: str) -> tuple[str, str] | None:
 
 def _ending(parts: tuple[str, ...]) -> str | None:
     """What the last parts of a key say of what the first ones name."""
-    if len(parts) == 1 and is_reason(parts[0]):
+    if is_reason(parts[-1]) and (len(parts) == 1 or is_absence(" ".join(parts))):
         return "reason"
+    if len(parts) == 1 and _IN_PART.fullmatch(parts[0]):
+        return "part"
     said = {*parts}
     if said <= _KIND | _ABOUT | _DATA and said & (_KIND | _ABOUT):
         return "available" if "available" in said else "status"

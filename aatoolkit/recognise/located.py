@@ -8,7 +8,7 @@ from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.recognise.answer import Answer
 from aatoolkit.recognise.parts import reason_in, words_in
 from aatoolkit.recognise.phrases import STRONG
-from aatoolkit.recognise.words import best, in_prose
+from aatoolkit.recognise.words import Word, best, in_prose
 from aatoolkit.vectors import MISSING, step
 
 _ROOTS = ("", "data", "result")
@@ -32,11 +32,17 @@ def read(answer: Answer) -> bool:
 
 
 def _state(error: dict[str, Any]) -> Availability:
-    reason = reason_in(error)
-    known = best(words_in(error), STRONG) or (in_prose(reason) if reason else None)
-    if known is None or known.canonical == "available":
+    reason, known = reason_in(error), _word(error)
+    if known is None:
         return Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
     return Availability(known.availability.status, known.availability.cause, reason)
+
+
+def _word(error: dict[str, Any]) -> Word | None:
+    """What an error says by its codes, or else in its sentence."""
+    reason = reason_in(error)
+    known = best(words_in(error), STRONG) or (in_prose(reason) if reason else None)
+    return None if known is None or known.canonical == "available" else known
 
 
 def _place(document: dict[str, Any], error: Any) -> list[str | int] | None:
@@ -46,7 +52,8 @@ def _place(document: dict[str, Any], error: Any) -> list[str | int] | None:
         return None
     if not all(isinstance(part, str) or type(part) is int for part in path):
         return None
-    for root in _ROOTS:
+    sure = _word(error) is not None
+    for root in _ROOTS if sure else _ROOTS[1:]:
         steps = [root, *path] if root else [*path]
         if _at(document, steps[:-1]) is not MISSING and _at(document, steps) in (None, MISSING, []):
             return steps

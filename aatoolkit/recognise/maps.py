@@ -148,6 +148,9 @@ def denied(
         own = scope or (named[0] if named and named[0] == "engine" else None)
         if name is None:
             continue
+        kept = "engine" not in (own, scope) and state.status != Status.PARTIAL and not trusted
+        if kept and answer.holds(name) and not answer.is_engine(name):
+            continue
         if trusted or own or answer.is_engine(name) or answer.knows(name):
             said = because(state, reason_in(item)) if isinstance(item, dict) else state
             if isinstance(item, dict) and (told := state_in(item, WEAK)) is not None:
@@ -201,6 +204,35 @@ def abilities(answer: Answer, key: str, value: Mapping[str, Any], path: str) -> 
             entries_of(answer, key, listed, trusted=True)
             found = True
     return found
+
+
+def engine_lists(
+    answer: Answer, lists: Mapping[str, Any], path: str, *, paired: bool = False
+) -> bool:
+    """Engines listed by what they could do: ``{"with": ["chatgpt"], "without": ["gemini"]}``."""
+    named = {name: item for name, item in lists.items() if isinstance(item, list)}
+    ids = [engine for item in named.values() for engine in item]
+    if not ids or not all(isinstance(each, str) and answer.is_engine(each) for each in ids):
+        return False
+    states = {name: _listed(name) for name in named}
+    lacking = [state for state in states.values() if state and state.status != Status.AVAILABLE]
+    if not (lacking or paired):
+        return False
+    for name, item in named.items():
+        state = states[name]
+        for at, engine in enumerate(item if state else ()):
+            place = path if paired else path + step(name)
+            answer.add("engine", engine, state or Availability(), f"{place}[{at}]", "list", engine)
+    return True
+
+
+def _listed(name: str) -> Availability | None:
+    """What a list under a name says of its engines, among lists of the same kind."""
+    if {*tokens(name)} & {"without", "lacking"}:
+        return Availability(Status.UNAVAILABLE)
+    if keys.affirms(name) or keys.affirms(name, alone=False):
+        return Availability(Status.AVAILABLE)
+    return keys.denial(name)
 
 
 def failures(answer: Answer, key: str, value: list[Any], path: str) -> bool:

@@ -10,7 +10,7 @@ from aatoolkit.recognise import keys, roles
 from aatoolkit.recognise.answer import Answer
 from aatoolkit.recognise.parts import reason_in
 from aatoolkit.recognise.phrases import STRONG
-from aatoolkit.recognise.words import because, in_prose, is_code, tokens, understand
+from aatoolkit.recognise.words import Word, because, in_prose, is_code, tokens, understand
 
 _ASIDE = re.compile(
     r"(?i)deprecat|\b(parameter|argument|endpoint|version|browser|locale|currency|time ?zone)\b"
@@ -39,12 +39,20 @@ def hear(answer: Answer) -> None:
     """Take a notice of prose for what it says, where nothing else speaks of the section."""
     for text, path, value in () if answer.has_section else answer.prose:
         known = None if _ASIDE.search(text) else understand(text) or in_prose(text)
-        if known is not None and known.strength >= STRONG and known.canonical != "available":
+        if known is not None and _is_heard(text, known):
             state = answer.weighed(known.availability)
             part = state.status == Status.UNAVAILABLE and answer.counted
             state = Availability(Status.PARTIAL if part else state.status, state.cause, text)
             answer.add("section", None, state, path, "notice", value)
             return
+
+
+def _is_heard(text: str, known: Word) -> bool:
+    """Whether a word of a notice can be trusted; everyday words only where they are the code."""
+    if known.canonical == "available":
+        return False
+    coded = is_code(text) and known.canonical not in ("unavailable", "error")
+    return known.strength >= STRONG or coded
 
 
 def named_reason(answer: Answer, key: str, value: str, path: str) -> None:

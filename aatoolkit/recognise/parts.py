@@ -39,7 +39,8 @@ def words_in(value: Any, depth: int = 0) -> Iterator[str]:
             yield from words_in(item, depth + 1)
     elif isinstance(value, dict) and depth < _DEEPEST:
         for name, item in value.items():
-            if isinstance(item, dict | list) or keys.is_word(name) or roles.is_reason(name):
+            coded = {*tokens(name)} & {"code", "reason", "status", "state"}
+            if isinstance(item, dict | list) or coded or roles.is_reason(name):
                 yield from words_in(item, depth + 1)
 
 

@@ -36,6 +36,9 @@ _RIGHT = (
     "plan|upgrade|subscription|license|licence|entitlement|permission|consent|payment|addon"
     "|add on|access|authorization|authorisation"
 )
+_AT_ALL = r"(?! (?:required|needed|necessary))"
+"""What must not follow on "no setup", which would be needed otherwise."""
+
 _SEEN = (
     "sample|samples|data|answers|observations|responses|volume|sessions|impressions|mentions"
     "|evidence|history|traffic|runs|confidence|power|coverage"
@@ -53,10 +56,12 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         (
             "(?:not|never|un) ?(?:yet )?(?:connected|linked|integrated|attached)",
             "(?:dis|un)connected",
+            r"(?:connect|link|install|set up|verify|add) (?:\w+ ){1,4}to"
+            " (?:see|start|enable|get|unlock|view)",
             "no (?:(?:data|log|analytics|connected) )?(?:source|sources|integration)",
             "not (?:yet )?(?:installed|set up|setup|initiali[sz]ed|onboarded)",
             f"(?:{_SOURCE})(?: is)? (?:required|needed|missing|incomplete)",
-            f"(?:requires|needs|missing|awaiting|no) (?:{_SOURCE})",
+            f"(?:requires|needs|missing|awaiting|no) (?:{_SOURCE}){_AT_ALL}",
         ),
     ),
     _means(
@@ -64,6 +69,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         "not_configured",
         (
             "not (?:yet )?configured",
+            "(?:tracking|collection|crawling|logging|measurement) (?:turned|switched) off",
             "unconfigured",
         ),
     ),
@@ -104,6 +110,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "underpowered",
             "too thin",
             f"(?:not enough|too few|too little)(?: (?:{_SEEN}))?",
+            rf"fewer than (?:\w+ )?(?:{_SEEN})",
             "calibrating",
             "(?:low|small|thin|few|tiny) (?:samples?|answers|observations|volume)(?: size)?",
             "(?:sample|samples|n) (?:is )?too (?:small|low|thin)",
@@ -126,7 +133,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         "forbidden",
         (
             f"(?:{_RIGHT})(?: is)? (?:required|needed|missing|denied)",
-            f"(?:requires|needs|missing|no) (?:{_RIGHT})",
+            f"(?:requires|needs|missing|no) (?:{_RIGHT}){_AT_ALL}",
             r"plan limit(?: \w+)?",
             "not (?:entitled|licen[sc]ed|permitted|included|in plan|on plan)",
             "not (?:authori[sz]ed|enabled)",
@@ -167,6 +174,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "not (?:yet )?(?:ready|computed|calculated|processed|synced)",
             "warming up",
             "not yet (?:available|collected)",
+            "will (?:be available|appear|show up|arrive|start)",
             "syncing",
             "initial sync",
         ),
@@ -177,7 +185,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         (
             "pending",
             "processing",
-            "queued",
+            "(?:in )?queued?",
+            "warm ?up",
             "running",
             "in progress",
             "scheduled",
@@ -217,7 +226,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "un?(?:collected|captured|tracked|recorded)",
             "none observed",
             "nothing found",
-            "(?:not|non|without) (?:reporting|data|coverage)",
+            "(?:not|non|without) (?:reporting|responding|data|coverage)",
             "not (?:yet )?(?:reported|observed|received|provided)",
         ),
     ),
@@ -250,6 +259,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         "filtered",
         (
             "(?:subject to )?thresholding(?: applied)?",
+            "(?:privacy |data )?threshold applied",
             "thresholded",
         ),
     ),
@@ -276,7 +286,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "some",
             "stale",
             "outdated",
-            "approximate",
+            "approx(?:imate)?",
             "provisional",
             "preliminary",
             "imputed",
@@ -320,6 +330,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "fully",
             "ok",
             "okay",
+            "success",
+            "succeeded",
             "collected",
             "reported",
             "yes",
@@ -329,6 +341,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "supported",
             "enabled",
             "reporting",
+            "responding",
             "covered",
             "with data",
             "true",

@@ -72,6 +72,9 @@ _PROCESSES = {
     *("pipeline", "backfill", "data", "report", "export", "run", "crawl", "analysis", "snapshot"),
     *("request", "result", "results", "execution", "calculation", "refresh"),
 }
+_FOOTNOTES = {
+    *("footnote", "footnotes", "note", "notes", "remarks", "annotations", "comments", "legend"),
+}
 _FIGURES = {
     *("total", "totals", "kpi", "kpis", "metrics", "summary", "stats", "statistics", "figures"),
     *("values", "counts", "measures", "aggregates", "headline", "current", "previous"),
@@ -151,6 +154,11 @@ def is_process(key: str) -> bool:
     """Whether a key names the work that an answer comes from, or holds its state."""
     parts = {*tokens(key)}
     return bool(parts) and parts <= _PROCESSES | _STAGES
+
+
+def is_footnotes(key: str) -> bool:
+    """Whether a key holds footnotes, or the mark of one."""
+    return fold(key) in _FOOTNOTES
 
 
 def is_figures(key: str) -> bool:

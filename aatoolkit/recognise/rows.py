@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.paths import Each, Field
-from aatoolkit.recognise import codes, keys, roles
+from aatoolkit.recognise import codes, footnotes, keys, roles
 from aatoolkit.recognise.answer import Answer, given, weighed
 from aatoolkit.recognise.fields import measures, sibling_state
 from aatoolkit.recognise.parts import state_in, words_in
@@ -49,17 +50,21 @@ def _rows(answer: Answer, rows: Vector) -> None:
         beside = folded.get(said[0]) if said else None
         column = rows.field(name)
         kinds = set(map(type, column.values))
-        dated = keys.is_series_flag(name) and any(map(roles.is_when, names))
-        if bool in kinds and (dated or keys.is_row_flag(name)):
-            _flags(answer, rows, name, column)
-        elif bool in kinds and keys.is_flag_of_nothing(name):
-            _flags_of_nothing(answer, rows, name, column)
-        elif str in kinds and _is_status(name, names, column):
+        dated = any(keys.series_flag(name, flag) for flag in (True, False))
+        if bool in kinds and keys.is_row_flag(name):
+            _flags(answer, rows, partial(keys.flag, name), column)
+        elif bool in kinds and dated and any(map(roles.is_when, names)):
+            _flags(answer, rows, partial(keys.series_flag, name), column)
+        elif bool in kinds and any(keys.flag_of_nothing(name, flag) for flag in (True, False)):
+            _flags_of_nothing(answer, rows, name, names, column)
+        elif str in kinds and _is_status(name, names, rows):
             _codes(answer, rows, column)
         elif keys.is_absence(name) and kinds & {dict, list}:
             _absences(answer, rows, column)
         elif said and beside and beside != name and kinds & {bool, str}:
             _cells(answer, rows, column, said[1], beside)
+        elif kinds & {str, int} and roles.is_footnotes(name) and answer.footnotes:
+            _marked(answer, rows, column)
         elif str in kinds and roles.is_reason(name):
             _reasons(answer, rows, name, column)
         elif kinds & {str, list} and keys.may_be_row_word(name):
@@ -70,23 +75,30 @@ def _rows(answer: Answer, rows: Vector) -> None:
             _wrapped(answer, rows, name, column)
 
 
-def _flags(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
+def _flags(
+    answer: Answer, rows: Vector, says: Callable[[bool], Availability | None], column: Vector
+) -> None:
     for at, value in given(column):
-        state = keys.flag(name, value) if isinstance(value, bool) else None
+        state = says(value) if isinstance(value, bool) else None
         if state is not None:
             _add(answer, rows, at, state, column, "row flag")
 
 
-def _flags_of_nothing(answer: Answer, rows: Vector, name: str, column: Vector) -> None:
+def _flags_of_nothing(
+    answer: Answer, rows: Vector, name: str, names: Iterable[str], column: Vector
+) -> None:
     """Flags that deny what is not there: believed if no denied row holds a number but 0."""
-    states = [
-        (at, keys.flag(name, value)) for at, value in given(column) if isinstance(value, bool)
-    ]
+    flags = [(at, value) for at, value in given(column) if isinstance(value, bool)]
+    states = [(at, keys.flag_of_nothing(name, value)) for at, value in flags]
     lacking = [at for at, state in states if state and state.status in EMPTY]
     numbers = {at: _numbers(rows.values[at]) for at, _ in states}
     measured = {key for at in numbers for key, value in numbers[at].items() if value}
+    null = keys.needs_null(name) and not any(map(roles.is_when, names))
     in_vain = all(
-        not any(numbers[at].values()) and any(key in measured for key in rows.values[at])
+        not any(numbers[at].values())
+        and any(
+            key in measured and not (null and value == 0) for key, value in rows.values[at].items()
+        )
         for at in lacking
     )
     if lacking and in_vain:
@@ -103,12 +115,27 @@ def _numbers(row: dict[str, Any]) -> dict[str, float]:
     }
 
 
-def _is_status(name: str, names: Iterable[str], column: Vector) -> bool:
-    """Whether a column holds the codes that statistics give observations."""
-    if keys.is_flags(name) and any(map(codes.is_observation, names)):
-        texts = {value for value in column.values if isinstance(value, str) and value.strip()}
-        return bool(texts) and all(codes.observed(text) for text in texts)
-    return codes.is_observation_status(name)
+def _is_status(name: str, names: Iterable[str], rows: Vector) -> bool:
+    """Whether a column holds the codes that statistics give observations.
+
+    Under a name such as ``flag`` letters may be anything: they are codes where each value that
+    is null bears one that says why.
+    """
+    if codes.is_observation_status(name):
+        return True
+    beside = next(filter(codes.is_observation, names), None) if keys.is_flags(name) else None
+    if beside is None:
+        return False
+    pairs = [(row.get(name), row.get(beside)) for row in rows.values if type(row) is dict]
+    given = [
+        (codes.observed(code), value) for code, value in pairs if isinstance(code, str) and code
+    ]
+    lacking = [state for state, value in given if value is None]
+    return (
+        all(state for state, _ in given)
+        and len(lacking) == sum(value is None for _, value in pairs) > 0
+        and all(state and state.status in EMPTY for state in lacking)
+    )
 
 
 def _codes(answer: Answer, rows: Vector, column: Vector) -> None:
@@ -186,6 +213,17 @@ def _cell(kind: str, value: Any, of: Any) -> Availability | None:
         return None
     known = understand(value) if isinstance(value, str) else None
     return state if isinstance(value, bool) or (known and known.strength >= STRONG) else None
+
+
+def _marked(answer: Answer, rows: Vector, column: Vector) -> None:
+    """Rows that bear the mark of a footnote, where what others measured is null."""
+    measured = {name for row in rows.values if type(row) is dict for name in _numbers(row)}
+    for at, value in given(column):
+        text = answer.footnotes.get(str(value))
+        state = footnotes.said(text) if text else None
+        row = rows.values[at]
+        if state and any(name in row and row[name] is None for name in measured):
+            _add(answer, rows, at, state, column, "footnote")
 
 
 def _wrapped(answer: Answer, rows: Vector, name: str, column: Vector) -> None:

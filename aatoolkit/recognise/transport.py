@@ -161,21 +161,35 @@ def _texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 def of_headers(answer: Answer, headers: Mapping[str, str]) -> None:
     """Read response headers that speak of availability, such as ``X-Data-Availability``."""
     for name, text in headers.items():
-        if not tells(name) or not isinstance(text, str):
-            continue
-        key = re.sub(r"(?i)^x-", "", name)
-        value, said = _header(text)
-        place = (None, f"header {name.lower()}")
-        before = len(answer.found)
-        if isinstance(value, str) and value.lower() in ("true", "false"):
-            value = value.lower() == "true"
-        if isinstance(value, bool) and keys.subject(key) != keys.STATED:
-            state = keys.flag(key, value)
-            if state is not None:
-                answer.add("section", None, state, place[1], "header", text)
-        else:
-            read(answer, key, value, place, said)
-        answer.found[before:] = [replace(each, rule="header") for each in answer.found[before:]]
+        if tells(name) and isinstance(text, str):
+            before = len(answer.found)
+            _of_header(answer, name, text)
+            answer.found[before:] = [replace(each, rule="header") for each in answer.found[before:]]
+
+
+def _of_header(answer: Answer, name: str, text: str) -> None:
+    key, path = re.sub(r"(?i)^x-", "", name), f"header {name.lower()}"
+    value, said = _header(text)
+    if isinstance(value, str):
+        value = _FLAGS.get(value.lower(), value)
+    denial = keys.denial(key) if roles.speaks_of(key) == "engine" else None
+    part = _fraction(text) if keys.subject(key) and isinstance(value, str) else None
+    state: Availability | None = None
+    if denial is not None:
+        for engine in filter(None, re.split(r"[,;\s]+", text)):
+            answer.add("engine", engine, denial, path, "header", text)
+    elif part is not None:
+        full = Status.AVAILABLE if part == 1 else Status.PARTIAL
+        state = Availability(full if part else Status.UNAVAILABLE)
+    elif name.lower() == "warning":
+        known = in_prose(text)
+        state = answer.weighed(known.availability) if known else None
+    elif isinstance(value, bool) and keys.subject(key) != keys.STATED:
+        state = keys.flag(key, value)
+    else:
+        read(answer, key, value, (None, path), said)
+    if state is not None:
+        answer.add("section", None, state, path, "header", text)
 
 
 def tells(header: str) -> bool:
@@ -187,7 +201,23 @@ def tells(header: str) -> bool:
     (True, False)
     """
     key = re.sub(r"(?i)^x-", "", header)
-    return keys.subject(key) == keys.STATED or any(keys.flag(key, said) for said in (False, True))
+    if keys.subject(key) == keys.STATED or header.lower() == "warning":
+        return True
+    engines = roles.speaks_of(key) == "engine" and keys.denial(key) is not None
+    return engines or any(keys.flag(key, said) for said in (False, True))
+
+
+_FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+
+
+def _fraction(text: str) -> float | None:
+    """A part of a whole in figures: ``0.82``, ``82%``, ``12/30``; None if it is none of them."""
+    given = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%|/\s*\d+)?", text.strip())
+    if given is None:
+        return None
+    number, of = float(given[1]), (given[2] or "").replace(" ", "")
+    whole = 100.0 if of == "%" or (not of and number > 1) else float(of[1:] or 0) if of else 1.0
+    return number / whole if whole > 0 and number <= whole else None
 
 
 def _header(text: str) -> tuple[Any, dict[str, str]]:
@@ -243,7 +273,7 @@ def _error(document: Any, path: str) -> tuple[Any, str] | None:
             return value, path + step(key)
     flat = {re.sub(r"^(error|fault)", "", roles.fold(key)): key for key in document}
     said = {name: document[key] for name, key in flat.items() if roles.fold(key) != name}
-    if _is_error(said):
+    if _is_error(said) and _is_trouble(said):
         return said, f"{path}{step(flat[next(iter(said))])}"
     if _is_error(document) and _heard([v for v in document.values() if isinstance(v, str)]):
         return document, path
@@ -258,17 +288,27 @@ def _error(document: Any, path: str) -> tuple[Any, str] | None:
     return None
 
 
+def _is_trouble(said: Mapping[str, Any]) -> bool:
+    """Whether a code and a message spelt flat are not those of a success."""
+    told = [value for value in said.values() if value not in (None, "", 0, "0", 200, "200")]
+    words = [word for value in told if isinstance(value, str) and (word := understand(value))]
+    fine = any(word.canonical == "available" for word in words)
+    return any(isinstance(value, str) for value in told) and not fine and "success" not in told
+
+
 def _is_error(value: Any) -> bool:
     if isinstance(value, str):
         return bool(value.strip())
     if isinstance(value, list):
-        return bool(value) and all(isinstance(v, str | dict) and _is_error(v) for v in value)
+        placed = any(isinstance(v, dict) and isinstance(v.get("path"), list) for v in value)
+        told = all(isinstance(v, str | dict) and _is_error(v) for v in value)
+        return bool(value) and told and not placed
     if not isinstance(value, dict) or isinstance(value.get("path"), str):
         return False
     names = {roles.fold(name) for name in value}
-    told = names & {"message", "detail", "title", "description"}
+    worded = names & {"message", "detail", "title", "description"}
     return bool(names & {"message", "code", "detail"}) and (
-        names <= _ERROR_FIELDS or bool(told and names & {"code", "type", "status", "reason"})
+        names <= _ERROR_FIELDS or bool(worded and names & {"code", "type", "status", "reason"})
     )
 
 

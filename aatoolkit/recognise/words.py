@@ -38,6 +38,8 @@ _NOISE = frozenset(
     }
 )
 _LED = frozenset({"not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run"})
+_WORK = {"data", "report", "job", "query", "task", "dataset", "execution", "import", "sync", "run"}
+_DENIED = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _LONGEST = 6
 _LONGEST_TEXT = 60
 
@@ -85,7 +87,7 @@ def phrase(parts: tuple[str, ...]) -> Word | None:
         for strength, word, pattern in PHRASES:
             if (start == 0 or word in _LED) and pattern.fullmatch(text):
                 return Word(word, strength)
-    if said[0] in ("data", "report") and len(said) > 1:
+    if said[0] in _WORK and len(said) > 1:
         return phrase(tuple(said[1:]))
     if said[-1] == "data" and len(said) > 1:
         return phrase(tuple(said[:-1]))
@@ -100,16 +102,25 @@ def best(texts: Iterable[str], least: int = WEAK) -> Word | None:
 
 @lru_cache(maxsize=1024)
 def in_prose(text: str) -> Word | None:
-    """The first strong word of absence in a sentence, for notices that are nothing but prose."""
-    said = " ".join(part for part in tokens(_whole_words(text)) if part not in _NOISE)
-    found = [
-        (match.start(), Word(word, strength))
-        for strength, word, pattern in PHRASES
-        if strength > WEAK and word != "available"
-        for match in [re.search(rf"\b(?:{pattern.pattern})\b", said)]
-        if match
-    ]
-    return min(found, key=lambda each: each[0])[1] if found else None
+    """The first strong word of absence in some sentences; one that they deny is none.
+
+    Examples
+    --------
+    >>> in_prose("Your logs aren't connected yet.").canonical, in_prose("No setup is required.")
+    ('not_connected', None)
+    """
+    for sentence in re.split(r"[.!?;:](?:\s|$)", _whole_words(text)):
+        said = " ".join(part for part in tokens(sentence) if part not in _NOISE)
+        found = [
+            (match.start(), Word(word, strength))
+            for strength, word, pattern in PHRASES
+            if strength > WEAK and word != "available"
+            for match in [re.search(rf"\b(?:{pattern.pattern})\b", said)]
+            if match and not _DENIED.search(said[: match.start()])
+        ]
+        if found:
+            return min(found, key=lambda each: each[0])[1]
+    return None
 
 
 def is_code(text: object) -> bool:
