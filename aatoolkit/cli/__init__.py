@@ -1,4 +1,4 @@
-"""The command line, ``aatoolkit``: demo, scope, read, export, doctor, synth, serve.
+"""The command line, ``aatoolkit``: demo, scope, read, export, cache, doctor, synth, serve.
 
 Data goes to standard output, notes and progress to standard error. The exit code is 0 when
 all went well, 1 when something failed, 2 when the command was not understood.
@@ -133,6 +133,21 @@ def _export(asked: argparse.Namespace) -> int:
     return report.export(dataset, asked.out, asked.json)
 
 
+def _cache(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report
+    from aatoolkit.hosts import canonical_host
+    from aatoolkit.http import cache_info, clear_cache
+
+    if asked.action == "info":
+        if asked.host is not None:
+            raise ConfigurationError("--host goes with clear; info tells all", setting="host")
+        report.cache(cache_info(asked.folder), asked.json)
+        return 0
+    host = None if asked.host is None else canonical_host(asked.host)
+    report.cleared(clear_cache(asked.folder, host), cache_info(asked.folder), asked.json)
+    return 0
+
+
 def _doctor(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import doctor, report
 
@@ -164,6 +179,7 @@ COMMANDS: dict[str, parser.Command] = {
     "scope": _scope,
     "read": _read,
     "export": _export,
+    "cache": _cache,
     "doctor": _doctor,
     "synth": _synth,
     "serve": _serve,

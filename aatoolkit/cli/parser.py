@@ -83,6 +83,15 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _filters(export)
     _connection(export)
 
+    cache = command("cache", "say what answers are kept, or remove them")
+    cache.add_argument(
+        "action", choices=("info", "clear"), help="info: sizes by host; clear: remove answers"
+    )
+    cache.add_argument(
+        "--folder", type=Path, metavar="DIR", help="where the cache is (default: the user's own)"
+    )
+    cache.add_argument("--host", metavar="HOST", help="clear the answers of this host only")
+
     doctor = command("doctor", "say what is installed, set and reachable")
     doctor.add_argument("host", metavar="HOST", nargs="?", help="a project to try to reach")
     _connection(doctor)

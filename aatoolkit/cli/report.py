@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from aatoolkit.cli.doctor import Finding
+    from aatoolkit.http import CacheInfo
     from aatoolkit.scope import ScopeOptions
     from aatoolkit.tables import Dataset, Tables
 
@@ -97,6 +98,25 @@ def table(tables: Tables, name: str | None, *, json: bool, csv: bool, out: Path 
     else:
         grid(frame.columns, frame.itertuples(index=False))
     _note(f"{name}: {tables.rows[name]} rows, {visible(tables.words[name])}")
+
+
+def cache(info: CacheInfo, json: bool) -> None:
+    """Print what a cache holds, host by host."""
+    heads = ("origin", "host", "answers", "bytes", "oldest", "newest")
+    if json:
+        told = {**vars(info), "hosts": [vars(host) for host in info.hosts]}
+        _json(told)
+        return
+    grid(heads, ([getattr(host, name) for name in heads] for host in info.hosts))
+    _note(f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}")
+
+
+def cleared(count: int, left: CacheInfo, json: bool) -> None:
+    """Print how many answers were removed, and what is left."""
+    if json:
+        _json({"removed": count, "answers": left.answers, "bytes": left.bytes})
+        return
+    _note(f"{count} answers removed; {left.answers} left, {left.bytes:,} bytes in {left.folder}")
 
 
 def findings(found: Sequence[Finding], json: bool) -> None:
