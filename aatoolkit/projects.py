@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import difflib
 import html
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextvars import copy_context
+from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Any, Protocol
 
 from aatoolkit import combined, sections
-from aatoolkit.errors import AAToolkitError, NotAuthorized, NotFound, NotVisible, ScopeError
+from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
 from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
-from aatoolkit.progress import progress_bar
+from aatoolkit.reading import (
+    known_section,
+    known_sections,
+    normalized,
+    raise_if_shut_out,
+    read_many,
+)
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.tables import Dataset, Tables
-
-_STEP = 0.1
-"""How long, in seconds, an interrupt may have to wait."""
 
 
 class Asker(Protocol):
@@ -148,7 +148,7 @@ class Project:
         (200, Scope(days=7))
         """
         asked = _scope(scope, filters)
-        named = {} if section is None else {"section": _known(section)}
+        named = {} if section is None else {"section": known_section(section)}
         return self.client._fetcher.get(
             "agent-analytics",
             self.host,
@@ -246,21 +246,14 @@ class Project:
         >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        from aatoolkit.http import ending_together
-
-        asked, names = _scope(scope, filters), _names(sections)
-        pool = ThreadPoolExecutor(min(self.client.workers, max(1, len(names))), "aatoolkit")
-        with ending_together():
-            try:
-                answers = {
-                    name: pool.submit(copy_context().run, self.fetch, name, asked) for name in names
-                }
-                watched = progress_bar(names, progress)
-                dataset = _normalized((name, partial(_awaited, answers[name])) for name in watched)
-            finally:
-                # Not waited for, so that an interrupt ends the call at once.
-                pool.shutdown(wait=False, cancel_futures=True)
-        _raise_if_shut_out(dataset)
+        asked, names = _scope(scope, filters), known_sections(sections)
+        (dataset,) = read_many(
+            [partial(self.fetch, scope=asked)],
+            names,
+            workers=self.client.workers,
+            progress=progress,
+        )
+        raise_if_shut_out(dataset, NotAuthorized, NotVisible, NotFound)
         return dataset
 
     def combined(
@@ -316,7 +309,7 @@ def read_combined(payload: Payload) -> Dataset:
     if not parts:
         drawn = sections.propose(payload, "combined").section
         return Dataset({"combined": normalize(drawn, payload)})
-    return _normalized((name, partial(_itself, part)) for name, part in parts.items())
+    return normalized((name, partial(_itself, part)) for name, part in parts.items())
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
@@ -330,55 +323,5 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     return (scope or Scope()).with_(**filters)
 
 
-def _names(asked: Iterable[str] | None) -> tuple[str, ...]:
-    if asked is None:
-        return sections.names()
-    listed = [asked] if isinstance(asked, str) else list(asked)
-    return tuple(dict.fromkeys(map(_known, listed)))
-
-
-def _known(section: str) -> str:
-    names = sections.names()
-    if section in names:
-        return section
-    near = tuple(difflib.get_close_matches(str(section).casefold(), names, n=3, cutoff=0.6))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
-    raise ScopeError(
-        f"{section!r} is not a section; {hint}",
-        parameter="section",
-        unknown=(str(section),),
-        suggestions=near,
-    )
-
-
-def _normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset:
-    """The tables of many answers; a section that fails is among the errors, in its place."""
-    results: dict[str, Tables] = {}
-    failed: dict[str, AAToolkitError] = {}
-    for name, answer in answers:
-        try:
-            results[name] = normalize(name, answer())
-        except AAToolkitError as error:
-            failed[name] = error
-    return Dataset(results, failed)
-
-
-def _awaited(future: Future[Payload]) -> Payload:
-    """An answer that is under way, waited for in short steps.
-
-    A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
-    """
-    while not wait([future], _STEP).done:
-        pass
-    return future.result()
-
-
 def _itself(payload: Payload) -> Payload:
     return payload
-
-
-def _raise_if_shut_out(dataset: Dataset) -> None:
-    """Raise what shut every section out: one wrong token is one error, not seventeen."""
-    kinds = {type(error) for error in dataset.errors.values()}
-    if not len(dataset) and len(kinds) == 1 and kinds <= {NotAuthorized, NotVisible, NotFound}:
-        raise next(iter(dataset.errors.values()))
