@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from aatoolkit.availability import Availability, Cause, Status
     from aatoolkit.client import Client, Project, collect, demo, project
     from aatoolkit.collection import Collection
+    from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
-    from aatoolkit.parquet import read_metadata, read_parquet
+    from aatoolkit.parquet import read_metadata, read_parquet, rebuild
     from aatoolkit.payload import Payload
     from aatoolkit.scope import Scope, ScopeOptions
     from aatoolkit.section import Column, Section, Table
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from aatoolkit.study import Study
     from aatoolkit.tables import Dataset, Tables
     from aatoolkit.tracked import concat
+    from aatoolkit.widgets import ScopePicker, SectionPicker
 
 __version__ = "0.1.0"
 
@@ -46,7 +48,9 @@ _HOMES = {
     "Project": "client",
     "Scope": "scope",
     "ScopeOptions": "scope",
+    "ScopePicker": "widgets",
     "Section": "section",
+    "SectionPicker": "widgets",
     "Status": "availability",
     "Study": "study",
     "Table": "section",
@@ -55,10 +59,12 @@ _HOMES = {
     "concat": "tracked",
     "demo": "client",
     "errors": "",
+    "logical_hash": "logical",
     "normalize": "normalize",
     "project": "client",
     "read_metadata": "parquet",
     "read_parquet": "parquet",
+    "rebuild": "parquet",
     "sections": "",
     "shred": "shred",
     "unshred": "shred",
@@ -76,7 +82,9 @@ __all__ = [
     "Project",
     "Scope",
     "ScopeOptions",
+    "ScopePicker",
     "Section",
+    "SectionPicker",
     "Status",
     "Study",
     "Table",
@@ -86,10 +94,12 @@ __all__ = [
     "concat",
     "demo",
     "errors",
+    "logical_hash",
     "normalize",
     "project",
     "read_metadata",
     "read_parquet",
+    "rebuild",
     "sections",
     "shred",
     "unshred",

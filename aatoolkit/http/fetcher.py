@@ -170,7 +170,8 @@ class Fetcher:
 
     def repeats_token(self, text: bytes) -> bool:
         """Whether a text holds the token that requests carry."""
-        return self._secret is not None and self._secret.is_in(text)
+        secret = self._secret
+        return secret is not None and secret.is_distinct and secret.is_in(text)
 
     def close(self) -> None:
         """Close the connections."""

@@ -12,7 +12,7 @@ from aatoolkit.errors import ConfigurationError
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _ODD = re.compile(r"[+/=~]")
 _FORMS = ("%{:02X}", "%{:02x}", "\\u{:04X}", "\\u{:04x}", "&#{:d};", "&#x{:X};", "&#x{:x};")
-_ESCAPE = re.compile(rb"\\u00([0-7][0-9a-fA-F])")
+_ESCAPE = re.compile(rb"(?:\\u00|%)([0-7][0-9a-fA-F])")
 _PART = 12
 _CHANCE = 8
 _PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)

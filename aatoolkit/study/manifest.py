@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit.errors import StudyError
+from aatoolkit.files import write_whole
 from aatoolkit.study.places import MANIFEST, SEAL, TABLES, answer_name
 from aatoolkit.study.record import Record
-from aatoolkit.study.writing import write_whole
 
 MAX_LINE = 1 << 20
 MAX_RECORDS = 100_000
@@ -107,6 +107,13 @@ class Writer:
             path=str(self.folder),
             problems=(problem,),
         )
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While nothing else is appended; the half line of a writer that was killed is dropped."""
+        with self._lock, locked(self.folder) as manifest:
+            self._catch_up(manifest)
+            yield
 
     def _append(self, manifest: int, record: Record, body: bytes) -> bool:
         self._catch_up(manifest)

@@ -21,6 +21,9 @@ ANSWERS = "answers"
 MAX_FILE = 1 << 28
 """The largest file of a study that is read, in bytes."""
 
+UNFINISHED = re.compile(rf"(?:{ANSWERS}/)?\.tmp-[0-9a-f]{{16}}")
+"""What writers that were killed leave behind."""
+
 _MAX_FILES = 200_000
 _MAX_STUDY = 1 << 34
 _MAX_RATIO = 1000

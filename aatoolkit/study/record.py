@@ -22,7 +22,14 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 _ORIGIN = re.compile(r"https?://[^\s/?#@\\]+")
 _PATH = re.compile(r"((?:/[^\s/?#\\]+)*)/api/domains/([^\s/?#\\]+)/(scope-options|agent-analytics)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-_FACTS = {"status": int, "code": str, "excerpt": str, "problem": str, "parameter": str}
+_FACTS = {
+    "status": int,
+    "code": str,
+    "excerpt": str,
+    "problem": str,
+    "parameter": str,
+    "retry_after": float,
+}
 """The facts of an error that are kept, beside its suggestions."""
 
 
@@ -262,7 +269,8 @@ class Record:
             raise _odd("origin")
         if not all(SHA256.fullmatch(one) for one in (record.sha256, record.previous or "0" * 64)):
             raise _odd("digest")
-        _ = record.scope
+        if record.scope is None and not {*record.params} <= {"refresh"}:
+            raise _odd("question")
         return record
 
 

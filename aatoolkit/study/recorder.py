@@ -6,8 +6,10 @@ import platform
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
 
 from aatoolkit import __version__
 from aatoolkit.errors import (
@@ -37,8 +39,8 @@ def versions() -> Mapping[str, str]:
     """What answers are recorded and read with."""
     return {
         "aatoolkit": __version__,
-        "pandas": version("pandas"),
-        "pyarrow": version("pyarrow"),
+        "pandas": pd.__version__,
+        "pyarrow": pa.__version__,
         "python": platform.python_version(),
     }
 
@@ -108,7 +110,8 @@ class _KeepingAsker:
         raise failure
 
     def _take(self, record: Record, body: bytes) -> None:
-        if self._fetcher.repeats_token(body) or self._fetcher.repeats_token(record.dumps()):
+        said = (body, record.url.encode(), *(word.encode() for word in record.headers.values()))
+        if any(map(self._fetcher.repeats_token, said)):
             raise TokenRepeated(
                 f"the answer to {record.name} holds the token, and was not kept; tell those who "
                 "run the service, and have the token replaced"

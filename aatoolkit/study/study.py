@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,16 +14,36 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import strictjson
 from aatoolkit.client import Client
-from aatoolkit.errors import AAToolkitError, StudyError
+from aatoolkit.errors import (
+    AAToolkitError,
+    AAToolkitWarning,
+    FetchError,
+    PayloadError,
+    ScopeError,
+    StudyError,
+)
+from aatoolkit.files import write_whole
 from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
 from aatoolkit.projects import Project, read_combined
 from aatoolkit.study.manifest import Writer, digest, read_lines
-from aatoolkit.study.places import MANIFEST, SEAL, STUDY, Folder, answer_name, open_place
+from aatoolkit.study.pack import pack
+from aatoolkit.study.places import (
+    MANIFEST,
+    SEAL,
+    STUDY,
+    TABLES,
+    UNFINISHED,
+    Folder,
+    answer_name,
+    is_ours,
+    open_place,
+)
 from aatoolkit.study.record import Record, canonical
-from aatoolkit.study.recorder import Recorder
+from aatoolkit.study.recorder import Recorder, versions
 from aatoolkit.study.replay import Replay
-from aatoolkit.study.writing import write_whole
+from aatoolkit.study.seal import Hashes, hashes_of, sums, write_tables
+from aatoolkit.study.verify import Verification, verify
 from aatoolkit.tables import Dataset
 from aatoolkit.text import visible
 
@@ -250,16 +271,105 @@ class Study:
         StudyError
             If the answer is missing or is not what was recorded.
         """
+        return _tables(record, self.answer(record))
+
+    # -- sealing and checking ----------------------------------------------------------------
+
+    def seal(self) -> str:
+        """Close the study: write the hash of every table, and of every file.
+
+        What is recorded later takes the seal off again.
+
+        Returns
+        -------
+        str
+            The digest of the study, to be cited.
+
+        Raises
+        ------
+        StudyError
+            If the study was opened to be replayed, is damaged, or its folder holds other files.
+        """
+        writer = self._recording()
+        with writer.held():
+            if self.digest is not None and self.verify():
+                return str(self.digest)
+            for name in self._place.names():
+                if UNFINISHED.fullmatch(name):
+                    (self.path / name).unlink(missing_ok=True)
+            hashes = [self._hashes(record) for record in self.records]
+            self._write(TABLES, write_tables(hashes, versions()))
+            names = [name for name in self._place.names() if name != SEAL]
+            foreign = [name for name in names if not is_ours(name)]
+            if foreign:
+                raise self._unfit(f"its folder holds {', '.join(foreign[:3])}; move it elsewhere")
+            self._write(SEAL, sums({name: digest(self._place.read(name)) for name in names}))
+        found = self.verify()
+        if not found:
+            raise self._unfit(str(found.found[0]))
+        return str(found.digest)
+
+    def verify(self, *, replay: bool = False) -> Verification:
+        """Look at every byte: whether anything was altered, taken away, added or swapped.
+
+        Parameters
+        ----------
+        replay : bool
+            Whether to make the tables again too, and compare their hashes with those that
+            were sealed.
+
+        Returns
+        -------
+        Verification
+            True if all is as it was sealed. Compare its ``digest`` with the one that was cited:
+            only that tells a study from another one that was sealed as carefully.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
+        ...     options = study.record(aa.demo()).scope_options()
+        >>> bool(study.verify(replay=True))
+        True
+        """
+        return verify(self._place, self._hashes if replay else None)
+
+    def pack(self, path: str | os.PathLike[str]) -> Path:
+        """Put the study into one zip file, which ``Study`` opens as it is.
+
+        The same study gives the same bytes.
+
+        Raises
+        ------
+        StudyError
+            If the study is not sealed, or is damaged.
+        """
+        found = self.verify()
+        if not found:
+            raise self._unfit(f"{found.found[0]}; only a sound study is packed")
+        return pack(self._place, Path(path).expanduser())
+
+    def _hashes(self, record: Record) -> Hashes:
+        """The hashes of what an answer becomes; none if it is an error, or becomes no tables."""
         body = self.answer(record)
-        error = record.raised(body)
-        if error is not None:
-            raise error
-        payload = record.payload(body)
-        if record.resource == "scope-options":
-            return Dataset({"scope_options": normalize("scope_options", payload)})
-        if record.section is None:
-            return read_combined(payload)
-        return Dataset({record.section: normalize(record.section, payload)})
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AAToolkitWarning)
+                return hashes_of(_tables(record, body))
+        except (FetchError, PayloadError, ScopeError):
+            return {}
+
+    def _recording(self) -> Writer:
+        if self._writer is None:
+            raise StudyError(
+                "this study was opened to be replayed; Study.resume(path) goes on recording it",
+                path=str(self.path),
+            )
+        return self._writer
+
+    def _write(self, name: str, content: bytes) -> None:
+        write_whole(self.path / name, content)
 
     # -- reading through it ----------------------------------------------------------------
 
@@ -276,14 +386,10 @@ class Study:
         StudyError
             If the study was opened to be replayed.
         """
-        if self._writer is None:
-            raise StudyError(
-                "this study was opened to be replayed; Study.resume(path) goes on recording it",
-                path=str(self.path),
-            )
+        writer = self._recording()
         if not isinstance(project.client, Client):
             raise StudyError("this project is recorded or replayed already", path=str(self.path))
-        return Project(Recorder(project.client, self._writer.append), project.host)
+        return Project(Recorder(project.client, writer.append), project.host)
 
     def project(self, host: str, *, base_url: str | None = None, **settings: Any) -> Project:
         """The project of a host: recorded from the service, or replayed from the study.
@@ -336,6 +442,7 @@ class Study:
         return Project(Replay(self, service, asked), host)
 
     def __enter__(self) -> Study:
+        """Record for as long as the block runs; the study is sealed if it ends well."""
         return self
 
     def __exit__(
@@ -344,7 +451,8 @@ class Study:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        pass
+        if kind is None and self._writer is not None:
+            self.seal()
 
     def __repr__(self) -> str:
         sealed = self.digest
@@ -363,3 +471,16 @@ class Study:
             path=str(self.path),
             problems=(problem,),
         )
+
+
+def _tables(record: Record, body: bytes) -> Dataset:
+    """The tables that an answer becomes, or the error that it is."""
+    error = record.raised(body)
+    if error is not None:
+        raise error
+    payload = record.payload(body)
+    if record.resource == "scope-options":
+        return Dataset({"scope_options": normalize("scope_options", payload)})
+    if record.section is None:
+        return read_combined(payload)
+    return Dataset({record.section: normalize(record.section, payload)})
