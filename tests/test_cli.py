@@ -114,6 +114,27 @@ def test_doctor_tries_the_service(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("at_service")
+def test_many_hosts_are_collected_into_folders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosts = ["acme.example", "Globex.example", "hooli.example"]
+    asked = ["collect", *hosts, "--section", "crawl", "--section", "urls", "--no-cache"]
+    assert main([*asked, "--out", "all", "--json"]) == 1, "one host is not visible"
+    printed = capsys.readouterr()
+    acme, globex, hooli = json.loads(printed.out)["hosts"]
+    assert (acme["sections"], acme["errors"], globex["host"]) == (2, {}, "globex.example")
+    assert (hooli["sections"], set(hooli["errors"])) == (0, {"crawl", "urls"})
+    assert "hooli.example crawl failed" in printed.err
+    for host in ("acme.example", "globex.example"):
+        frame = aa.read_parquet(tmp_path / "all" / host / "urls" / "cited_urls.parquet")
+        assert frame.aa.sources.loc[0, "host"] == host
+    assert not (tmp_path / "all" / "hooli.example").exists()
+    assert main([*asked[:3], *asked[4:], "-o", "all", "--workers", "2", "--days", "7"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["host", "acme.example", "globex.example"]
+
+
+@pytest.mark.usefixtures("at_service")
 def test_the_cache_is_told_and_cleared(
     base_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,6 +169,8 @@ def test_the_cache_is_told_and_cleared(
     [
         ([], 2, "required"),
         (["cache"], 2, "required"),
+        (["collect", "acme.example"], 2, "required"),
+        (["collect", "acme.example", "-o", "x", "--section", "url"], 2, "urls"),
         (["cache", "info", "--host", "acme.example"], 2, "goes with clear"),
         (["cache", "clear", "--host", "a host"], 2, "host"),
         (["read", "acme.example", "domainz"], 2, "domains"),
@@ -182,7 +205,8 @@ def test_without_a_base_url_it_says_what_to_set(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "scope", "read", "export", "cache", "doctor", "synth", "serve"]
+    "command",
+    ["demo", "scope", "read", "export", "collect", "cache", "doctor", "synth", "serve"],
 )
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
