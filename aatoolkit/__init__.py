@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aatoolkit import errors, sections
     from aatoolkit.availability import Availability, Cause, Status
-    from aatoolkit.client import Client, Project, demo, project
+    from aatoolkit.client import Client, Project, collect, demo, project
+    from aatoolkit.collection import Collection
     from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
     from aatoolkit.parquet import read_metadata, read_parquet, rebuild
@@ -40,6 +41,7 @@ _HOMES = {
     "Availability": "availability",
     "Cause": "availability",
     "Client": "client",
+    "Collection": "collection",
     "Column": "section",
     "Dataset": "tables",
     "Payload": "payload",
@@ -53,6 +55,7 @@ _HOMES = {
     "Study": "study",
     "Table": "section",
     "Tables": "tables",
+    "collect": "client",
     "concat": "tracked",
     "demo": "client",
     "errors": "",
@@ -72,6 +75,7 @@ __all__ = [
     "Availability",
     "Cause",
     "Client",
+    "Collection",
     "Column",
     "Dataset",
     "Payload",
@@ -86,6 +90,7 @@ __all__ = [
     "Table",
     "Tables",
     "__version__",
+    "collect",
     "concat",
     "demo",
     "errors",

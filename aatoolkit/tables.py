@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +158,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
             for name in self
         )
         title = html.escape(f"{self.section}{self._drifted()}")
-        return _html_table(title, ("table", "rows", "availability"), rows)
+        return html_table(title, ("table", "rows", "availability"), rows)
 
     def shown(self, name: str) -> str:
         """The availability of a table with its mark; of an empty one, why it is empty."""
@@ -245,7 +245,7 @@ class Dataset(Mapping[str, Tables]):
             (f"<code>{html.escape(name)}</code>", "", "", f"failed: {html.escape(str(error))}")
             for name, error in self.errors.items()
         ]
-        return _html_table(
+        return html_table(
             f"{len(self)} sections", ("section", "table", "rows", "availability"), rows
         )
 
@@ -261,7 +261,8 @@ def _summary(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> pd.DataFram
     )
 
 
-def _html_table(title: str, heads: tuple[str, ...], rows: Any) -> str:
+def html_table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of cells that are HTML already, under a title that is."""
     head = "".join(f"<th>{name}</th>" for name in heads)
     body = "".join(
         "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>"

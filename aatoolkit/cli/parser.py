@@ -73,15 +73,35 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     export = command("export", "write every table as Parquet")
     export.add_argument("host", metavar="HOST", help="the project's domain")
     export.add_argument("out", type=Path, metavar="DIR", help="where the files go")
-    export.add_argument(
-        "--section",
-        action="append",
-        metavar="NAME",
-        dest="sections",
-        help="this section only; may be repeated (default: all 17)",
-    )
+    _sections(export)
     _filters(export)
     _connection(export)
+
+    collect = command("collect", "write every table of many hosts as Parquet, host by host")
+    collect.add_argument("hosts", metavar="HOST", nargs="+", help="the projects' domains")
+    collect.add_argument(
+        "--out",
+        "-o",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="where the files go: DIR/HOST/SECTION/TABLE.parquet",
+    )
+    _sections(collect)
+    collect.add_argument(
+        "--workers", type=int, default=8, help="answers asked for at once (default: %(default)s)"
+    )
+    _filters(collect)
+    _connection(collect)
+
+    cache = command("cache", "say what answers are kept, or remove them")
+    cache.add_argument(
+        "action", choices=("info", "clear"), help="info: sizes by host; clear: remove answers"
+    )
+    cache.add_argument(
+        "--folder", type=Path, metavar="DIR", help="where the cache is (default: the user's own)"
+    )
+    cache.add_argument("--host", metavar="HOST", help="clear the answers of this host only")
 
     doctor = command("doctor", "say what is installed, set and reachable")
     doctor.add_argument("host", metavar="HOST", nargs="?", help="a project to try to reach")
@@ -126,6 +146,16 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
         help="answer 502 to scope options, to see what a client makes of it",
     )
     return parser
+
+
+def _sections(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--section",
+        action="append",
+        metavar="NAME",
+        dest="sections",
+        help="this section only; may be repeated (default: all 17)",
+    )
 
 
 def _filters(parser: argparse.ArgumentParser) -> None:
