@@ -122,7 +122,7 @@ class Radios extends Group {
   constructor(changed) {
     super(changed);
     this.title = make("legend");
-    this.element = make("fieldset", { class: "aa-radios", "data-lm-suppress-shortcuts": "true" });
+    this.element = make("fieldset", { class: "aa-radios" });
     this.element.addEventListener("change", (event) => {
       this.bits.fill(0);
       this.put(Number(event.target.value), true);
@@ -172,7 +172,6 @@ class List extends Group {
         "aria-multiselectable": "true",
         "aria-labelledby": `${id}-title`,
         "aria-describedby": `${id}-count`,
-        "data-lm-suppress-shortcuts": "true",
       },
       this.rows,
     );
@@ -433,7 +432,9 @@ const render = ({ model, el }) => {
   const copied = make("span", { class: "aa-copied", role: "status" });
   const body = make("div", { class: "aa-groups" });
   const line = make("div", { class: "aa-code" }, code, button, copied);
-  const root = make("div", { class: "aa-picker", role: "group" }, body, line);
+  // JupyterLab takes bare keys for commands of the notebook, unless it is told not to.
+  const own = { class: "aa-picker", role: "group", "data-lm-suppress-shortcuts": "true" };
+  const root = make("div", own, body, line);
   let parts = [];
 
   const python = (whole) => {
@@ -456,7 +457,7 @@ const render = ({ model, el }) => {
     const { of, title, groups } = model.get("_groups");
     const choice = model.get("_choice");
     if (choice.of !== of) return; // a choice among other options; the kernel sends the right one
-    root.setAttribute("aria-label", visible(title));
+    root.setAttribute("aria-label", ["Choice", title].filter(Boolean).map(visible).join(": "));
     if (parts.length !== groups.length) {
       parts = groups.map((group) => (group.one ? new Radios(send) : new List(send)));
       body.replaceChildren(...parts.map((part) => part.element));
