@@ -48,7 +48,8 @@ class SectionPicker(Picker):
     ('domains', 'urls')
     """
 
-    sections = traitlets.Any(())
+    # Of the plainest type, which does not let None past the check below.
+    sections: traitlets.TraitType[Any, Any] = traitlets.TraitType(default_value=())
 
     def __init__(
         self, dataset: Dataset | None = None, chosen: str | Iterable[str] | None = None
