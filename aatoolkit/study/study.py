@@ -26,6 +26,7 @@ from aatoolkit.files import write_whole
 from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
 from aatoolkit.projects import Project, read_combined
+from aatoolkit.study.diff import StudyDiff, compare
 from aatoolkit.study.manifest import Writer, digest, read_lines
 from aatoolkit.study.pack import pack
 from aatoolkit.study.places import (
@@ -334,6 +335,26 @@ class Study:
         True
         """
         return verify(self._place, self._hashes if replay else None)
+
+    def diff(self, other: Study) -> StudyDiff:
+        """What changed from this study to another one.
+
+        Raises
+        ------
+        StudyError
+            If one of them is damaged.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> studies = [aa.Study.create(f"{tempfile.mkdtemp()}/s") for _ in range(2)]
+        >>> for study, days in zip(studies, (7, 7)):
+        ...     tables = study.record(aa.demo()).read("domains", days=days)
+        >>> studies[0].diff(studies[1])
+        <StudyDiff: the answers are the same, 1 of 1>
+        """
+        return compare(self, other)
 
     def pack(self, path: str | os.PathLike[str]) -> Path:
         """Put the study into one zip file, which ``Study`` opens as it is.
