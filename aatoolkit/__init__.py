@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from aatoolkit.study import Study
     from aatoolkit.tables import Dataset, Tables
     from aatoolkit.tracked import concat
+    from aatoolkit.widgets import ScopePicker, SectionPicker
 
 __version__ = "0.1.0"
 
@@ -45,7 +46,9 @@ _HOMES = {
     "Project": "client",
     "Scope": "scope",
     "ScopeOptions": "scope",
+    "ScopePicker": "widgets",
     "Section": "section",
+    "SectionPicker": "widgets",
     "Status": "availability",
     "Study": "study",
     "Table": "section",
@@ -74,7 +77,9 @@ __all__ = [
     "Project",
     "Scope",
     "ScopeOptions",
+    "ScopePicker",
     "Section",
+    "SectionPicker",
     "Status",
     "Study",
     "Table",

@@ -31,6 +31,7 @@
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
     ├─ UnknownAvailabilityWarning        a word of availability that is not known
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
+    ├─ ScopeWarning                      a value that is chosen is no longer offered
     └─ CacheWarning                      the cache cannot be used; answers come from the network
 
 Every error carries its facts as attributes, says what to do, pickles, and never holds a token.
@@ -371,6 +372,10 @@ class UnknownAvailabilityWarning(AAToolkitWarning):
 
 class StaleDataWarning(AAToolkitWarning):
     """An expired answer was used, as the service failed."""
+
+
+class ScopeWarning(AAToolkitWarning):
+    """A value that is chosen in a picker is no longer offered; it stays chosen."""
 
 
 class CacheWarning(AAToolkitWarning):

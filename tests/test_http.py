@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 from aatoolkit import Payload, errors
 from aatoolkit.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, clear_cache
-from aatoolkit.http.session import open_session, send
+from aatoolkit.http.session import EMPTY, FINAL, open_session, send
 from aatoolkit.http.store import AnswerCache
 
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
@@ -576,7 +576,7 @@ def test_the_session_is_assembled_as_meant(tmp_path: Path) -> None:
     session: Any = open_session(base, None, store, max_body=1, connections=1)
     settings = session.settings
     assert settings.expire_after == -1
-    assert list(settings.allowable_codes) == [200, 203, 204, 404]
+    assert list(settings.allowable_codes) == [*FINAL, *EMPTY]
     assert list(settings.allowable_methods) == ["GET"]
     assert settings.cache_control is False
     assert settings.stale_if_error is False

@@ -137,9 +137,14 @@ def ending_together() -> Iterator[None]:
         stop.set()
 
 
+def is_stopped() -> bool:
+    """Whether the calls around have ended."""
+    stop = _STOP.get()
+    return stop is not None and stop.is_set()
+
+
 def pause(seconds: float) -> None:
     """Wait, in steps that an interrupt or the end of the calls around can come between."""
     ends = time.monotonic() + seconds
-    stop = _STOP.get()
-    while (left := ends - time.monotonic()) > 0 and not (stop and stop.is_set()):
+    while (left := ends - time.monotonic()) > 0 and not is_stopped():
         time.sleep(min(STEP, left))

@@ -41,7 +41,8 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
 """Bodies stand apart from when they were used, which would else be written with the body."""
 
-_FAULTS = (sqlite3.Error, OSError, MemoryError)
+FAULTS = (sqlite3.Error, OSError, MemoryError, UnicodeError, OverflowError)
+"""What a file can end in; a spoilt one in words that are no text, and in sizes beyond measure."""
 
 
 class OtherVersionError(sqlite3.DatabaseError):
@@ -78,9 +79,8 @@ class Database:
         return self._write(lambda connection: _whole(connection, action), otherwise)
 
     def settle(self) -> None:
-        """Move what was written into the file itself, and cut off what it no longer needs."""
-        query = "PRAGMA wal_checkpoint(TRUNCATE)"
-        self._write(lambda connection: connection.execute(query).fetchall(), [])
+        """Give back to the system what the file no longer needs."""
+        self._write(shrink, None)
 
     def close(self) -> None:
         """Close the connections that are not in use."""
@@ -97,12 +97,12 @@ class Database:
         self._check_process()
         try:
             connection = self._borrow()
-        except _FAULTS as error:
+        except FAULTS as error:
             self._note(error, writes=False)
             return otherwise
         try:
             return action(connection)
-        except _FAULTS as error:
+        except FAULTS as error:
             self._note(error, writes)
             return otherwise
         finally:
@@ -166,6 +166,12 @@ def connect(folder: Path) -> sqlite3.Connection:
     # Where it cannot write a side file, SQLite reads only what it may take to be unchanging.
     beside = file.with_name(f"{FILE_NAME}-wal")
     return _prepared(f"{uri}?{'mode=ro' if beside.exists() else 'immutable=1'}", _check)
+
+
+def shrink(connection: sqlite3.Connection) -> None:
+    """Cut off what is free in the file, and what has been moved into it from the log."""
+    # As a script: a single statement would be left after its first page.
+    connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _prepared(uri: str, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:

@@ -138,7 +138,7 @@ class Fetcher:
             If no usable answer came back.
         """
         about: dict[str, Any] = {"section": section, "scope": scope}
-        url = f"{self.base.url}/api/domains/{host}/{resource}"
+        url, deadline = f"{self.base.url}/api/domains/{host}/{resource}", self.deadline
         age = self.expire_after if expire_after is None else _seconds("expire_after", expire_after)
         key = question_key(self.base, self._account, urlsplit(url).path, params.items())
         kept = None if refresh else self._kept(key)
@@ -149,7 +149,7 @@ class Fetcher:
         found: Any
         if refresh:
             # What others asked for earlier is not what is so now.
-            found = self._ask(url, params, self.deadline)
+            found = self._ask(url, params, deadline)
         else:
 
             def ask(left: float) -> Any:
@@ -158,14 +158,14 @@ class Fetcher:
                 fresh = now is not None and _is_fresh(now, age)
                 return now if fresh else self._ask(url, params, left)
 
-            found = self._flights.share(key, ask, self.deadline)
+            found = self._flights.share(key, ask, deadline)
         if not isinstance(found, errors.FetchError):
             return _payload(found, host, about)
         if kept is not None and _may_stand_in(found):
             _warn_stale(kept, found)
             return _payload(kept, host, about, stale=True)
         if isinstance(found, errors.DeadlineExceeded):
-            found.deadline = self.deadline
+            found.deadline = deadline
         raise _about(found, about)
 
     def repeats_token(self, text: bytes) -> bool:
@@ -201,7 +201,7 @@ def _payload(
         from_cache=response.from_cache,
         stale=stale,
         host=host,
-        headers=dict(response.headers),
+        headers={name.lower(): value for name, value in response.headers.items()},
         **about,
     )
 

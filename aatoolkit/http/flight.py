@@ -9,11 +9,9 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from aatoolkit.errors import DeadlineExceeded, FetchError
+from aatoolkit.http.call import STEP, is_stopped
 
 T = TypeVar("T")
-
-_STEP = 0.1
-"""How long, in seconds, an interrupt may have to wait where a library took over the signal."""
 
 
 class _Flight(Generic[T]):
@@ -48,8 +46,8 @@ class Flights(Generic[T]):
                     mine = self._under_way[key] = _Flight()
             if flight is None:
                 return self._lead(key, mine, ask, ends)
-            while not flight.landed.wait(min(_STEP, max(0.0, ends - time.monotonic()))):
-                if time.monotonic() >= ends:
+            while not flight.landed.wait(min(STEP, max(0.0, ends - time.monotonic()))):
+                if time.monotonic() >= ends or is_stopped():
                     return DeadlineExceeded(
                         "no whole answer came before the deadline; ask for less, or raise the "
                         "deadline"
@@ -66,7 +64,7 @@ class Flights(Generic[T]):
     ) -> T | FetchError:
         try:
             outcome = ask(ends - time.monotonic())
-            if not isinstance(outcome, DeadlineExceeded):
+            if not isinstance(outcome, DeadlineExceeded) and not is_stopped():
                 flight.outcome = outcome
             return outcome
         finally:

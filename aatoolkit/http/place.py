@@ -61,7 +61,7 @@ def _own_folder(folder: Path) -> None:
         raise NotPrivateError(f"{folder} belongs to somebody else")
     if not found.st_mode & 0o077:
         return
-    if all(entry.name.startswith(FILE_NAME) for entry in os.scandir(folder)):
+    if all(name.startswith(FILE_NAME) for name in os.listdir(folder)):
         folder.chmod(0o700 & found.st_mode)
     elif found.st_mode & 0o022:
         raise NotPrivateError(f"others may put files into {folder}")

@@ -58,7 +58,6 @@ def prune(connection: sqlite3.Connection, limit: int) -> int:
             break
     connection.executemany("DELETE FROM answers WHERE key = ?", going)
     connection.executemany("DELETE FROM register WHERE key = ?", going)
-    connection.execute("PRAGMA incremental_vacuum").fetchall()
     return len(going)
 
 

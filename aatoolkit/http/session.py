@@ -22,8 +22,12 @@ from aatoolkit.http.transport import Transport
 FINAL = (200, 203)
 """The statuses of answers that are final."""
 
-EMPTY = (204, 404)
-"""The statuses that say that there is nothing, for now: kept where they are answers at all."""
+EMPTY = (204, 205, 402, 404, 409, 410, 422, 423, 424, 428, 451, 501)
+"""The statuses under which an answer says that there is nothing, and why: true for a while.
+
+Most such responses are errors; those that are answers are kept for a replay. Never among them are
+refusals of the account (401, 403), and what is about to change (202, 425, 503).
+"""
 
 
 def open_session(
@@ -83,7 +87,6 @@ def _cached(base: BaseUrl, token: Secret | None, store: AnswerCache) -> CachedSe
         stale_if_error=False,
         match_headers=False,
         key_fn=_key_function(base, store.account(token)),
-        filter_fn=_filter_function(token),
     )
 
 
@@ -108,16 +111,6 @@ def _key_function(base: BaseUrl, account: str) -> Callable[..., str]:
         return question_key(base, account, parts.path, params)
 
     return key
-
-
-def _filter_function(token: Secret | None) -> Callable[[requests.Response], bool]:
-    """No answer is kept in which a server repeats the token."""
-
-    def keep(response: requests.Response) -> bool:
-        said = [response.content, *(value.encode() for value in response.headers.values())]
-        return token is None or not any(map(token.is_in, said))
-
-    return keep
 
 
 def _is_loopback(url: str) -> bool:

@@ -66,8 +66,17 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
         """A kept answer, if there is one and every byte of it is as it was."""
         query = "SELECT head, seal, body FROM answers WHERE key = ?"
         row = self.file.read(lambda connection: connection.execute(query, (key,)).fetchone(), None)
-        kept = None if row is None else _read(key, *row)
-        if kept is not None and self._uses.add(key):
+        if row is None:
+            return None
+        kept = _read(key, *row)
+        if kept is None:
+            self._remove(key)
+            warnings.warn(
+                "a kept answer is damaged and is not used; it is asked for again",
+                CacheWarning,
+                stacklevel=2,
+            )
+        elif self._uses.add(key):
             self.file.write(self._uses.write_down, None)
         return kept
 
@@ -107,12 +116,15 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
             self.file.settle()
 
     def __delitem__(self, key: str) -> None:
+        if not self._remove(key):
+            raise KeyError(key)
+
+    def _remove(self, key: str) -> int:
         def remove(connection: sqlite3.Connection) -> int:
             connection.execute("DELETE FROM register WHERE key = ?", (key,))
             return connection.execute("DELETE FROM answers WHERE key = ?", (key,)).rowcount
 
-        if not self.file.write(remove, 0):
-            raise KeyError(key)
+        return self.file.write(remove, 0)
 
     def __iter__(self) -> Iterator[str]:
         query = "SELECT key FROM register ORDER BY key"
@@ -206,12 +218,7 @@ def _read(key: str, head: str, seal: str, body: bytes) -> Kept | None:
         facts = json.loads(head)
         moment = datetime.fromisoformat(facts["fetched_at"])
         return Kept(facts["url"], facts["status"], facts["headers"], moment, body)
-    except (ValueError, KeyError, TypeError):
-        warnings.warn(
-            "a kept answer is damaged and is not used; it is asked for again",
-            CacheWarning,
-            stacklevel=2,
-        )
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from aatoolkit.errors import ConfigurationError
-from aatoolkit.http.database import OtherVersionError, connect
+from aatoolkit.http.database import FAULTS, OtherVersionError, connect, shrink
 from aatoolkit.http.place import FILE_NAME, default_folder, parts_of
 
 T = TypeVar("T")
@@ -93,15 +93,14 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
         of = f" WHERE key IN (SELECT key FROM register{where})" if where else ""
         connection.execute(f"DELETE FROM answers{of}", given)
         count = connection.execute(f"DELETE FROM register{where}", given).rowcount
-        connection.execute("PRAGMA incremental_vacuum").fetchall()
         connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        shrink(connection)
         return int(count)
 
     with _typed(place):
         try:
             return _run(place, clear, 0)
-        except sqlite3.DatabaseError as error:
+        except FAULTS as error:
             if host is not None or not _is_spoilt(error):
                 raise
         for part in parts_of(place):
@@ -123,7 +122,7 @@ def _typed(folder: Path) -> Iterator[None]:
     try:
         yield
         return
-    except (sqlite3.Error, OSError) as error:
+    except FAULTS as error:
         advice = "clearing it helps" if _is_spoilt(error) else "see to that, and try again"
         said = f"the cache {folder / FILE_NAME} cannot be read ({error}); {advice}"
     raise ConfigurationError(said, setting="cache")
@@ -131,7 +130,7 @@ def _typed(folder: Path) -> Iterator[None]:
 
 def _is_spoilt(error: Exception) -> bool:
     """Whether the file is of no use to anybody: not while another process holds on to it."""
-    if isinstance(error, OtherVersionError):
+    if isinstance(error, OtherVersionError | ValueError):
         return True
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
