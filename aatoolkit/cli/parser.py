@@ -153,7 +153,16 @@ def _study(listed: Any, commands: Mapping[str, Command]) -> None:
         return added
 
     record = command("record", "read scope options and sections into a study, and seal it")
-    record.add_argument("--title", help="what a new study is about")
+    record.add_argument("--title", help="what a new study is about, in a line")
+    record.add_argument("--description", metavar="TEXT", help="the same, at length")
+    record.add_argument(
+        "--creator",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="creators",
+        help="who makes a new study; may be repeated",
+    )
     read = record.add_mutually_exclusive_group()
     read.add_argument(
         "--section",

@@ -12,6 +12,7 @@ from aatoolkit.cli import report
 from aatoolkit.errors import AAToolkitError, StudyError
 from aatoolkit.study import Record, Study
 from aatoolkit.study.diff import frames
+from aatoolkit.study.places import STUDY
 from aatoolkit.text import visible
 
 if TYPE_CHECKING:
@@ -24,8 +25,12 @@ Note = Callable[[str], None]
 def record(asked: argparse.Namespace, project: Project, scope: Scope, note: Note) -> int:
     """Read scope options and sections into a study, and seal it; 1 if a section failed."""
     folder: Path = asked.study
-    resumed = (folder / "study.json").exists()
-    study = Study.resume(folder) if resumed else Study.create(folder, title=asked.title)
+    if (folder / STUDY).exists():
+        study = Study.resume(folder)
+    else:
+        study = Study.create(
+            folder, title=asked.title, description=asked.description, creators=asked.creators
+        )
     failed: dict[str, AAToolkitError] = {}
     with study:
         recorded = study.record(project)
@@ -34,8 +39,8 @@ def record(asked: argparse.Namespace, project: Project, scope: Scope, note: Note
         except AAToolkitError as error:
             failed["scope options"] = error
         failed |= recorded.read_all(scope, sections=asked.sections, progress=True).errors
-    for name, error in failed.items():
-        note(f"aatoolkit: {name} failed: {error}")
+    for name, why in failed.items():
+        note(f"aatoolkit: {name} failed: {why}")
     _records(study, asked.json)
     note(f"the study is in {folder}; cite it by its digest, {study.digest}")
     return 1 if failed else 0
