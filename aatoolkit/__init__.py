@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from aatoolkit.client import Client, Project, demo, project
     from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
-    from aatoolkit.parquet import read_metadata, read_parquet
+    from aatoolkit.parquet import read_metadata, read_parquet, rebuild
     from aatoolkit.payload import Payload
     from aatoolkit.scope import Scope, ScopeOptions
     from aatoolkit.section import Column, Section, Table
@@ -61,6 +61,7 @@ _HOMES = {
     "project": "client",
     "read_metadata": "parquet",
     "read_parquet": "parquet",
+    "rebuild": "parquet",
     "sections": "",
     "shred": "shred",
     "unshred": "shred",
@@ -93,6 +94,7 @@ __all__ = [
     "project",
     "read_metadata",
     "read_parquet",
+    "rebuild",
     "sections",
     "shred",
     "unshred",

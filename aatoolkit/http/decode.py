@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -16,6 +17,7 @@ ANSWERS = frozenset({200, 201, 202, 203, 204})
 """The statuses under which an answer may come."""
 
 _SHOWN = 1 << 12
+_SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 
 
 def judge(
@@ -54,11 +56,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     (2.0, None)
     """
     given = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(given)
-    except ValueError:
-        return _until(given)
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    return float(given) if _SECONDS.fullmatch(given) else _until(given)
 
 
 def _until(date: str) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import ssl
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -78,6 +79,13 @@ def mishap(error: Exception) -> Mishap:
         if any(isinstance(each, kinds) for each in behind):
             return found
     return Mishap("the connection broke off")
+
+
+def let_go(error: BaseException) -> None:
+    """Let go of all that an exception holds: frames with requests and sockets in them, and more."""
+    for each in tuple(_behind(error)):
+        traceback.clear_frames(each.__traceback__)
+        each.__traceback__ = each.__cause__ = each.__context__ = None
 
 
 def _behind(error: BaseException) -> Iterator[BaseException]:

@@ -24,7 +24,7 @@ from aatoolkit.http.address import BaseUrl
 from aatoolkit.http.body import PIECE, read_body
 from aatoolkit.http.call import HEAD, Call
 from aatoolkit.http.decode import ANSWERS, judge, retry_after
-from aatoolkit.http.mishap import LATE, Mishap, NoBundle, UnfitProxy, mishap
+from aatoolkit.http.mishap import LATE, Mishap, NoBundle, UnfitProxy, let_go, mishap
 from aatoolkit.http.retry import Failure, may_pass
 from aatoolkit.http.secret import Secret
 from aatoolkit.http.wire import POOLS, tls_context
@@ -95,6 +95,15 @@ class Transport(HTTPAdapter):
         manager.pool_classes_by_scheme = POOLS
         return manager
 
+    def close(self) -> None:
+        """Close the connections now; urllib3 would leave it to the garbage collector."""
+        for manager in (self.poolmanager, *self.proxy_manager.values()):
+            for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
+                pool = manager.pools.get(key)
+                if pool is not None:
+                    pool.close()
+        super().close()
+
     def send(  # type: ignore[override]
         self, request: requests.PreparedRequest, timeout: float = 60.0, **options: Any
     ) -> requests.Response:
@@ -124,10 +133,12 @@ class Transport(HTTPAdapter):
             with call.under_way():
                 return self._exchange(request, call, received, options)
         except Exception as error:
-            return self._failure(LATE if call.is_late else mishap(error), received)
+            what = LATE if call.is_late else mishap(error)
+            let_go(error)
+            return self._failure(what, received)
         except BaseException as error:
-            outcome = error.with_traceback(None)
-        outcome.__cause__ = outcome.__context__ = None
+            let_go(error)
+            outcome = error
         return outcome
 
     def _exchange(
@@ -152,7 +163,6 @@ class Transport(HTTPAdapter):
             self._receive(response.raw, call, received)
         finally:
             response.raw.close()
-        call.left()
         return self._judged(request, received)
 
     def _receive(self, raw: Any, call: Call, received: _Received) -> None:
@@ -163,6 +173,7 @@ class Transport(HTTPAdapter):
             # Framing may make a body as large again; beyond that, it is no way to send one.
             call.allow(2 * self._max_body + HEAD)
             read_body(pieces, coding, self._max_body, received.body)
+            call.left()
             return
         # The status says what happened; the body only adds words, as far as it comes.
         brief = Call(min(WORDS_SECONDS, call.left()))
