@@ -27,6 +27,7 @@
     AAToolkitWarning (UserWarning)
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
     ├─ UnknownAvailabilityWarning        a word of availability that is not known
+    ├─ RedactionWarning                  what is left out of a publication stands elsewhere in it
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
     └─ CacheWarning                      the cache cannot be used; answers come from the network
 
@@ -326,6 +327,10 @@ class SchemaDriftWarning(AAToolkitWarning):
 
 class UnknownAvailabilityWarning(AAToolkitWarning):
     """An answer says of its availability what is not understood; it is read as unknown."""
+
+
+class RedactionWarning(AAToolkitWarning):
+    """What is left out of one column of a publication stands in another."""
 
 
 class StaleDataWarning(AAToolkitWarning):

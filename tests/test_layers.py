@@ -63,6 +63,7 @@ ONLY = {
     "duckdb": "aatoolkit/service/",
     "starlette": "aatoolkit/service/",
     "uvicorn": "aatoolkit/service/",
+    "xlsxwriter": "aatoolkit/publish/",
 }
 """Packages that one folder only may import, even at call time."""
 
