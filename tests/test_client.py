@@ -267,14 +267,12 @@ def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply
     assert {name: type(error) for name, error in dataset.errors.items()} == {
         "ads": errors.DecodeError,
         "urls": errors.ServerFailed,
-        "chats": errors.NotVisible,
+        "chats": errors.NotFound,
     }
     assert dataset.errors["urls"].section == "urls"
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"), [(401, errors.NotAuthorized), (404, errors.NotVisible)]
-)
+@pytest.mark.parametrize(("status", "kind"), [(401, errors.NotAuthorized), (404, errors.NotFound)])
 def test_to_be_shut_out_is_one_error(
     project: Any, scripted: Any, reply: Any, status: int, kind: type[Exception]
 ) -> None:

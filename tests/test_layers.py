@@ -64,6 +64,9 @@ ONLY = {
     "starlette": "aatoolkit/service/",
     "uvicorn": "aatoolkit/service/",
     "xlsxwriter": "aatoolkit/publish/",
+    "ipywidgets": "aatoolkit/widgets/",
+    "anywidget": "aatoolkit/widgets/",
+    "traitlets": "aatoolkit/widgets/",
 }
 """Packages that one folder only may import, even at call time."""
 
