@@ -165,6 +165,12 @@ def _study_pack(asked: argparse.Namespace) -> int:
     return study.pack(asked, note)
 
 
+def _study_publish(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.publish(asked, note)
+
+
 def _doctor(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import doctor, report
 
@@ -201,6 +207,7 @@ COMMANDS: dict[str, parser.Command] = {
     "study verify": _study_verify,
     "study diff": _study_diff,
     "study pack": _study_pack,
+    "study publish": _study_publish,
     "doctor": _doctor,
     "synth": _synth,
     "serve": _serve,

@@ -139,7 +139,7 @@ def _command(listed: Any, name: str, doc: str, run: Command) -> argparse.Argumen
 
 def _study(listed: Any, commands: Mapping[str, Command]) -> None:
     """The commands that make and check studies."""
-    doc = "record, check and compare studies"
+    doc = "record, check, compare and publish studies"
     study = listed.add_parser("study", help=doc, description=f"{doc.capitalize()}.")
     actions = study.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
@@ -189,6 +189,21 @@ def _study(listed: Any, commands: Mapping[str, Command]) -> None:
     diff.add_argument("other", type=Path, metavar="OTHER", help="the study to compare it with")
     pack = command("pack", "put a study into one file")
     pack.add_argument("file", type=Path, metavar="FILE", help="the zip file to write")
+    publish = command("publish", "put the tables of a study into a folder for others to use")
+    publish.add_argument("out", type=Path, metavar="OUT", help="the folder to write")
+    publish.add_argument(
+        "--redact",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="leave out a column, a TABLE.COLUMN, or texts: all columns of words; may be repeated",
+    )
+    publish.add_argument("--excel", action="store_true", help="write a workbook too")
+    publish.add_argument("--csv", action="store_true", help="write CSV too")
+    publish.add_argument("--licence", metavar="SPDX", help="such as CC-BY-4.0")
+    publish.add_argument(
+        "--overwrite", action="store_true", help="replace an earlier publication in that folder"
+    )
 
 
 def _filters(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""``aatoolkit study``: record, show, verify, diff and pack."""
+"""``aatoolkit study``: record, show, verify, diff, pack and publish."""
 
 from __future__ import annotations
 
@@ -94,6 +94,22 @@ def pack(asked: argparse.Namespace, note: Note) -> int:
     study = Study(asked.study)
     report.files([study.pack(asked.file)], asked.json)
     note(f"digest {study.digest}")
+    return 0
+
+
+def publish(asked: argparse.Namespace, note: Note) -> int:
+    """Put a study's tables into a folder."""
+    study = Study(asked.study)
+    out = study.publish(
+        asked.out,
+        redact=asked.redact,
+        excel=asked.excel,
+        csv=asked.csv,
+        licence=asked.licence,
+        overwrite=asked.overwrite,
+    )
+    report.files(sorted(path for path in out.rglob("*") if path.is_file()), asked.json)
+    note(f"the publication is in {out}; it cites the study by its digest, {study.digest}")
     return 0
 
 

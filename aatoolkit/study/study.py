@@ -40,6 +40,7 @@ from aatoolkit.study.places import (
     is_ours,
     open_place,
 )
+from aatoolkit.study.publication import publish_study
 from aatoolkit.study.record import Record, canonical
 from aatoolkit.study.recorder import Recorder, versions
 from aatoolkit.study.replay import Replay
@@ -370,6 +371,76 @@ class Study:
         if not found:
             raise self._unfit(f"{found.found[0]}; only a sound study is packed")
         return pack(self._place, Path(path).expanduser())
+
+    def publish(
+        self,
+        out: str | os.PathLike[str],
+        *,
+        redact: str | Iterable[str] = (),
+        excel: bool = False,
+        csv: bool = False,
+        licence: str | None = None,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write the study's tables to a folder that needs no program of ours.
+
+        One Parquet file a table, over all hosts and scopes, with where and when beside each
+        row; ``datapackage.json`` (Frictionless), ``ro-crate-metadata.json`` (RO-Crate), a
+        codebook, ``CITATION.cff``, a README, checksums. Of several answers to one question it
+        holds the one that a replay gives. The same study and versions give the same bytes.
+
+        Parameters
+        ----------
+        out : str or path
+            The folder; it must be new or empty. It appears whole or not at all.
+        redact : str or iterable of str
+            What is left out: names of columns, ``table.column``, or ``texts`` for all columns
+            of words. Where that touches a section, its answers' own words about themselves,
+            the leaves that no column took and the examples of drift are left out too.
+        excel, csv : bool
+            Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
+            safe to open.
+        licence : str, optional
+            Under which licence it may be used: its SPDX identifier, such as ``CC-BY-4.0``.
+        overwrite : bool
+            Whether to replace an earlier publication in that folder.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        StudyError
+            If the study is not sealed, or is damaged.
+        ExportError
+            If a column to leave out does not exist, there is no answer, or what is in the
+            folder is no publication.
+        NotWritten
+            If the folder cannot be written, or something is there; nothing is changed.
+
+        Warns
+        -----
+        RedactionWarning
+            If what is left out of one column stands in another.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> folder = tempfile.mkdtemp()
+        >>> with aa.Study.create(f"{folder}/mine", title="What engines cite") as study:
+        ...     tables = study.record(aa.demo()).read("domains", days=7)
+        >>> out = study.publish(f"{folder}/out", redact="texts", licence="CC-BY-4.0")
+        >>> aa.read_parquet(out / "data" / "source_domains.parquet")["host"].unique().tolist()
+        ['acme.example']
+        """
+        found = self.verify()
+        if not found:
+            raise self._unfit(f"{found.found[0]}; only a sound study is published")
+        choices = {"redact": redact, "excel": excel, "csv": csv, "overwrite": overwrite}
+        return publish_study(self, Path(out).expanduser(), licence, **choices)
 
     def _hashes(self, record: Record) -> Hashes:
         """The hashes of what an answer becomes; none if it is an error, or becomes no tables."""
