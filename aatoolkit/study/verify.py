@@ -20,6 +20,7 @@ from aatoolkit.study.places import (
     TABLES,
     Place,
     answer_name,
+    is_answer,
     is_ours,
 )
 from aatoolkit.study.record import Record
@@ -208,7 +209,7 @@ class _Inspection:
     def answers(self) -> Iterable[Problem]:
         """Answers that are not what their name says, that are missing, or that nothing names."""
         named = {record.sha256 for record in self.records.values()}
-        there = {name: _sha256_in(name) for name in self.names if _is_answer(name)}
+        there = {name: _sha256_in(name) for name in self.names if is_answer(name)}
         for name, sha256 in there.items():
             if self.digests.get(name, sha256) != sha256:
                 yield self._touching("altered", name, "its bytes are not those that were recorded")
@@ -233,7 +234,7 @@ class _Inspection:
             yield self._touching("added", name, "it was not sealed")
         for name in sorted(there.keys() & listed.keys()):
             # An answer that is what its name says is right, and its line in the seal is not.
-            if there[name] != listed[name] and not _is_answer(name):
+            if there[name] != listed[name] and not is_answer(name):
                 yield self._touching("altered", name, "it is not what was sealed")
         if {*listed} == {*there}:
             yield Problem("altered", SEAL, "it does not fit the files")
@@ -277,10 +278,6 @@ class _Inspection:
         }
         answers = dict.fromkeys(record.name for record in touched.values())
         return Problem(kind, name, said, tuple(answers), tuple(tables))
-
-
-def _is_answer(name: str) -> bool:
-    return name.startswith(f"{ANSWERS}/") and is_ours(name)
 
 
 def _sha256_in(name: str) -> str:
