@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -172,7 +173,7 @@ class _Inspection:
             self.digests[name] = digest(data)
             if not name.startswith(ANSWERS):
                 self.bytes[name] = data
-        self.records = dict(_legible(self.bytes.get(MANIFEST, b"")))
+        self.records, self.broken = _records(self.bytes.get(MANIFEST, b""))
         self.hashes = read_tables(self.bytes.get(TABLES, b""))
 
     def problems(self) -> list[Problem]:
@@ -200,11 +201,8 @@ class _Inspection:
 
     def lines(self) -> Iterable[Problem]:
         """Lines of the manifest that are damaged, missing, or out of order."""
-        try:
-            read_lines(self.bytes.get(MANIFEST, b""))
-        except StudyError as error:
-            said = (error.problems or ("",))[0].removeprefix(f"{MANIFEST}: ")
-            yield self._touching("broken chain", MANIFEST, said)
+        if self.broken is not None:
+            yield self._touching("broken chain", MANIFEST, self.broken)
 
     def answers(self) -> Iterable[Problem]:
         """Answers that are not what their name says, that are missing, or that nothing names."""
@@ -284,13 +282,17 @@ def _sha256_in(name: str) -> str:
     return name.removeprefix(f"{ANSWERS}/")[:64]
 
 
-def _legible(manifest: bytes) -> Iterable[tuple[int, Record]]:
-    """The lines that can still be read, by their number."""
+def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
+    """The records by their line, and what is wrong; then those that can still be read."""
+    try:
+        return dict(enumerate(read_lines(manifest), 1)), None
+    except StudyError as error:
+        said = (error.problems or ("",))[0].removeprefix(f"{MANIFEST}: ")
+    legible = {}
     for number, line in enumerate(manifest.split(b"\n"), 1):
-        try:
-            yield number, Record.loads(line)
-        except StudyError:
-            continue
+        with contextlib.suppress(StudyError):
+            legible[number] = Record.loads(line)
+    return legible, said
 
 
 def _declared(record: Record) -> dict[str, list[str]]:
