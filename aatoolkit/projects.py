@@ -19,6 +19,7 @@ from aatoolkit.normalize import normalize
 from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
 from aatoolkit.progress import progress_bar
+from aatoolkit.recognise import envelope_of
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.tables import Dataset, Tables
 
@@ -88,9 +89,13 @@ class Project:
     def __init__(self, client: Service, host: str) -> None:
         self.client = client
         self.host = canonical_host(host)
+        self._options: ScopeOptions | None = None
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """What may be asked of the project.
+
+        They also say which engines could not report. Once they were read, the reads after
+        them take that into account; no read fetches them of its own accord.
 
         Parameters
         ----------
@@ -111,7 +116,8 @@ class Project:
         payload = self.client._fetcher.get(
             "scope-options", self.host, {"refresh": "1"} if refresh else {}, refresh=refresh
         )
-        return read_options(self.host, payload)
+        self._options = read_options(self.host, payload)
+        return self._options
 
     def fetch(
         self,
@@ -175,6 +181,9 @@ class Project:
     ) -> Tables:
         """One section, as tidy tables.
 
+        Where the service says with an error status why the section could not be measured, the
+        tables are empty and say so; any other error is raised.
+
         Parameters
         ----------
         section : str
@@ -209,7 +218,9 @@ class Project:
         if section is None:
             raise ScopeError("read takes one section; combined() reads the combined view")
         payload = self.fetch(section, scope, refresh=refresh, **filters)
-        return normalize(section, payload, strict=strict, dtype_backend=dtype_backend)
+        return normalize(
+            section, payload, strict=strict, dtype_backend=dtype_backend, options=self._options
+        )
 
     def read_all(
         self,
@@ -258,10 +269,12 @@ class Project:
                     name: pool.submit(copy_context().run, self.fetch, name, asked) for name in names
                 }
                 watched = progress_bar(names, progress)
-                dataset = _normalized((name, partial(_awaited, answers[name])) for name in watched)
+                answered = ((name, partial(_awaited, answers[name])) for name in watched)
+                got, failed = _gathered(answered)
             finally:
                 # Not waited for, so that an interrupt ends the call at once.
                 pool.shutdown(wait=False, cancel_futures=True)
+        dataset = _normalized(got, failed, self._options)
         _raise_if_shut_out(dataset)
         return dataset
 
@@ -287,7 +300,8 @@ class Project:
         >>> "domains" in aa.demo().combined()
         True
         """
-        return read_combined(self.fetch(None, scope, refresh=refresh, **filters))
+        payload = self.fetch(None, scope, refresh=refresh, **filters)
+        return read_combined(payload, self._options)
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -312,13 +326,13 @@ class Project:
         return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
 
 
-def read_combined(payload: Payload) -> Dataset:
+def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Dataset:
     """The tables of a combined view, by section; under ``combined`` where none can be told."""
     parts = combined.split(payload)
     if not parts:
         drawn = sections.propose(payload, "combined").section
-        return Dataset({"combined": normalize(drawn, payload)})
-    return _normalized((name, partial(_itself, part)) for name, part in parts.items())
+        return Dataset({"combined": normalize(drawn, payload, options=options)})
+    return _normalized(parts, {}, options)
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
@@ -353,13 +367,34 @@ def _known(section: str) -> str:
     )
 
 
-def _normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset:
-    """The tables of many answers; a section that fails is among the errors, in its place."""
-    results: dict[str, Tables] = {}
+def _gathered(
+    answers: Iterable[tuple[str, Callable[[], Payload]]],
+) -> tuple[dict[str, Payload], dict[str, AAToolkitError]]:
+    """The answers that came, and the errors of the others."""
+    got: dict[str, Payload] = {}
     failed: dict[str, AAToolkitError] = {}
     for name, answer in answers:
         try:
-            results[name] = normalize(name, answer())
+            got[name] = answer()
+        except AAToolkitError as error:
+            failed[name] = error
+    return got, failed
+
+
+def _normalized(
+    answers: Mapping[str, Payload],
+    failed: dict[str, AAToolkitError],
+    options: ScopeOptions | None,
+) -> Dataset:
+    """The tables of many answers; a section that fails is among the errors.
+
+    What most of the answers share is their envelope, whatever it is called.
+    """
+    envelope = envelope_of({name: answer.json for name, answer in answers.items()})
+    results: dict[str, Tables] = {}
+    for name, answer in answers.items():
+        try:
+            results[name] = normalize(name, answer, options=options, envelope=envelope)
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
@@ -373,10 +408,6 @@ def _awaited(future: Future[Payload]) -> Payload:
     while not wait([future], _STEP).done:
         pass
     return future.result()
-
-
-def _itself(payload: Payload) -> Payload:
-    return payload
 
 
 def _raise_if_shut_out(dataset: Dataset) -> None:
