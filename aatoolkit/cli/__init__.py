@@ -1,4 +1,6 @@
-"""The command line, ``aatoolkit``: demo, scope, read, export, collect, cache, doctor, synth, serve.
+"""The command line, ``aatoolkit``.
+
+demo, scope, read, export, collect, study, cache, doctor, synth, serve.
 
 Data goes to standard output, notes and progress to standard error. The exit code is 0 when
 all went well, 1 when something failed, 2 when the command was not understood.
@@ -157,6 +159,44 @@ def _cache(asked: argparse.Namespace) -> int:
     return 0
 
 
+def _study_record(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    scope = _asked_scope(asked)
+    with _project(asked) as project:
+        return study.record(asked, project, scope, note)
+
+
+def _study_show(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.show(asked)
+
+
+def _study_verify(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.verify(asked, note)
+
+
+def _study_diff(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.diff(asked, note)
+
+
+def _study_pack(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.pack(asked, note)
+
+
+def _study_publish(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.publish(asked, note)
+
+
 def _doctor(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import doctor, report
 
@@ -190,6 +230,12 @@ COMMANDS: dict[str, parser.Command] = {
     "export": _export,
     "collect": _collect,
     "cache": _cache,
+    "study record": _study_record,
+    "study show": _study_show,
+    "study verify": _study_verify,
+    "study diff": _study_diff,
+    "study pack": _study_pack,
+    "study publish": _study_publish,
     "doctor": _doctor,
     "synth": _synth,
     "serve": _serve,
