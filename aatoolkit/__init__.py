@@ -22,14 +22,17 @@ if TYPE_CHECKING:
     from aatoolkit import errors, sections
     from aatoolkit.availability import Availability, Cause, Status
     from aatoolkit.client import Client, Project, demo, project
+    from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
-    from aatoolkit.parquet import read_metadata, read_parquet
+    from aatoolkit.parquet import read_metadata, read_parquet, rebuild
     from aatoolkit.payload import Payload
     from aatoolkit.scope import Scope, ScopeOptions
     from aatoolkit.section import Column, Section, Table
     from aatoolkit.shred import shred, unshred
+    from aatoolkit.study import Study
     from aatoolkit.tables import Dataset, Tables
     from aatoolkit.tracked import concat
+    from aatoolkit.widgets import ScopePicker, SectionPicker
 
 __version__ = "0.1.0"
 
@@ -43,17 +46,22 @@ _HOMES = {
     "Project": "client",
     "Scope": "scope",
     "ScopeOptions": "scope",
+    "ScopePicker": "widgets",
     "Section": "section",
+    "SectionPicker": "widgets",
     "Status": "availability",
+    "Study": "study",
     "Table": "section",
     "Tables": "tables",
     "concat": "tracked",
     "demo": "client",
     "errors": "",
+    "logical_hash": "logical",
     "normalize": "normalize",
     "project": "client",
     "read_metadata": "parquet",
     "read_parquet": "parquet",
+    "rebuild": "parquet",
     "sections": "",
     "shred": "shred",
     "unshred": "shred",
@@ -70,18 +78,23 @@ __all__ = [
     "Project",
     "Scope",
     "ScopeOptions",
+    "ScopePicker",
     "Section",
+    "SectionPicker",
     "Status",
+    "Study",
     "Table",
     "Tables",
     "__version__",
     "concat",
     "demo",
     "errors",
+    "logical_hash",
     "normalize",
     "project",
     "read_metadata",
     "read_parquet",
+    "rebuild",
     "sections",
     "shred",
     "unshred",

@@ -259,6 +259,8 @@ class Accessor(Measured, Pictured):
         ------
         ExportError
             If a column cannot be written to Parquet.
+        NotWritten
+            If the file cannot be written; what was there is untouched.
         """
         return write_parquet(self._frame, path)
 

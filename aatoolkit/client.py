@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -28,6 +29,8 @@ class Client:
         names, or the system's key store. It is sent to this service and nowhere else.
     cache : bool or path
         Whether answers are kept, or the folder to keep them in.
+    cache_size : int
+        The bytes that the folder may take; what was used least recently makes room.
     offline : bool
         Answer from the cache alone, without opening a socket.
     expire_after : float
@@ -56,6 +59,7 @@ class Client:
         token: str | Secret | None = None,
         *,
         cache: bool | str | Path = True,
+        cache_size: int = 2 * 10**9,
         offline: bool = False,
         expire_after: float = 3600.0,
         deadline: float = 60.0,
@@ -72,6 +76,7 @@ class Client:
             base.url,
             settings.find_token(token, base.origin),
             cache=cache,
+            cache_size=cache_size,
             offline=offline,
             expire_after=expire_after,
             deadline=deadline,
@@ -104,6 +109,11 @@ class Client:
         'xn--bcher-kva.example'
         """
         return Project(self, host)
+
+    def _together(self) -> AbstractContextManager[object]:
+        from aatoolkit.http import ending_together
+
+        return ending_together()
 
     def close(self) -> None:
         """Close the connections; the client may be used again."""

@@ -6,12 +6,15 @@ import difflib
 import html
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from contextvars import copy_context
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from aatoolkit import combined, sections
-from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible, ScopeError
+from aatoolkit.errors import AAToolkitError, NotAuthorized, NotFound, NotVisible, ScopeError
+from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
 from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
@@ -19,11 +22,46 @@ from aatoolkit.progress import progress_bar
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.tables import Dataset, Tables
 
-if TYPE_CHECKING:
-    from aatoolkit.client import Client
-
 _STEP = 0.1
 """How long, in seconds, an interrupt may have to wait."""
+
+
+class Asker(Protocol):
+    """What finds the answer to one question."""
+
+    def get(
+        self,
+        resource: Any,
+        host: str,
+        params: Mapping[str, str],
+        *,
+        section: str | None = None,
+        scope: Scope | None = None,
+        refresh: bool = False,
+        expire_after: float | None = None,
+    ) -> Payload:
+        """The answer, or a `FetchError`."""
+
+
+class Service(Protocol):
+    """What a project asks: a client, or a study in its place."""
+
+    base_url: str
+    workers: int
+
+    @property
+    def _fetcher(self) -> Asker:
+        """What finds its answers."""
+
+    @property
+    def offline(self) -> bool:
+        """Whether no network is asked."""
+
+    def _together(self) -> AbstractContextManager[object]:
+        """While calls are made that end when the block does."""
+
+    def close(self) -> None:
+        """Close the connections."""
 
 
 class Project:
@@ -37,7 +75,7 @@ class Project:
     host : str
         The project's domain.
     client : Client
-        The service it is asked from.
+        The service it is asked from, or the study that answers in its place.
 
     Examples
     --------
@@ -47,9 +85,7 @@ class Project:
     'domains'
     """
 
-    def __init__(self, client: Client, host: str) -> None:
-        from aatoolkit.http import canonical_host
-
+    def __init__(self, client: Service, host: str) -> None:
         self.client = client
         self.host = canonical_host(host)
 
@@ -216,13 +252,16 @@ class Project:
         """
         asked, names = _scope(scope, filters), _names(sections)
         pool = ThreadPoolExecutor(min(self.client.workers, max(1, len(names))), "aatoolkit")
-        try:
-            answers = {name: pool.submit(self.fetch, name, asked) for name in names}
-            watched = progress_bar(names, progress)
-            dataset = _normalized((name, partial(_awaited, answers[name])) for name in watched)
-        finally:
-            # Not waited for, so that an interrupt ends the call at once.
-            pool.shutdown(wait=False, cancel_futures=True)
+        with self.client._together():
+            try:
+                answers = {
+                    name: pool.submit(copy_context().run, self.fetch, name, asked) for name in names
+                }
+                watched = progress_bar(names, progress)
+                dataset = _normalized((name, partial(_awaited, answers[name])) for name in watched)
+            finally:
+                # Not waited for, so that an interrupt ends the call at once.
+                pool.shutdown(wait=False, cancel_futures=True)
         _raise_if_shut_out(dataset)
         return dataset
 
@@ -248,12 +287,7 @@ class Project:
         >>> "domains" in aa.demo().combined()
         True
         """
-        payload = self.fetch(None, scope, refresh=refresh, **filters)
-        parts = combined.split(payload)
-        if not parts:
-            drawn = sections.propose(payload, "combined").section
-            return Dataset({"combined": normalize(drawn, payload)})
-        return _normalized((name, partial(_itself, part)) for name, part in parts.items())
+        return read_combined(self.fetch(None, scope, refresh=refresh, **filters))
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -276,6 +310,15 @@ class Project:
 
     def _repr_html_(self) -> str:
         return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+
+
+def read_combined(payload: Payload) -> Dataset:
+    """The tables of a combined view, by section; under ``combined`` where none can be told."""
+    parts = combined.split(payload)
+    if not parts:
+        drawn = sections.propose(payload, "combined").section
+        return Dataset({"combined": normalize(drawn, payload)})
+    return _normalized((name, partial(_itself, part)) for name, part in parts.items())
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
@@ -339,5 +382,5 @@ def _itself(payload: Payload) -> Payload:
 def _raise_if_shut_out(dataset: Dataset) -> None:
     """Raise what shut every section out: one wrong token is one error, not seventeen."""
     kinds = {type(error) for error in dataset.errors.values()}
-    if not len(dataset) and len(kinds) == 1 and kinds <= {NotAuthorized, NotVisible}:
+    if not len(dataset) and len(kinds) == 1 and kinds <= {NotAuthorized, NotVisible, NotFound}:
         raise next(iter(dataset.errors.values()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import html
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ FILTERS = ("engine", "topic", "category", "brand")
 
 DAYS = (7, 30, 90)
 """The documented windows, in days."""
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 UNTAGGED = "(none)"
 """The key under which prompts without a topic or category are counted; not a filter value."""
@@ -153,7 +156,7 @@ class Scope:
             If a value is not among the scope options; ``.suggestions`` holds near matches.
         """
         for name, values in self.filters.items():
-            known = options.values(name)
+            known = dict.fromkeys(options.values(name))
             unknown = tuple(value for value in values if value not in known)
             if unknown:
                 near = _near(unknown, known)
@@ -294,7 +297,7 @@ def _values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _is_text(value: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in value)
+    return _HALF_A_PAIR.search(value) is None
 
 
 def _near(unknown: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit.rebuilt import rebuild
 from aatoolkit.text import visible
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from aatoolkit.errors import AAToolkitError
     from aatoolkit.payload import Payload
@@ -63,6 +66,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         rows: Mapping[str, int],
         words: Mapping[str, str],
         extra: Callable[[], pd.DataFrame],
+        placement: Callable[[], dict[str, pa.Table]] = dict,
         availability: pd.DataFrame,
         drift: pd.DataFrame,
         payload: Payload | None = None,
@@ -76,6 +80,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         self._loaders = dict(loaders)
         self._frames: dict[str, pd.DataFrame] = {}
         self._extra = extra
+        self._placement = placement
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._loaders:
@@ -104,6 +109,27 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         if "" not in self._frames:
             self._frames[""] = self._extra()
         return self._frames[""]
+
+    @cached_property
+    def placement(self) -> dict[str, pa.Table]:
+        """Where everything stood in the answer, which `rebuild` goes by; it holds no values."""
+        return self._placement()
+
+    def rebuild(self) -> Any:
+        """The whole answer again, of the tables and ``extra`` as they are now.
+
+        Returns
+        -------
+        object
+            The JSON value. Values that were changed in a frame are changed in it; keys of
+            objects may come in another order.
+
+        Raises
+        ------
+        PayloadError
+            If a frame has lost rows or columns.
+        """
+        return rebuild(self, self.extra, self.placement)
 
     @property
     def summary(self) -> pd.DataFrame:

@@ -63,6 +63,9 @@ ONLY = {
     "duckdb": "aatoolkit/service/",
     "starlette": "aatoolkit/service/",
     "uvicorn": "aatoolkit/service/",
+    "ipywidgets": "aatoolkit/widgets/",
+    "anywidget": "aatoolkit/widgets/",
+    "traitlets": "aatoolkit/widgets/",
 }
 """Packages that one folder only may import, even at call time."""
 

@@ -1,0 +1,486 @@
+"""A study: what was read for an analysis, kept so that anyone can check it and run it again."""
+
+from __future__ import annotations
+
+import html
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit import strictjson
+from aatoolkit.client import Client
+from aatoolkit.errors import (
+    AAToolkitError,
+    AAToolkitWarning,
+    FetchError,
+    PayloadError,
+    ScopeError,
+    StudyError,
+)
+from aatoolkit.files import write_whole
+from aatoolkit.hosts import canonical_host
+from aatoolkit.normalize import normalize
+from aatoolkit.projects import Project, read_combined
+from aatoolkit.study.manifest import Writer, digest, read_lines
+from aatoolkit.study.pack import pack
+from aatoolkit.study.places import (
+    MANIFEST,
+    SEAL,
+    STUDY,
+    TABLES,
+    UNFINISHED,
+    Folder,
+    answer_name,
+    is_ours,
+    open_place,
+)
+from aatoolkit.study.record import Record, canonical
+from aatoolkit.study.recorder import Recorder, versions
+from aatoolkit.study.replay import Replay
+from aatoolkit.study.seal import Hashes, hashes_of, sums, write_tables
+from aatoolkit.study.verify import Verification, verify
+from aatoolkit.tables import Dataset
+from aatoolkit.text import visible
+
+if TYPE_CHECKING:
+    pass
+
+FORMAT = "aatoolkit-study"
+VERSION = 1
+
+
+class Study:
+    """What was read for an analysis: recorded once, checked and replayed by anyone.
+
+    ``Study.create(path)`` begins one, and what is then read through ``study.project(…)`` is
+    kept. ``Study(path)`` opens one, and ``study.project(host)`` answers from it alone, without
+    a network. A folder holds it, in files that need no program of ours:
+
+    - ``study.json``: title, description, creators, when it was begun.
+    - ``answers/<sha256>.json``: each answer once, byte for byte as the service gave it, under
+      the SHA-256 of its bytes. What a service says beside an error status is kept in the same
+      way, whether or not it is JSON.
+    - ``manifest.jsonl``: one line of JSON a record, in the order of recording: the request
+      (origin, path, parameters; never a token or an account), when it was answered, status,
+      the SHA-256 of the answer, a few response headers, the versions of the software, and in
+      ``previous`` the SHA-256 of the line before.
+    - ``tables.json``: for each line of the manifest, the rows and the logical hash of every
+      table that the answer becomes.
+    - ``SHA256SUMS``: the SHA-256 of every other file, for ``sha256sum -c SHA256SUMS``. It is
+      the seal: nothing can be changed, taken away or added unnoticed. The SHA-256 of the seal
+      is the digest of the study; whoever cites the digest can be proved wrong or right.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder of the study, or the file that ``study.pack`` made of it.
+
+    Raises
+    ------
+    StudyError
+        If there is no study.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import aatoolkit as aa
+    >>> folder = tempfile.mkdtemp()
+    >>> with aa.Study.create(f"{folder}/mine", title="What engines cite") as study:
+    ...     live = study.record(aa.demo()).read("domains", days=7)
+    >>> again = aa.Study(f"{folder}/mine").project("acme.example").read("domains", days=7)
+    >>> again.main.equals(live.main)
+    True
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._place = open_place(path)
+        self._writer: Writer | None = None
+        self.path = self._place.path
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        description: str | None = None,
+        creators: Iterable[str] = (),
+    ) -> Study:
+        """Begin a study in a new or empty folder.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder.
+        title, description : str, optional
+            What it is about.
+        creators : iterable of str
+            Who makes it.
+
+        Raises
+        ------
+        StudyError
+            If something is there, or the folder cannot be written to.
+        """
+        folder = Path(path).expanduser()
+        about = {
+            "format": FORMAT,
+            "version": VERSION,
+            "title": title or folder.name,
+            "description": description,
+            "creators": [creators] if isinstance(creators, str) else [*creators],
+            "created_at": f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}",
+        }
+        problem = ""
+        try:
+            if folder.exists() and next(folder.iterdir(), None) is not None:
+                problem = "something is there; Study.resume goes on with a study"
+            else:
+                (folder / MANIFEST).parent.mkdir(parents=True, exist_ok=True)
+                (folder / MANIFEST).touch()
+                write_whole(folder / STUDY, canonical(about) + b"\n")
+        except OSError as error:
+            problem = error.strerror or type(error).__name__
+        if problem:
+            raise StudyError(f"no study can begin at {folder}: {problem}", path=str(folder))
+        return cls.resume(folder)
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str]) -> Study:
+        """Go on recording a study; the seal is taken off by the first new answer.
+
+        Raises
+        ------
+        StudyError
+            If there is no study, or it is packed.
+        """
+        study = cls(path)
+        if not isinstance(study._place, Folder):
+            raise StudyError(
+                f"{study.path} is packed, and stays as it is; record into a folder",
+                path=str(study.path),
+            )
+        _ = study.about
+        study._writer = Writer(study.path)
+        return study
+
+    # -- what it holds ---------------------------------------------------------------------
+
+    @cached_property
+    def about(self) -> Mapping[str, Any]:
+        """Title, description, creators and ``created_at``.
+
+        Raises
+        ------
+        StudyError
+            If they are damaged, or of a newer version.
+        """
+        try:
+            found = strictjson.decode(self._place.read(STUDY))
+        except StudyError:
+            raise
+        except AAToolkitError:
+            found = None
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise self._unfit(f"{STUDY} is not that of a study")
+        if found.get("version") != VERSION:
+            raise self._unfit(f"it has version {found.get('version')!r}; update aatoolkit")
+        shown = {name: found.get(name) for name in ("title", "description", "created_at")}
+        creators = found.get("creators")
+        if not isinstance(creators, list) or not all(isinstance(one, str) for one in creators):
+            raise self._unfit(f"{STUDY} names creators that are no names")
+        if not all(isinstance(said, str | None) for said in shown.values()):
+            raise self._unfit(f"{STUDY} holds what is no text")
+        return {**shown, "creators": tuple(creators)}
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return str(self.about["title"])
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether what is read through it is kept."""
+        return self._writer is not None
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Every record, in the order of recording.
+
+        Raises
+        ------
+        StudyError
+            If the manifest is damaged.
+        """
+        return tuple(read_lines(self._place.read(MANIFEST)))
+
+    @property
+    def current(self) -> tuple[Record, ...]:
+        """The records that a replay answers with, one for each question, in a fixed order.
+
+        Of several answers to one question it is the last that can be used; an error counts
+        where there is no such answer.
+        """
+        found: dict[tuple[str, ...], Record] = {}
+        for record in self.records:
+            before = found.get(record.question)
+            if before is None or record.error is None or before.error is not None:
+                found[record.question] = record
+        return tuple(found[asked] for asked in sorted(found))
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The projects it holds answers of."""
+        return tuple(sorted({record.host for record in self.records}))
+
+    @property
+    def digest(self) -> str | None:
+        """The SHA-256 of the seal, to be cited; None while the study is not sealed."""
+        return digest(self._place.read(SEAL)) if SEAL in self._place.names() else None
+
+    def answer(self, record: Record) -> bytes:
+        """The bytes of an answer.
+
+        Raises
+        ------
+        StudyError
+            If they are missing or are not what was recorded.
+        """
+        body = self._place.read(answer_name(record.sha256))
+        if digest(body) != record.sha256:
+            raise self._unfit(f"{answer_name(record.sha256)} is not what was recorded")
+        return body
+
+    def tables(self, record: Record) -> Dataset:
+        """The tables that an answer becomes, by section; scope options are one.
+
+        Parameters
+        ----------
+        record : Record
+            One of the study's records.
+
+        Raises
+        ------
+        FetchError
+            The error that was recorded, if the answer is one.
+        StudyError
+            If the answer is missing or is not what was recorded.
+        """
+        return _tables(record, self.answer(record))
+
+    # -- sealing and checking ----------------------------------------------------------------
+
+    def seal(self) -> str:
+        """Close the study: write the hash of every table, and of every file.
+
+        What is recorded later takes the seal off again.
+
+        Returns
+        -------
+        str
+            The digest of the study, to be cited.
+
+        Raises
+        ------
+        StudyError
+            If the study was opened to be replayed, is damaged, or its folder holds other files.
+        """
+        writer = self._recording()
+        with writer.held():
+            if self.digest is not None and self.verify():
+                return str(self.digest)
+            for name in self._place.names():
+                if UNFINISHED.fullmatch(name):
+                    (self.path / name).unlink(missing_ok=True)
+            hashes = [self._hashes(record) for record in self.records]
+            self._write(TABLES, write_tables(hashes, versions()))
+            names = [name for name in self._place.names() if name != SEAL]
+            foreign = [name for name in names if not is_ours(name)]
+            if foreign:
+                raise self._unfit(f"its folder holds {', '.join(foreign[:3])}; move it elsewhere")
+            self._write(SEAL, sums({name: digest(self._place.read(name)) for name in names}))
+        found = self.verify()
+        if not found:
+            raise self._unfit(str(found.found[0]))
+        return str(found.digest)
+
+    def verify(self, *, replay: bool = False) -> Verification:
+        """Look at every byte: whether anything was altered, taken away, added or swapped.
+
+        Parameters
+        ----------
+        replay : bool
+            Whether to make the tables again too, and compare their hashes with those that
+            were sealed.
+
+        Returns
+        -------
+        Verification
+            True if all is as it was sealed. Compare its ``digest`` with the one that was cited:
+            only that tells a study from another one that was sealed as carefully.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
+        ...     options = study.record(aa.demo()).scope_options()
+        >>> bool(study.verify(replay=True))
+        True
+        """
+        return verify(self._place, self._hashes if replay else None)
+
+    def pack(self, path: str | os.PathLike[str]) -> Path:
+        """Put the study into one zip file, which ``Study`` opens as it is.
+
+        The same study gives the same bytes.
+
+        Raises
+        ------
+        StudyError
+            If the study is not sealed, or is damaged.
+        """
+        found = self.verify()
+        if not found:
+            raise self._unfit(f"{found.found[0]}; only a sound study is packed")
+        return pack(self._place, Path(path).expanduser())
+
+    def _hashes(self, record: Record) -> Hashes:
+        """The hashes of what an answer becomes; none if it is an error, or becomes no tables."""
+        body = self.answer(record)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AAToolkitWarning)
+                return hashes_of(_tables(record, body))
+        except (FetchError, PayloadError, ScopeError):
+            return {}
+
+    def _recording(self) -> Writer:
+        if self._writer is None:
+            raise StudyError(
+                "this study was opened to be replayed; Study.resume(path) goes on recording it",
+                path=str(self.path),
+            )
+        return self._writer
+
+    def _write(self, name: str, content: bytes) -> None:
+        write_whole(self.path / name, content)
+
+    # -- reading through it ----------------------------------------------------------------
+
+    def record(self, project: Project) -> Project:
+        """A project of which every answer is kept in the study.
+
+        Parameters
+        ----------
+        project : Project
+            Any project, such as ``aa.demo()``.
+
+        Raises
+        ------
+        StudyError
+            If the study was opened to be replayed.
+        """
+        writer = self._recording()
+        if not isinstance(project.client, Client):
+            raise StudyError("this project is recorded or replayed already", path=str(self.path))
+        return Project(Recorder(project.client, writer.append), project.host)
+
+    def project(self, host: str, *, base_url: str | None = None, **settings: Any) -> Project:
+        """The project of a host: recorded from the service, or replayed from the study.
+
+        Parameters
+        ----------
+        host : str
+            The project's domain.
+        base_url : str, optional
+            The service. A replay needs it only if the study holds answers of several.
+        **settings
+            How the service is asked, as for ``aa.project``; a replay takes none.
+
+        Raises
+        ------
+        StudyError
+            If the study is damaged, or cannot be used in this way.
+        NotCached
+            If the study holds nothing of the host.
+        """
+        if self._writer is not None:
+            return self.record(Client(base_url, **settings).project(host))
+        if settings:
+            raise StudyError(
+                f"a replay asks no service and takes no {', '.join(settings)}; "
+                "Study.resume(path) goes on recording",
+                path=str(self.path),
+            )
+        return self._replayed(canonical_host(host), base_url)
+
+    def _replayed(self, host: str, base_url: str | None) -> Project:
+        records = self.current
+        services = sorted({record.base_url for record in records if record.host == host})
+        if base_url is not None:
+            services = [base_url.rstrip("/")]
+        if not services:
+            raise StudyError(
+                f"the study at {self.path} holds nothing of {host}; it holds "
+                f"{', '.join(self.hosts) or 'nothing'}",
+                path=str(self.path),
+            )
+        if len(services) > 1:
+            raise StudyError(
+                f"the study holds answers of {host} from {', '.join(services)}; choose one "
+                "with base_url=",
+                path=str(self.path),
+            )
+        (service,) = services
+        asked = (record for record in records if record.base_url == service)
+        return Project(Replay(self, service, asked), host)
+
+    def __enter__(self) -> Study:
+        """Record for as long as the block runs; the study is sealed if it ends well."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None and self._writer is not None:
+            self.seal()
+
+    def __repr__(self) -> str:
+        sealed = self.digest
+        return (
+            f"<Study {visible(self.title)!r}: {len(self.records)} answers of "
+            f"{', '.join(self.hosts) or 'nothing'}, "
+            f"{'not sealed' if sealed is None else f'sealed {sealed[:12]}'}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+
+    def _unfit(self, problem: str) -> StudyError:
+        return StudyError(
+            f"the study at {self.path} cannot be used: {problem}",
+            path=str(self.path),
+            problems=(problem,),
+        )
+
+
+def _tables(record: Record, body: bytes) -> Dataset:
+    """The tables that an answer becomes, or the error that it is."""
+    error = record.raised(body)
+    if error is not None:
+        raise error
+    payload = record.payload(body)
+    if record.resource == "scope-options":
+        return Dataset({"scope_options": normalize("scope_options", payload)})
+    if record.section is None:
+        return read_combined(payload)
+    return Dataset({record.section: normalize(record.section, payload)})
