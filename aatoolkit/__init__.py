@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aatoolkit import errors, sections
     from aatoolkit.availability import Availability, Cause, Status
     from aatoolkit.client import Client, Project, demo, project
+    from aatoolkit.dataset import Dataset
     from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
     from aatoolkit.parquet import read_metadata, read_parquet, rebuild
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from aatoolkit.section import Column, Section, Table
     from aatoolkit.shred import shred, unshred
     from aatoolkit.study import Study
-    from aatoolkit.tables import Dataset, Tables
+    from aatoolkit.tables import Tables
     from aatoolkit.tracked import concat
     from aatoolkit.widgets import ScopePicker, SectionPicker
 
@@ -41,7 +42,7 @@ _HOMES = {
     "Cause": "availability",
     "Client": "client",
     "Column": "section",
-    "Dataset": "tables",
+    "Dataset": "dataset",
     "Payload": "payload",
     "Project": "client",
     "Scope": "scope",

@@ -74,11 +74,11 @@ class Pictured:
         <Picture: N by engine: chatgpt 3; 1 not measured>
         """
         try:
-            from aatoolkit import plot
+            from aatoolkit.plot.draw import plot
         except ModuleNotFoundError as error:
             missing = error.name
         else:
-            return plot.plot(self._frame, kind, x, y, by, top, ax)
+            return plot(self._frame, kind, x, y, by, top, ax)
         raise ImportError(
             f'pictures need {missing}, which is not installed: pip install "aatoolkit[plot]"'
         )

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from aatoolkit import combined, sections
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
@@ -20,7 +21,7 @@ from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
 from aatoolkit.progress import progress_bar
 from aatoolkit.scope import Scope, ScopeOptions
-from aatoolkit.tables import Dataset, Tables
+from aatoolkit.tables import Tables
 
 _STEP = 0.1
 """How long, in seconds, an interrupt may have to wait."""

@@ -22,7 +22,7 @@ import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError, ConfigurationError
 from aatoolkit.metadata import ColumnMetadata, FrameMetadata, Source, attach
-from aatoolkit.plot import KINDS
+from aatoolkit.plot.draw import KINDS
 from aatoolkit.plot.marks import BAD, GOOD, GRID, INK, MISSING, MUTED, PAPER, SERIES, looks
 from aatoolkit.service import Store, synthesize
 

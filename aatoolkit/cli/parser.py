@@ -73,15 +73,18 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     export = command("export", "write every table as Parquet")
     export.add_argument("host", metavar="HOST", help="the project's domain")
     export.add_argument("out", type=Path, metavar="DIR", help="where the files go")
-    export.add_argument(
-        "--section",
-        action="append",
-        metavar="NAME",
-        dest="sections",
-        help="this section only; may be repeated (default: all 17)",
-    )
+    _sections(export)
     _filters(export)
     _connection(export)
+
+    report = command("report", "write one page of HTML with pictures and tables")
+    report.add_argument("host", metavar="HOST", help="the project's domain")
+    report.add_argument(
+        "-o", "--out", type=Path, metavar="FILE", required=True, help="where the page goes"
+    )
+    _sections(report)
+    _filters(report)
+    _connection(report)
 
     doctor = command("doctor", "say what is installed, set and reachable")
     doctor.add_argument("host", metavar="HOST", nargs="?", help="a project to try to reach")
@@ -126,6 +129,16 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
         help="answer 502 to scope options, to see what a client makes of it",
     )
     return parser
+
+
+def _sections(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--section",
+        action="append",
+        metavar="NAME",
+        dest="sections",
+        help="this section only; may be repeated (default: all 17)",
+    )
 
 
 def _filters(parser: argparse.ArgumentParser) -> None:

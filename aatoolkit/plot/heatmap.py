@@ -116,9 +116,10 @@ def plan(sheet: Sheet, asked: Asked) -> Heatmap | None:
     """Cells of the best number, by the last two columns of the key, time across."""
     if asked.x and not asked.by and not asked.kind:
         return None
-    y = next(iter(asked.y or [*sheet.measures, *sheet.numbers]), None)
+    y = next(iter(asked.y or [*sheet.measures, *_placed(sheet)]), None)
     times = sheet.times[:1]
-    keys = [*[name for name in sheet.keys if name not in times][-(2 - len(times)) :], *times]
+    named = [name for name in sheet.keys if sheet.kinds[name] in ("word", "flag")]
+    keys = [*named[-(2 - len(times)) :], *times]
     x = asked.x or next((name for name in reversed(keys) if name != asked.by), None)
     by = asked.by or next((name for name in keys if name != x), None)
     if y is None or x is None or by is None or x == by or y in (x, by):
@@ -154,6 +155,11 @@ def plan(sheet: Sheet, asked: Asked) -> Heatmap | None:
     )
 
 
+def _placed(sheet: Sheet) -> list[str]:
+    """Numbers that make no bars, and tell something as cells: places, and metrics by name."""
+    return [n for n in sheet.numbers if sheet.unit(n) == RANK or sheet.varies_with(n)]
+
+
 def _adds(sheet: Sheet, y: str, keys: int) -> bool:
     """Whether a number can stand in two columns of the key without a third."""
     rule = sheet.rule(y)
@@ -174,7 +180,7 @@ def _write(axes: Axes, mesh: object, values: np.ndarray, unit: str | None) -> No
             number(float(value), unit),
             ha="center",
             va="center",
-            **canvas.plain(fontsize=8, color="black" if light > 0.18 else "white"),
+            **canvas.plain(fontsize=8, color="#000000" if light > 0.18 else "#fefefe"),
         )
 
 

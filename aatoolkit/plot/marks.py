@@ -37,10 +37,10 @@ class Mark:
 SERIES = (
     Mark("#0072b2", "", "o", "-"),
     Mark("#d55e00", "\\\\\\\\", "s", (0, (5, 2))),
-    Mark("#009e73", "....", "^", (0, (1, 1))),
+    Mark("#009e73", "||||", "^", (0, (1, 1))),
     Mark("#7d4f8e", "xxxx", "D", (0, (5, 1, 1, 1))),
     Mark("#1f2328", "----", "v", (0, (3, 1, 1, 1, 1, 1))),
-    Mark("#3b9ad9", "oo", "P", (0, (8, 2))),
+    Mark("#3b9ad9", "++++", "P", (0, (8, 2))),
 )
 """The looks of series, in the order in which they are given out."""
 

@@ -107,7 +107,7 @@ def source_line(sources: tuple[Source, ...]) -> str:
         hosts = dict.fromkeys(source.host or "unknown" for source in sources)
         return visible(f"{len(sources)} answers of {', '.join(hosts)}")
     (source,) = sources
-    said = [source.host or "unknown host", source.section or "", _scope(source.scope)]
+    said = [source.host or "unknown host", source.section or "", scope_words(source.scope)]
     if source.fetched_at:
         said.append(f"fetched {_moment(source.fetched_at)}")
     if source.stale:
@@ -115,7 +115,8 @@ def source_line(sources: tuple[Source, ...]) -> str:
     return visible(" · ".join(part for part in said if part))
 
 
-def _scope(query: str | None) -> str:
+def scope_words(query: str | None) -> str:
+    """The window and the filters of a scope."""
     asked: dict[str, list[str]] = {}
     for name, value in parse_qsl(query or ""):
         asked.setdefault(name, []).append(value)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import strictjson
 from aatoolkit.client import Client
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import (
     AAToolkitError,
     AAToolkitWarning,
@@ -44,7 +45,6 @@ from aatoolkit.study.recorder import Recorder, versions
 from aatoolkit.study.replay import Replay
 from aatoolkit.study.seal import Hashes, hashes_of, sums, write_tables
 from aatoolkit.study.verify import Verification, verify
-from aatoolkit.tables import Dataset
 from aatoolkit.text import visible
 
 if TYPE_CHECKING:
