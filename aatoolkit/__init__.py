@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aatoolkit.availability import Availability, Cause, Status
     from aatoolkit.client import Client, Project, collect, demo, project
     from aatoolkit.collection import Collection
+    from aatoolkit.dataset import Dataset
     from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
     from aatoolkit.parquet import read_metadata, read_parquet, rebuild
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from aatoolkit.section import Column, Section, Table
     from aatoolkit.shred import shred, unshred
     from aatoolkit.study import Study
-    from aatoolkit.tables import Dataset, Tables
+    from aatoolkit.tables import Tables
     from aatoolkit.tracked import concat
     from aatoolkit.widgets import ScopePicker, SectionPicker
 
@@ -43,7 +44,7 @@ _HOMES = {
     "Client": "client",
     "Collection": "collection",
     "Column": "section",
-    "Dataset": "tables",
+    "Dataset": "dataset",
     "Payload": "payload",
     "Project": "client",
     "Scope": "scope",

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from aatoolkit import settings
 from aatoolkit.collection import Collection
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.projects import Project
 from aatoolkit.reading import known_sections, raise_if_shut_out, read_many
 from aatoolkit.scope import Scope
-from aatoolkit.tables import Dataset
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret

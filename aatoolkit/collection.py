@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.scope import Scope
-from aatoolkit.tables import Dataset, html_table
+from aatoolkit.tables import html_table
 from aatoolkit.text import visible
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from aatoolkit import combined, sections
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
@@ -22,7 +23,7 @@ from aatoolkit.reading import (
     read_many,
 )
 from aatoolkit.scope import Scope, ScopeOptions
-from aatoolkit.tables import Dataset, Tables
+from aatoolkit.tables import Tables
 
 
 class Asker(Protocol):

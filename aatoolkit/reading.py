@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from aatoolkit import sections
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import AAToolkitError, ScopeError
 from aatoolkit.gather import in_order
 from aatoolkit.normalize import normalize
@@ -16,7 +17,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.progress import progress_bar
 from aatoolkit.recognise import envelope_of
 from aatoolkit.scope import ScopeOptions
-from aatoolkit.tables import Dataset, Tables
+from aatoolkit.tables import Tables
 
 Fetch = Callable[[str], Payload]
 """What fetches one section of some host in some scope."""

@@ -1,6 +1,6 @@
 """The command line, ``aatoolkit``.
 
-demo, scope, read, export, collect, study, cache, doctor, synth, serve.
+demo, scope, read, export, report, collect, study, cache, doctor, synth, serve.
 
 Data goes to standard output, notes and progress to standard error. The exit code is 0 when
 all went well, 1 when something failed, 2 when the command was not understood.
@@ -135,6 +135,15 @@ def _export(asked: argparse.Namespace) -> int:
     return report.export(dataset, asked.out, asked.json)
 
 
+def _report(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report
+
+    scope = _asked_scope(asked)
+    with _project(asked) as project:
+        dataset = project.read_all(scope, sections=asked.sections, progress=True)
+    return report.page(dataset, asked.out, asked.json)
+
+
 def _collect(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
@@ -228,6 +237,7 @@ COMMANDS: dict[str, parser.Command] = {
     "scope": _scope,
     "read": _read,
     "export": _export,
+    "report": _report,
     "collect": _collect,
     "cache": _cache,
     "study record": _study_record,

@@ -75,6 +75,15 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _filters(export)
     _connection(export)
 
+    report = command("report", "write one page of HTML with pictures and tables")
+    report.add_argument("host", metavar="HOST", help="the project's domain")
+    report.add_argument(
+        "-o", "--out", type=Path, metavar="FILE", required=True, help="where the page goes"
+    )
+    _sections(report)
+    _filters(report)
+    _connection(report)
+
     collect = command("collect", "write every table of many hosts as Parquet, host by host")
     collect.add_argument("hosts", metavar="HOST", nargs="+", help="the projects' domains")
     collect.add_argument(
