@@ -9,7 +9,7 @@ from typing import Any
 from aatoolkit.availability import Availability, Status
 from aatoolkit.paths import Each, Field
 from aatoolkit.recognise import codes, footnotes, keys, roles
-from aatoolkit.recognise.answer import Answer, given, weighed
+from aatoolkit.recognise.answer import MOST_FIELDS, Answer, given, weighed
 from aatoolkit.recognise.fields import measures, sibling_state
 from aatoolkit.recognise.parts import state_in, words_in
 from aatoolkit.recognise.phrases import STRONG
@@ -44,6 +44,8 @@ def _spoken_for(name: str) -> bool:
 def _rows(answer: Answer, rows: Vector) -> None:
     objects = [value for value in rows.values if type(value) is dict]
     names = dict.fromkeys(name for one in objects for name in one)
+    if len(names) > MOST_FIELDS:
+        return
     folded = {roles.fold(name): name for name in names}
     for name in names:
         said = keys.suffix(name)
