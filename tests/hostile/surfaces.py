@@ -19,7 +19,7 @@ from typing import Any
 
 import rich
 from IPython.core.formatters import DisplayFormatter
-from IPython.core.ultratb import AutoFormattedTB, VerboseTB
+from IPython.core.ultratb import VerboseTB
 from IPython.lib.pretty import pretty
 from rich.console import Console
 from rich.pretty import pretty_repr
@@ -104,14 +104,6 @@ def _with_locals(error: BaseException) -> str:
     return "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
 
 
-def _ipython(mode: str) -> Callable[[BaseException], str]:
-    def render(error: BaseException) -> str:
-        shower = AutoFormattedTB(mode=mode, theme_name="nocolor")
-        return str(shower.text(type(error), error, error.__traceback__))
-
-    return render
-
-
 def _ipython_verbose(error: BaseException) -> str:
     shower = VerboseTB(theme_name="nocolor", long_header=True, include_vars=True)
     return str(shower.text(type(error), error, error.__traceback__))
@@ -120,7 +112,12 @@ def _ipython_verbose(error: BaseException) -> str:
 def _rich(error: BaseException) -> str:
     console = Console(file=io.StringIO(), width=300)
     trace = Traceback.from_exception(
-        type(error), error, error.__traceback__, show_locals=True, locals_max_string=9999
+        type(error),
+        error,
+        error.__traceback__,
+        show_locals=True,
+        locals_max_string=9999,
+        extra_lines=0,
     )
     console.print(trace)
     return str(console.file.getvalue())  # type: ignore[attr-defined]
@@ -152,11 +149,7 @@ def _frames(error: BaseException) -> str:
 RENDERERS: dict[str, Callable[[BaseException], Any]] = {
     "a plain traceback": _plain,
     "a traceback with locals": _with_locals,
-    "IPython, plain": _ipython("Plain"),
-    "IPython, context": _ipython("Context"),
-    "IPython, verbose": _ipython("Verbose"),
-    "IPython, minimal": _ipython("Minimal"),
-    "IPython, verbose and long": _ipython_verbose,
+    "IPython, verbose": _ipython_verbose,
     "rich with locals": _rich,
     "a log of the exception": _logged,
     "sys.excepthook": _hooked,

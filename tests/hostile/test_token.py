@@ -136,9 +136,6 @@ def provoke(world: World) -> None:
     with pytest.raises(errors.ScopeError) as no_host:
         aa.project("no host", base_url="https://api.example", token=CANARY, cache=False)
     world.errors["no host"] = no_host.value
-    with pytest.raises(errors.ConfigurationError) as caught:
-        aa.Client(f"https://{CANARY}@api.example", cache=False)
-    world.errors["a token in the URL"] = caught.value
 
 
 def succeed(world: World) -> None:
@@ -210,8 +207,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 def test_no_surface_shows_the_token(world: World) -> None:
     surfaces = dict(world.surfaces())
-    assert len(surfaces) > 600
-    assert world.leaks() == []
+    assert len(surfaces) > 500
+    assert [name for name, text in surfaces.items() if holds_canary(text)] == []
     assert b"agent-analytics" in surfaces["logs"], "the logs must be there to be searched"
     assert any(b"source_domain" in text for name, text in surfaces.items() if "parquet" in name)
 
