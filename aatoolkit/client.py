@@ -49,6 +49,13 @@ class Client:
     workers : int
         How many sections are asked for at once.
 
+    Attributes
+    ----------
+    base_url : str
+        The address of the service, in its one spelling.
+    offline : bool
+        Whether answers come from the cache alone.
+
     Raises
     ------
     ConfigurationError
@@ -78,6 +85,8 @@ class Client:
 
         # Hidden before anything can fail: tracebacks may show the arguments of a call.
         token = Secret.wrap(token)
+        # They may show a client that is only half made, too.
+        self.base_url, self.offline = "?", offline
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)
@@ -91,11 +100,6 @@ class Client:
             deadline=deadline,
             workers=self.workers,
         )
-
-    @property
-    def offline(self) -> bool:
-        """Whether answers come from the cache alone."""
-        return self._fetcher.offline
 
     @property
     def has_token(self) -> bool:

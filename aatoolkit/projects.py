@@ -84,6 +84,7 @@ class Project:
 
     def __init__(self, client: Service, host: str) -> None:
         self.client = client
+        self.host = "?"  # until it is known to be one: tracebacks may show the half-made
         self.host = canonical_host(host)
         self._options: ScopeOptions | None = None
 
