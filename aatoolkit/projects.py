@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
 import html
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
-from contextvars import copy_context
+from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Any, Protocol
 
 from aatoolkit import combined, sections
-from aatoolkit.errors import AAToolkitError, NotAuthorized, NotFound, NotVisible, ScopeError
+from aatoolkit.dataset import Dataset
+from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
 from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
-from aatoolkit.progress import progress_bar
-from aatoolkit.recognise import envelope_of
+from aatoolkit.reading import (
+    known_section,
+    known_sections,
+    normalized,
+    raise_if_shut_out,
+    read_many,
+)
 from aatoolkit.scope import Scope, ScopeOptions
-from aatoolkit.tables import Dataset, Tables
-
-_STEP = 0.1
-"""How long, in seconds, an interrupt may have to wait."""
+from aatoolkit.tables import Tables
 
 
 class Asker(Protocol):
@@ -57,9 +56,6 @@ class Service(Protocol):
     @property
     def offline(self) -> bool:
         """Whether no network is asked."""
-
-    def _together(self) -> AbstractContextManager[object]:
-        """While calls are made that end when the block does."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -158,7 +154,7 @@ class Project:
         (200, Scope(days=7))
         """
         asked = _scope(scope, filters)
-        named = {} if section is None else {"section": _known(section)}
+        named = {} if section is None else {"section": known_section(section)}
         return self.client._fetcher.get(
             "agent-analytics",
             self.host,
@@ -261,21 +257,15 @@ class Project:
         >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        asked, names = _scope(scope, filters), _names(sections)
-        pool = ThreadPoolExecutor(min(self.client.workers, max(1, len(names))), "aatoolkit")
-        with self.client._together():
-            try:
-                answers = {
-                    name: pool.submit(copy_context().run, self.fetch, name, asked) for name in names
-                }
-                watched = progress_bar(names, progress)
-                answered = ((name, partial(_awaited, answers[name])) for name in watched)
-                got, failed = _gathered(answered)
-            finally:
-                # Not waited for, so that an interrupt ends the call at once.
-                pool.shutdown(wait=False, cancel_futures=True)
-        dataset = _normalized(got, failed, self._options)
-        _raise_if_shut_out(dataset)
+        asked, names = _scope(scope, filters), known_sections(sections)
+        (dataset,) = read_many(
+            [partial(self.fetch, scope=asked)],
+            names,
+            workers=self.client.workers,
+            options=self._options,
+            progress=progress,
+        )
+        raise_if_shut_out(dataset, NotAuthorized, NotVisible, NotFound)
         return dataset
 
     def combined(
@@ -332,7 +322,7 @@ def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Data
     if not parts:
         drawn = sections.propose(payload, "combined").section
         return Dataset({"combined": normalize(drawn, payload, options=options)})
-    return _normalized(parts, {}, options)
+    return normalized(((name, partial(_itself, part)) for name, part in parts.items()), options)
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
@@ -346,72 +336,5 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     return (scope or Scope()).with_(**filters)
 
 
-def _names(asked: Iterable[str] | None) -> tuple[str, ...]:
-    if asked is None:
-        return sections.names()
-    listed = [asked] if isinstance(asked, str) else list(asked)
-    return tuple(dict.fromkeys(map(_known, listed)))
-
-
-def _known(section: str) -> str:
-    names = sections.names()
-    if section in names:
-        return section
-    near = tuple(difflib.get_close_matches(str(section).casefold(), names, n=3, cutoff=0.6))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
-    raise ScopeError(
-        f"{section!r} is not a section; {hint}",
-        parameter="section",
-        unknown=(str(section),),
-        suggestions=near,
-    )
-
-
-def _gathered(
-    answers: Iterable[tuple[str, Callable[[], Payload]]],
-) -> tuple[dict[str, Payload], dict[str, AAToolkitError]]:
-    """The answers that came, and the errors of the others."""
-    got: dict[str, Payload] = {}
-    failed: dict[str, AAToolkitError] = {}
-    for name, answer in answers:
-        try:
-            got[name] = answer()
-        except AAToolkitError as error:
-            failed[name] = error
-    return got, failed
-
-
-def _normalized(
-    answers: Mapping[str, Payload],
-    failed: dict[str, AAToolkitError],
-    options: ScopeOptions | None,
-) -> Dataset:
-    """The tables of many answers; a section that fails is among the errors.
-
-    What most of the answers share is their envelope, whatever it is called.
-    """
-    envelope = envelope_of({name: answer.json for name, answer in answers.items()})
-    results: dict[str, Tables] = {}
-    for name, answer in answers.items():
-        try:
-            results[name] = normalize(name, answer, options=options, envelope=envelope)
-        except AAToolkitError as error:
-            failed[name] = error
-    return Dataset(results, failed)
-
-
-def _awaited(future: Future[Payload]) -> Payload:
-    """An answer that is under way, waited for in short steps.
-
-    A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
-    """
-    while not wait([future], _STEP).done:
-        pass
-    return future.result()
-
-
-def _raise_if_shut_out(dataset: Dataset) -> None:
-    """Raise what shut every section out: one wrong token is one error, not seventeen."""
-    kinds = {type(error) for error in dataset.errors.values()}
-    if not len(dataset) and len(kinds) == 1 and kinds <= {NotAuthorized, NotVisible, NotFound}:
-        raise next(iter(dataset.errors.values()))
+def _itself(payload: Payload) -> Payload:
+    return payload

@@ -106,15 +106,20 @@ def gather(
     names: dict[str, str] = {}
     for tables in sorted(read, key=lambda tables: tables.section):
         names |= dict.fromkeys(tables, tables.section)
+    told = {
+        (n, name): metadata_of(tables[name]) for n, tables in numbered.items() for name in tables
+    }
     asked = answers_table(
         [(_payload(tables), None) for tables in read]
         + [(failure.answer, failure.why) for failure in failed]
     )
     whole = [
-        Published(name, _doc(section, name), _stacked(name, section, numbered, asked), section)
+        Published(
+            name, _doc(section, name), _stacked(name, section, numbered, told, asked), section
+        )
         for name, section in names.items()
     ]
-    facts = {"answers": asked, **other_facts(numbered)}
+    facts = {"answers": asked, **other_facts(numbered, told)}
     whole += [Published(name, FACTS[name][0], frame) for name, frame in facts.items()]
     dtypes = {each.name: _dtypes(each.frame) for each in whole}
     redaction = Redaction.of(redact, dtypes)
@@ -151,7 +156,11 @@ def _doc(section: str, table: str) -> str:
 
 
 def _stacked(
-    name: str, section: str, numbered: Mapping[int, Tables], asked: pd.DataFrame
+    name: str,
+    section: str,
+    numbered: Mapping[int, Tables],
+    told: Mapping[tuple[int, str], FrameMetadata],
+    asked: pd.DataFrame,
 ) -> pd.DataFrame:
     """The rows of one table in all answers that have it, with where and when they were read."""
     parts = {
@@ -165,7 +174,9 @@ def _stacked(
     taken = {str(name): f"{name}_" for name in rows if name in context}
     rows = tracked.rename(rows, columns=taken) if taken else rows
     known = metadata_of(rows)
-    unique = ("_row",) if "_row" in rows else tuple(taken.get(n, n) for n in _own_key(parts))
+    keys = {told[number, name].key for number in parts}
+    own = keys.pop() if len(keys) == 1 else ()
+    unique = ("_row",) if "_row" in rows else tuple(taken.get(key, key) for key in own)
     return attach(
         pd.concat([context, rows], axis=1),
         FrameMetadata(
@@ -174,12 +185,6 @@ def _stacked(
             known.sources,
         ),
     )
-
-
-def _own_key(parts: Mapping[int, pd.DataFrame]) -> tuple[str, ...]:
-    """The key of a table, of which every answer has rows of its own."""
-    keys = {metadata_of(frame).key for frame in parts.values()}
-    return keys.pop() if len(keys) == 1 else ()
 
 
 def _dtypes(frame: pd.DataFrame) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.metadata import ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata import ColumnMetadata, FrameMetadata, attach
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.section import Column
@@ -94,8 +94,18 @@ def answers_table(answers: Iterable[tuple[Payload, str | None]]) -> pd.DataFrame
     )
 
 
-def other_facts(numbered: Mapping[int, Tables]) -> dict[str, pd.DataFrame]:
-    """What each answer says of itself, could measure, holds beside, and how it drifted."""
+def other_facts(
+    numbered: Mapping[int, Tables], told: Mapping[tuple[int, str], FrameMetadata]
+) -> dict[str, pd.DataFrame]:
+    """What each answer says of itself, could measure, holds beside, and how it drifted.
+
+    Parameters
+    ----------
+    numbered
+        The tables of each answer, by its number.
+    told
+        What is known of each of them, by the answer's number and the table's name.
+    """
     states = [
         {
             "answer": number,
@@ -105,9 +115,8 @@ def other_facts(numbered: Mapping[int, Tables]) -> dict[str, pd.DataFrame]:
             "cause": known.availability.cause and str(known.availability.cause),
             "reason": known.availability.reason,
         }
-        for number, tables in numbered.items()
-        for name in tables
-        for column, known in metadata_of(tables[name]).columns.items()
+        for (number, name), whole in told.items()
+        for column, known in whole.columns.items()
     ]
     rows = {"availability": [_records(states, _OF_COLUMNS)]}
     for name, part in (("statements", "availability"), ("extra", "extra"), ("drift", "drift")):

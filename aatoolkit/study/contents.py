@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit import strictjson
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import (
     AAToolkitError,
     AAToolkitWarning,
@@ -28,7 +29,6 @@ from aatoolkit.study.publication import publish_study
 from aatoolkit.study.record import Record
 from aatoolkit.study.seal import Hashes, hashes_of
 from aatoolkit.study.verify import Verification, verify
-from aatoolkit.tables import Dataset
 from aatoolkit.text import visible
 
 FORMAT = "aatoolkit-study"

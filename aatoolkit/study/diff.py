@@ -17,8 +17,9 @@ from aatoolkit.text import visible
 if TYPE_CHECKING:
     import pandas as pd
 
+    from aatoolkit.dataset import Dataset
     from aatoolkit.study.contents import Contents
-    from aatoolkit.tables import Dataset, Tables
+from aatoolkit.tables import Tables
 
 ABOUT = ("host", "section", "scope")
 _PARTS = {
@@ -178,7 +179,7 @@ def _changes(
 
 def _read(tables: Callable[[Record], Dataset], record: Record) -> Dataset:
     """The tables of an answer; none of one that is an error."""
-    from aatoolkit.tables import Dataset
+    from aatoolkit.dataset import Dataset
 
     try:
         with warnings.catch_warnings():

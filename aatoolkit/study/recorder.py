@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -70,9 +69,6 @@ class Recorder:
     def offline(self) -> bool:
         """Whether answers come from the cache alone."""
         return self._client.offline
-
-    def _together(self) -> AbstractContextManager[object]:
-        return self._client._together()
 
     def close(self) -> None:
         """Close the connections."""

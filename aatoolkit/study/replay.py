@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from aatoolkit.errors import NotCached
@@ -74,9 +73,6 @@ class Replay:
         if error is not None:
             raise error
         return record.payload(body)
-
-    def _together(self) -> AbstractContextManager[object]:
-        return nullcontext()
 
     def close(self) -> None:
         """Nothing is open."""
