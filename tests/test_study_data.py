@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from serving import client_of
@@ -102,3 +105,70 @@ def test_git_keeps_its_bytes() -> None:
         timeout=30,
     )
     assert told.stdout.strip().endswith("unset")
+
+
+NOTEBOOK = ROOT / "notebooks" / "05_reproduce.ipynb"
+
+
+def answer(section: str) -> dict[str, Any]:
+    """An answer of the study, found and read without this package."""
+    for line in (FOLDER / "manifest.jsonl").read_bytes().splitlines():
+        told = json.loads(line)
+        asked = dict(told["request"]["params"])
+        if (
+            asked == {"section": section, "days": "30"}
+            and "/acme.example/" in told["request"]["path"]
+        ):
+            body = (FOLDER / "answers" / f"{told['answer']['sha256']}.json").read_bytes()
+            found: dict[str, Any] = json.loads(body)
+            return found
+    raise LookupError(section)
+
+
+def test_the_figures_of_the_notebook_are_those_of_the_study() -> None:
+    text = "".join(
+        "".join(cell["source"])
+        for cell in json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+        if cell["cell_type"] == "markdown"
+    )
+    told = dict(re.findall(r"^\| ([^|]+) \| ([\d.]+(?: %)?) \|$", text, re.MULTILINE))
+    kpis = answer("overview")["kpis"]
+    cited = {site["domain"]: site["citationCount"] for site in answer("domains")["domains"]}
+    most = max(cited, key=lambda site: cited[site])
+    rate = kpis["mentionRate"]
+    assert told == {
+        "answers in the window": str(rate["denominator"]),
+        "of these, mention the brand": str(rate["numerator"]),
+        "mention rate": f"{100 * rate['value']:.1f} %",
+        "citations": str(sum(cited.values())),
+        f"of these, of the site cited most, `{most}`": str(cited[most]),
+    }
+    assert DIGEST in text
+
+
+# Libraries of the kernel's side warn of their own deprecations; the cells are what is tested.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
+def test_the_notebook_computes_what_it_says_without_a_network(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    # The kernel itself speaks over sockets: what is forbidden is our way to use them.
+    forbid = "import sys\nsys.modules['requests'] = sys.modules['aatoolkit.http'] = None"
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(forbid))
+    notebook.cells.append(nbformat.v4.new_code_cell("print(findings)"))
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    kpis = answer("overview")["kpis"]
+    cited = {site["domain"]: site["citationCount"] for site in answer("domains")["domains"]}
+    findings = ast.literal_eval(notebook.cells[-1].outputs[0].text)
+    rate = kpis["mentionRate"]
+    assert findings == {
+        "answers": rate["denominator"],
+        "mentions": rate["numerator"],
+        "mention rate": f"{rate['value']:.1%}",
+        "citations": sum(cited.values()),
+        "most cited": max(cited.items(), key=lambda site: site[1]),
+    }

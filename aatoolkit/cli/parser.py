@@ -71,15 +71,44 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     export = command("export", "write every table as Parquet")
     export.add_argument("host", metavar="HOST", help="the project's domain")
     export.add_argument("out", type=Path, metavar="DIR", help="where the files go")
-    export.add_argument(
-        "--section",
-        action="append",
-        metavar="NAME",
-        dest="sections",
-        help="this section only; may be repeated (default: all 17)",
-    )
+    _sections(export)
     _filters(export)
     _connection(export)
+
+    report = command("report", "write one page of HTML with pictures and tables")
+    report.add_argument("host", metavar="HOST", help="the project's domain")
+    report.add_argument(
+        "-o", "--out", type=Path, metavar="FILE", required=True, help="where the page goes"
+    )
+    _sections(report)
+    _filters(report)
+    _connection(report)
+
+    collect = command("collect", "write every table of many hosts as Parquet, host by host")
+    collect.add_argument("hosts", metavar="HOST", nargs="+", help="the projects' domains")
+    collect.add_argument(
+        "--out",
+        "-o",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="where the files go: DIR/HOST/SECTION/TABLE.parquet",
+    )
+    _sections(collect)
+    collect.add_argument(
+        "--workers", type=int, default=8, help="answers asked for at once (default: %(default)s)"
+    )
+    _filters(collect)
+    _connection(collect)
+
+    cache = command("cache", "say what answers are kept, or remove them")
+    cache.add_argument(
+        "action", choices=("info", "clear"), help="info: sizes by host; clear: remove answers"
+    )
+    cache.add_argument(
+        "--folder", type=Path, metavar="DIR", help="where the cache is (default: the user's own)"
+    )
+    cache.add_argument("--host", metavar="HOST", help="clear the answers of this host only")
 
     _study(listed, commands)
 
@@ -164,13 +193,7 @@ def _study(listed: Any, commands: Mapping[str, Command]) -> None:
         help="who makes a new study; may be repeated",
     )
     read = record.add_mutually_exclusive_group()
-    read.add_argument(
-        "--section",
-        action="append",
-        metavar="NAME",
-        dest="sections",
-        help="this section only; may be repeated",
-    )
+    _sections(read)
     read.add_argument(
         "--all-sections",
         action="store_const",
@@ -203,6 +226,16 @@ def _study(listed: Any, commands: Mapping[str, Command]) -> None:
     publish.add_argument("--licence", metavar="SPDX", help="such as CC-BY-4.0")
     publish.add_argument(
         "--overwrite", action="store_true", help="replace an earlier publication in that folder"
+    )
+
+
+def _sections(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--section",
+        action="append",
+        metavar="NAME",
+        dest="sections",
+        help="this section only; may be repeated (default: all 17)",
     )
 
 

@@ -17,8 +17,9 @@ from aatoolkit.text import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.study.study import Study
-    from aatoolkit.tables import Dataset, Tables
+    from aatoolkit.dataset import Dataset
+    from aatoolkit.study.contents import Contents
+from aatoolkit.tables import Tables
 
 ABOUT = ("host", "section", "scope")
 _PARTS = {
@@ -105,7 +106,7 @@ class StudyDiff:
                 yield f"{name}: and {len(frame) - _SHOWN:,} more, in .{name}"
 
 
-def compare(before: Study, after: Study) -> StudyDiff:
+def compare(before: Contents, after: Contents) -> StudyDiff:
     """What changed from one study to another."""
     asked = _Questions(before), _Questions(after)
     whole = any(questions.are_ambiguous for questions in asked)
@@ -129,7 +130,7 @@ def compare(before: Study, after: Study) -> StudyDiff:
 class _Questions:
     """What a study answers, by what was asked."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Contents) -> None:
         self._records = study.current
 
     @property
@@ -164,7 +165,7 @@ def _about(record: Record | None, section: str | None = None) -> dict[str, Any]:
 
 
 def _changes(
-    before: Study, one: Record, after: Study, other: Record
+    before: Contents, one: Record, after: Contents, other: Record
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The changes of one question's answer, by the frame that they belong to."""
     read, again = _read(before.tables, one), _read(after.tables, other)
@@ -178,7 +179,7 @@ def _changes(
 
 def _read(tables: Callable[[Record], Dataset], record: Record) -> Dataset:
     """The tables of an answer; none of one that is an error."""
-    from aatoolkit.tables import Dataset
+    from aatoolkit.dataset import Dataset
 
     try:
         with warnings.catch_warnings():

@@ -10,11 +10,11 @@ from aatoolkit.errors import AAToolkitWarning, ExportError, FetchError, PayloadE
 from aatoolkit.publish import About, Failure, publish
 
 if TYPE_CHECKING:
-    from aatoolkit.study.study import Study
+    from aatoolkit.study.contents import Contents
     from aatoolkit.tables import Tables
 
 
-def publish_study(study: Study, out: Path, licence: str | None, **choices: Any) -> Path:
+def publish_study(study: Contents, out: Path, licence: str | None, **choices: Any) -> Path:
     """Write the tables of a study to a folder; see ``Study.publish``."""
     place = out.resolve()
     if place.is_relative_to(study.path.resolve()):
