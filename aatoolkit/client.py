@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from aatoolkit import settings
 from aatoolkit.projects import Project
+from aatoolkit.text import code
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
@@ -137,7 +137,7 @@ class Client:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
 def project(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import html
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
@@ -21,6 +20,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.progress import progress_bar
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.tables import Dataset, Tables
+from aatoolkit.text import code
 
 _STEP = 0.1
 """How long, in seconds, an interrupt may have to wait."""
@@ -309,7 +309,7 @@ class Project:
         return f"<Project {self.host} at {self.client.base_url}{offline}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
 def read_combined(payload: Payload) -> Dataset:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.rebuilt import rebuild
-from aatoolkit.text import visible
+from aatoolkit.text import markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,13 +150,13 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     def _repr_html_(self) -> str:
         rows = (
             (
-                f"<code>{html.escape(name)}</code>",
+                f"<code>{markup(name)}</code>",
                 f"{self.rows[name]:,}",
-                html.escape(self.shown(name)),
+                markup(self.shown(name)),
             )
             for name in self
         )
-        title = html.escape(f"{self.section}{self._drifted()}")
+        title = markup(f"{self.section}{self._drifted()}")
         return _html_table(title, ("table", "rows", "availability"), rows)
 
     def shown(self, name: str) -> str:
@@ -233,16 +232,16 @@ class Dataset(Mapping[str, Tables]):
     def _repr_html_(self) -> str:
         rows = [
             (
-                f"<code>{html.escape(name)}</code>" if at == 0 else "",
-                f"<code>{html.escape(table)}</code>",
+                f"<code>{markup(name)}</code>" if at == 0 else "",
+                f"<code>{markup(table)}</code>",
                 f"{tables.rows[table]:,}",
-                html.escape(tables.shown(table)),
+                markup(tables.shown(table)),
             )
             for name, tables in self.items()
             for at, table in enumerate(tables)
         ]
         rows += [
-            (f"<code>{html.escape(name)}</code>", "", "", f"failed: {html.escape(str(error))}")
+            (f"<code>{markup(name)}</code>", "", "", f"failed: {markup(str(error))}")
             for name, error in self.errors.items()
         ]
         return _html_table(

@@ -11,8 +11,9 @@ import traitlets
 from aatoolkit import sections as declared
 from aatoolkit.errors import ScopeError
 from aatoolkit.tables import Dataset, Tables
+from aatoolkit.text import clipped
 from aatoolkit.widgets.groups import Group, Mark, Option, with_gone
-from aatoolkit.widgets.picker import Picker, clipped, spelt
+from aatoolkit.widgets.picker import Picker, spelt
 
 _ABSENT = ("unavailable", "not applicable")
 
