@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -79,8 +80,8 @@ class Ledger:
         """Keep values as extra and list them as one drift."""
         self.keep(spot, rows, kind)
         if len(rows):
-            (first,) = spot.values(rows[:1])
-            self.note(kind, path, len(rows), leaves(first, "")[0][1])
+            example = json.dumps(spot.first_leaf(int(rows[0])), ensure_ascii=False)
+            self.note(kind, path, len(rows), example)
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:

@@ -19,7 +19,7 @@ from aatoolkit.text import markup, visible
 _NAMED = 6
 """How many columns of a status the line names."""
 
-_MAPPINGS = ("aatoolkit.tables", "Dataset")
+_MAPPINGS = ("aatoolkit.dataset", "Dataset")
 
 
 def load(shell: Any) -> None:

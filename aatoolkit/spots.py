@@ -18,7 +18,7 @@ from aatoolkit.paths import Each, Field, Step
 from aatoolkit.shred.groups import Places
 from aatoolkit.shred.nodes import INTEGER, STRING, Child, Place
 from aatoolkit.shred.pieces import count, joined
-from aatoolkit.shred.values import values
+from aatoolkit.shred.values import first_leaf, values
 from aatoolkit.typed import Array, column
 from aatoolkit.vectors import KEYS, step
 
@@ -188,6 +188,10 @@ class Spot:
     def values(self, rows: Places) -> list[Any]:
         """What stands in some rows, as JSON values."""
         return values(self.place, rows) if self.place and len(rows) else []
+
+    def first_leaf(self, row: int) -> Any:
+        """The first value that is no container, or empty container, of what stands in a row."""
+        return None if self.place is None else first_leaf(self.place, row)
 
     def path(self, row: int) -> str:
         """The JSON path of the value in one row; of a key, that of its value and a sign."""

@@ -13,8 +13,8 @@ import pytest
 from pickers import HOSTILE, options_of
 
 import aatoolkit as aa
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import ScopeError
-from aatoolkit.tables import Dataset
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pickers import HOSTILE, NFC, NFD, options_of
 
 import aatoolkit as aa
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import ScopeError, ScopeWarning
-from aatoolkit.tables import Dataset
 
 
 def group(picker: Any, name: str) -> dict[str, Any]:
