@@ -28,6 +28,7 @@ from typing import Any
 from aatoolkit.measures import COUNT, KEY, NONE, SUM, Aggregation
 from aatoolkit.paths import Each, Entries, Step, format_path, parse_path
 from aatoolkit.statement import Rule
+from aatoolkit.text import code, listing
 
 __all__ = [
     "COUNT",
@@ -243,6 +244,9 @@ class Column:
         if self.source == "":
             raise ValueError(f"column {self.name!r}: its source is empty; '.' is the row itself")
 
+    def _repr_html_(self) -> str:
+        return code(f"{self.name}: {self.dtype}{f', {self.unit}' if self.unit else ''}. {self.doc}")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -296,6 +300,10 @@ class Table:
             if column.name == name:
                 return column
         raise KeyError(name)
+
+    def _repr_html_(self) -> str:
+        title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
+        return listing(title, (f"{each.name}: {each.doc}" for each in self.columns))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -372,6 +380,11 @@ class Section:
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)
+
+    def _repr_html_(self) -> str:
+        return listing(
+            f"{self.name}: {self.doc}", (f"{each.name}: {each.doc}" for each in self.tables)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
