@@ -73,6 +73,14 @@ class TableRows:
         ]
         return pa.chunked_array(chunks).take(pa.array(self.order))
 
+    def places(self, found: list[Found]) -> tuple[Places, Places]:
+        """For each row, which of the spots has the value of a column, and in which row there."""
+        which, there = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
+        for number, ((_, index), here) in enumerate(zip(found, self.numbers, strict=True)):
+            which[here] = number
+            there[here] = np.arange(len(here)) if index is None else index
+        return which, there
+
     @cached_property
     def numbers(self) -> list[Places]:
         """For each spelling of the path, the numbers of its rows in the table."""

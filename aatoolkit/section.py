@@ -27,12 +27,15 @@ from typing import Any
 
 from aatoolkit.measures import COUNT, KEY, NONE, SUM, Aggregation
 from aatoolkit.paths import Each, Entries, Step, format_path, parse_path
+from aatoolkit.statement import Rule
+from aatoolkit.text import code, listing
 
 __all__ = [
     "COUNT",
     "SUM",
     "Column",
     "Rows",
+    "Rule",
     "Section",
     "Table",
     "computed",
@@ -241,6 +244,9 @@ class Column:
         if self.source == "":
             raise ValueError(f"column {self.name!r}: its source is empty; '.' is the row itself")
 
+    def _repr_html_(self) -> str:
+        return code(f"{self.name}: {self.dtype}{f', {self.unit}' if self.unit else ''}. {self.doc}")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -295,6 +301,10 @@ class Table:
                 return column
         raise KeyError(name)
 
+    def _repr_html_(self) -> str:
+        title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
+        return listing(title, (f"{each.name}: {each.doc}" for each in self.columns))
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of its columns, in order."""
@@ -324,22 +334,42 @@ class Section:
         Its tables; the first is its main table.
     kept : tuple of str
         Paths that are known and in no table: they stay in ``extra`` and are no drift.
+    availability : Rule, optional
+        Where the service states the section's availability; it then wins over recognition.
+
+    Examples
+    --------
+    >>> columns = (Column("bot", "string"), Column("requests", "Int64"))
+    >>> table = Table("bots", "One row per bot.", records("bots"), "bot", columns)
+    >>> section = Section("mine", "Bots.", table, availability=Rule("theirs", at="meta.state"))
+    >>> import aatoolkit as aa
+    >>> aa.normalize(section, {"meta": {"state": "not_connected"}, "bots": []}).words
+    {'bots': 'unavailable (not connected)'}
     """
 
     name: str
     doc: str
     tables: tuple[Table, ...]
     kept: tuple[str, ...]
+    availability: Rule | None
 
-    def __init__(self, name: str, doc: str, *tables: Table, kept: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        doc: str,
+        *tables: Table,
+        kept: tuple[str, ...] = (),
+        availability: Rule | None = None,
+    ) -> None:
         if not tables:
             raise ValueError(f"section {name!r} has no table")
         listed = [table.name for table in tables]
         if len({*listed}) < len(listed):
             raise ValueError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
-        for attribute, value in zip(
-            ("name", "doc", "tables", "kept"), (name, doc, tables, kept), strict=True
-        ):
+        if availability is not None and availability.at.partition(".")[0] not in ENVELOPE:
+            kept = (*kept, availability.at)
+        given = {"name": name, "doc": doc, "tables": tables, "kept": kept}
+        for attribute, value in {**given, "availability": availability}.items():
             object.__setattr__(self, attribute, value)
 
     def __getitem__(self, name: str) -> Table:
@@ -354,6 +384,11 @@ class Section:
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)
+
+    def _repr_html_(self) -> str:
+        return listing(
+            f"{self.name}: {self.doc}", (f"{each.name}: {each.doc}" for each in self.tables)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,14 +11,15 @@ import io
 import re
 import socket
 from contextlib import suppress
-from email.errors import MultipartInvariantViolationDefect, StartBoundaryNotFoundDefect
 from typing import Any
 
 _MAX_LINE = 1 << 16
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
-_OF_THE_BODY = (StartBoundaryNotFoundDefect, MultipartInvariantViolationDefect)
+_TROUBLE = frozenset({429, *range(500, 600)})
+_MOST = 100
+_PIECE = 1 << 16
 
 
 class Malformed(http.client.HTTPException):
@@ -28,11 +29,14 @@ class Malformed(http.client.HTTPException):
 class _Lines(io.BufferedReader):
     """Lines of bounded length that no control character can split."""
 
+    at_end = False
+
     def readline(self, size: int | None = -1, /) -> bytes:
         line = super().readline(_MAX_LINE)
-        if (line and line[-1:] != b"\n" and len(line) == _MAX_LINE) or b"\0" in line:
+        if b"\0" in line or b"\r" in line.removesuffix(b"\r\n"):
             raise Malformed
-        if b"\r" in line.removesuffix(b"\r\n"):
+        self.at_end = not line.endswith(b"\n")
+        if self.at_end and len(line) == _MAX_LINE:
             raise Malformed
         return line
 
@@ -46,26 +50,57 @@ class Response(http.client.HTTPResponse):
         self.fp: Any = _Lines(sock.makefile("rb", buffering=0))
         self._sock: Any = sock
         self._left = 0
+        self._problem: Exception | None = None
 
     def begin(self) -> None:
         """Read the head, past interim responses."""
-        super().begin()
-        while 100 <= self.status < 200 and self.status != http.HTTPStatus.SWITCHING_PROTOCOLS:
+        for _ in range(_MOST):
+            self._begin()
+            if self.status >= 200 or self.status == http.HTTPStatus.SWITCHING_PROTOCOLS:
+                return self._check()
             self.headers = self.msg = None  # type: ignore[assignment]
-            super().begin()
-        self._check()
+        raise Malformed
 
     def read(self, amt: int | None = None) -> bytes:
         """The next piece of the body, of at most so many bytes; nothing at its end."""
-        if not self.chunked or self.fp is None:
+        if not self.chunked or (self.fp is None and self._problem is None):
             return super().read(amt)
+        pieces, room = [], amt or _PIECE
+        while room and self._problem is None:
+            try:
+                piece = self._piece(room)
+            except Exception as problem:  # raised once what came before it was read
+                self._problem = problem
+                break
+            if not piece:
+                break
+            pieces.append(piece)
+            room -= len(piece)
+        if self._problem is not None and not pieces:
+            raise self._problem
+        return b"".join(pieces)
+
+    def _begin(self) -> None:
+        try:
+            super().begin()
+        except http.client.RemoteDisconnected:
+            raise
+        except http.client.BadStatusLine:
+            if not self.fp.at_end:
+                raise
+        if self.fp.at_end:
+            raise http.client.IncompleteRead(b"")
+
+    def _piece(self, most: int) -> bytes:
+        if self.fp is None:
+            return b""
         if not self._left:
             self._left = self._chunk_size()
             if not self._left:
                 self._read_trailer()
                 self._close_conn()
                 return b""
-        piece: bytes = self.fp.read(self._left if amt is None else min(amt, self._left))
+        piece: bytes = self.fp.read(min(most, self._left))
         self._left -= len(piece)
         if not piece:
             raise http.client.IncompleteRead(b"")
@@ -75,7 +110,7 @@ class Response(http.client.HTTPResponse):
 
     def _check(self) -> None:
         headers = self.headers
-        if any(not isinstance(defect, _OF_THE_BODY) for defect in headers.defects):
+        if headers.defects:
             raise Malformed
         for name, value in headers.items():
             if not _NAME.fullmatch(name) or "\n" in value or "\r" in value:
@@ -95,14 +130,17 @@ class Response(http.client.HTTPResponse):
         raise Malformed if line.endswith(b"\n") else http.client.IncompleteRead(b"")
 
     def _read_trailer(self) -> None:
-        while self.fp.readline() not in (b"\r\n", b"\n", b""):
-            pass
+        for _ in range(_MOST):
+            if self.fp.readline() in (b"\r\n", b"\n", b""):
+                return
+        raise Malformed
 
     def _close_conn(self) -> None:
-        # What came after the end belongs to no question: the connection is not used again.
+        # A service in trouble is asked anew, and what came after the end of an answer belongs to
+        # no question: neither connection is used again.
         self._sock.deaf = True
         with suppress(OSError):
-            if self.fp.peek(1):
+            if self.status in _TROUBLE or self.fp.peek(1):
                 self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.deaf = False
         super()._close_conn()  # type: ignore[misc]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import ssl
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -58,8 +59,13 @@ _MISHAPS: tuple[tuple[tuple[type[BaseException], ...], Mishap], ...] = (
     ((Silent,), Mishap("no connection in time")),
     ((ConnectionRefusedError,), Mishap("the connection was refused")),
     (
-        (ssl.SSLCertVerificationError, urllib3.SSLError, requests.exceptions.SSLError),
+        (ssl.SSLCertVerificationError,),
         Mishap("the service could not prove who it is (TLS)", again=False),
+    ),
+    ((ssl.SSLEOFError,), Mishap("the connection broke off")),
+    (
+        (ssl.SSLError, urllib3.SSLError, requests.exceptions.SSLError),
+        Mishap("there is no agreement on an encrypted connection (TLS)", again=False),
     ),
     ((requests.exceptions.ProxyError,), Mishap("the proxy could not be used")),
     ((requests.exceptions.Timeout,), Mishap("the service went silent")),
@@ -78,6 +84,13 @@ def mishap(error: Exception) -> Mishap:
         if any(isinstance(each, kinds) for each in behind):
             return found
     return Mishap("the connection broke off")
+
+
+def let_go(error: BaseException) -> None:
+    """Let go of all that an exception holds: frames with requests and sockets in them, and more."""
+    for each in tuple(_behind(error)):
+        traceback.clear_frames(each.__traceback__)
+        each.__traceback__ = each.__cause__ = each.__context__ = None
 
 
 def _behind(error: BaseException) -> Iterator[BaseException]:

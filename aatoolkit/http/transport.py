@@ -24,14 +24,15 @@ from aatoolkit.http.address import BaseUrl
 from aatoolkit.http.body import PIECE, read_body
 from aatoolkit.http.call import HEAD, Call
 from aatoolkit.http.decode import ANSWERS, judge, retry_after
-from aatoolkit.http.mishap import LATE, Mishap, NoBundle, UnfitProxy, mishap
+from aatoolkit.http.mishap import LATE, Mishap, NoBundle, UnfitProxy, let_go, mishap
 from aatoolkit.http.retry import Failure, may_pass
 from aatoolkit.http.secret import Secret
 from aatoolkit.http.wire import POOLS, tls_context
+from aatoolkit.recognise import tells
 from aatoolkit.strictjson import excerpt
 
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
-"""The response headers that anything above sees."""
+"""The response headers that anything above sees, beside those that speak of availability."""
 
 WORDS = 1 << 16
 """How much of the body is read where the status says that it is no answer, in bytes."""
@@ -95,6 +96,15 @@ class Transport(HTTPAdapter):
         manager.pool_classes_by_scheme = POOLS
         return manager
 
+    def close(self) -> None:
+        """Close the connections now; urllib3 would leave it to the garbage collector."""
+        for manager in (self.poolmanager, *self.proxy_manager.values()):
+            for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
+                pool = manager.pools.get(key)
+                if pool is not None:
+                    pool.close()
+        super().close()
+
     def send(  # type: ignore[override]
         self, request: requests.PreparedRequest, timeout: float = 60.0, **options: Any
     ) -> requests.Response:
@@ -124,10 +134,12 @@ class Transport(HTTPAdapter):
             with call.under_way():
                 return self._exchange(request, call, received, options)
         except Exception as error:
-            return self._failure(LATE if call.is_late else mishap(error), received)
+            what = LATE if call.is_late else mishap(error)
+            let_go(error)
+            return self._failure(what, received)
         except BaseException as error:
-            outcome = error.with_traceback(None)
-        outcome.__cause__ = outcome.__context__ = None
+            let_go(error)
+            outcome = error
         return outcome
 
     def _exchange(
@@ -152,7 +164,6 @@ class Transport(HTTPAdapter):
             self._receive(response.raw, call, received)
         finally:
             response.raw.close()
-        call.left()
         return self._judged(request, received)
 
     def _receive(self, raw: Any, call: Call, received: _Received) -> None:
@@ -163,6 +174,7 @@ class Transport(HTTPAdapter):
             # Framing may make a body as large again; beyond that, it is no way to send one.
             call.allow(2 * self._max_body + HEAD)
             read_body(pieces, coding, self._max_body, received.body)
+            call.left()
             return
         # The status says what happened; the body only adds words, as far as it comes.
         brief = Call(min(WORDS_SECONDS, call.left()))
@@ -185,9 +197,10 @@ class Transport(HTTPAdapter):
             return Failure(error, again=may_pass(error), wait=retry_after(headers))
         answer = Answer()
         answer.status_code, answer.url, answer.request = status, url, request
-        answer.headers.update({name: headers[name] for name in KEPT_HEADERS if name in headers})
+        answer.headers.update({name: value for name, value in headers.items() if _is_kept(name)})
         answer.fetched_at = datetime.now(UTC)
-        answer._content = body
+        # Errors may repeat what was sent.
+        answer._content = body if status in ANSWERS else self._masked(body)
         return answer
 
     def _failure(self, what: Mishap, received: _Received) -> Failure:
@@ -238,3 +251,7 @@ def _refuse_unfit(url: str, options: Mapping[str, Any]) -> None:
     bundle = options.get("verify")
     if isinstance(bundle, str) and not Path(bundle).exists():
         raise NoBundle
+
+
+def _is_kept(header: str) -> bool:
+    return header.lower() in KEPT_HEADERS or tells(header)
