@@ -98,6 +98,6 @@ def _put(answer: Any, steps: list[Any], value: Any) -> None:
         below = answer.get(step) if isinstance(answer, dict) else answer[step]
         if further is None:
             below = answer[step] = value
-        elif below is None:
+        elif not isinstance(below, list if isinstance(further, int) else dict):
             below = answer[step] = [] if isinstance(further, int) else {}
         answer = below

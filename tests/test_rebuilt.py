@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,20 @@ def test_a_sample_comes_back_from_parquet(name: str, tmp_path: Path) -> None:
     tables = aa.normalize(name, answer)
     list(write_tables(tables, tmp_path))
     assert text(aa.rebuild(tmp_path / name)) == text(answer) == text(aa.rebuild(tables))
+
+
+@pytest.mark.parametrize(
+    "answer", [{"error": {"code": 503}}, {"error": "x"}, [{"error": "x"}], [[]], {}, [], {"a": {}}]
+)
+def test_an_answer_that_is_no_data_comes_back_too(answer: Any) -> None:
+    for status in (200, 202, 404, 503):
+        payload = aa.Payload(
+            json.dumps(answer).encode(),
+            url="https://api.example/agent",
+            status=status,
+            fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
+        )
+        assert text(read(payload).rebuild()) == text(answer)
 
 
 def test_a_folder_that_holds_no_tables_is_refused(tmp_path: Path) -> None:
