@@ -6,7 +6,8 @@ Run by hand, from the repository::
     python tests/bench/normalise.py --sizes 100kB 10MB --repeats 9 --only shred json_normalize
 
 Every contender makes the same three tables of a synthetic chats answer: answers, mentions and
-citations, the latter two with their answer's id. (``shred`` makes all tables there are.) The
+citations, the latter two with their answer's id. (``shred`` makes all tables there are; ``no
+frames yet`` is ``normalize`` before anybody asks for a DataFrame.) The
 contenders take turns within one run, so that what else the machine does hits all of them; a
 figure is the median of the contender's time over the median of the floor's, and the floor is
 `orjson.loads` of the same bytes, which makes no tables at all.
@@ -59,6 +60,12 @@ def normalize(body: bytes) -> Any:
 
     tables = aa.normalize("chats", body)
     return [tables[name] for name in tables]
+
+
+def no_frames(body: bytes) -> Any:
+    import aatoolkit as aa
+
+    return aa.normalize("chats", body)
 
 
 def json_normalize(body: bytes) -> Any:
@@ -139,6 +146,7 @@ CONTENDERS: dict[str, Callable[[bytes], Any]] = {
     "orjson.loads": floor,
     "shred": shred,
     "normalize": normalize,
+    "no frames yet": no_frames,
     "plain_loop": plain_loop,
     "json_normalize": json_normalize,
     "polars": polars,
