@@ -152,7 +152,7 @@ def denial(key: str) -> Availability | None:
         return Availability(Status.UNAVAILABLE)
     engines = bool({*tokens(key)} & ENGINES)
     if parts == ("skipped",) and engines:
-        return Availability(Status.UNAVAILABLE, Cause.NOT_RUN)
+        return Availability(Status.UNAVAILABLE)
     word = phrase(parts)
     if word is None or word.canonical == "available" or (word.canonical == "error" and not engines):
         return None

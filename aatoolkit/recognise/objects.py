@@ -72,6 +72,10 @@ def _object(
         return
     if roles.speaks_of(key) == "engine" and engine_lists(answer, value, at):
         return
+    if roles.is_right(key) and value.get(answer.section or "") is False and not answer.measured:
+        state = Availability(Status.UNAVAILABLE, Cause.WITHHELD)
+        answer.add("section", None, state, at + step(answer.section or ""), "flag", value)
+        return
     shared = any(place.startswith(f"{at.removeprefix('$.')}.") for place in answer.envelope)
     if depth < _DEEPEST and (roles.is_holder(key) or roles.is_wrapper(key) or shared):
         inner = below if roles.is_wrapper(key) else ""

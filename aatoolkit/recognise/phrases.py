@@ -151,6 +151,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "forbidden",
             "locked",
             "restricted",
+            "(?:active )?restrictions?",
             "suppressed",
             "redacted",
             "hidden",

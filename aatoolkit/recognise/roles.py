@@ -75,6 +75,15 @@ _PROCESSES = {
 _FOOTNOTES = {
     *("footnote", "footnotes", "note", "notes", "remarks", "annotations", "comments", "legend"),
 }
+_RIGHTS = {
+    "entitlement",
+    "entitlements",
+    "access",
+    "permissions",
+    "licenses",
+    "licences",
+    "modules",
+}
 _FIGURES = {
     *("total", "totals", "kpi", "kpis", "metrics", "summary", "stats", "statistics", "figures"),
     *("values", "counts", "measures", "aggregates", "headline", "current", "previous"),
@@ -159,6 +168,11 @@ def is_process(key: str) -> bool:
 def is_footnotes(key: str) -> bool:
     """Whether a key holds footnotes, or the mark of one."""
     return fold(key) in _FOOTNOTES
+
+
+def is_right(key: str) -> bool:
+    """Whether an object under a key says what an account may see."""
+    return bool({*tokens(key)} & _RIGHTS)
 
 
 def is_figures(key: str) -> bool:
