@@ -182,8 +182,8 @@ def named_map(answer: Answer, key: str, value: dict[str, Any], path: str) -> boo
                     else None
                 )
                 known = understand(words) if words else None
-                state = known.availability if known and known.strength >= STRONG else denial
-                state = because(state or Availability(Status.UNAVAILABLE), words)
+                sure = known.availability if known and known.strength >= STRONG else denial
+                state = because(sure or Availability(Status.UNAVAILABLE), words)
                 entry(answer, name, roles.speaks_of(key), state, path + step(name), item)
     elif roles.speaks_of(key) and read and all(read) and len(read) == len(entries):
         entries_of(

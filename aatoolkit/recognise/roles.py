@@ -88,6 +88,16 @@ _FIGURES = {
     *("total", "totals", "kpi", "kpis", "metrics", "summary", "stats", "statistics", "figures"),
     *("values", "counts", "measures", "aggregates", "headline", "current", "previous"),
 }
+_GATHERING = {
+    "dataset",
+    "data",
+    "import",
+    "sync",
+    "ingestion",
+    "collection",
+    "backfill",
+    "pipeline",
+}
 _STAGES = {"status", "state", "phase", "stage", "step", "progress", "lifecycle"}
 _MOMENT_OF_ROW = {
     *(
@@ -184,6 +194,11 @@ def is_figures(key: str) -> bool:
     (True, False)
     """
     return bool({*tokens(key)} & _FIGURES)
+
+
+def is_of_data(key: str) -> bool:
+    """Whether the work that a key names is that of gathering data."""
+    return {*tokens(key)} <= _GATHERING | _STAGES
 
 
 def is_when(key: str) -> bool:
