@@ -21,15 +21,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aatoolkit import errors, sections
     from aatoolkit.availability import Availability, Cause, Status
-    from aatoolkit.client import Client, Project, demo, project
+    from aatoolkit.client import Client, Project, collect, demo, project
+    from aatoolkit.collection import Collection
+    from aatoolkit.dataset import Dataset
+    from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
-    from aatoolkit.parquet import read_metadata, read_parquet
+    from aatoolkit.parquet import read_metadata, read_parquet, rebuild
     from aatoolkit.payload import Payload
     from aatoolkit.scope import Scope, ScopeOptions
     from aatoolkit.section import Column, Section, Table
     from aatoolkit.shred import shred, unshred
-    from aatoolkit.tables import Dataset, Tables
+    from aatoolkit.study import Study
+    from aatoolkit.tables import Tables
     from aatoolkit.tracked import concat
+    from aatoolkit.widgets import ScopePicker, SectionPicker
 
 __version__ = "0.1.0"
 
@@ -37,23 +42,30 @@ _HOMES = {
     "Availability": "availability",
     "Cause": "availability",
     "Client": "client",
+    "Collection": "collection",
     "Column": "section",
-    "Dataset": "tables",
+    "Dataset": "dataset",
     "Payload": "payload",
     "Project": "client",
     "Scope": "scope",
     "ScopeOptions": "scope",
+    "ScopePicker": "widgets",
     "Section": "section",
+    "SectionPicker": "widgets",
     "Status": "availability",
+    "Study": "study",
     "Table": "section",
     "Tables": "tables",
+    "collect": "client",
     "concat": "tracked",
     "demo": "client",
     "errors": "",
+    "logical_hash": "logical",
     "normalize": "normalize",
     "project": "client",
     "read_metadata": "parquet",
     "read_parquet": "parquet",
+    "rebuild": "parquet",
     "sections": "",
     "shred": "shred",
     "unshred": "shred",
@@ -64,24 +76,31 @@ __all__ = [
     "Availability",
     "Cause",
     "Client",
+    "Collection",
     "Column",
     "Dataset",
     "Payload",
     "Project",
     "Scope",
     "ScopeOptions",
+    "ScopePicker",
     "Section",
+    "SectionPicker",
     "Status",
+    "Study",
     "Table",
     "Tables",
     "__version__",
+    "collect",
     "concat",
     "demo",
     "errors",
+    "logical_hash",
     "normalize",
     "project",
     "read_metadata",
     "read_parquet",
+    "rebuild",
     "sections",
     "shred",
     "unshred",
@@ -100,6 +119,16 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext aatoolkit``: frames say what was not measured; keys complete in a dataset."""
+    importlib.import_module("aatoolkit.notebook").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext aatoolkit``: frames are shown as pandas shows them."""
+    importlib.import_module("aatoolkit.notebook").unload(shell)
 
 
 def _is_command() -> bool:

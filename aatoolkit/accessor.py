@@ -14,12 +14,13 @@ from aatoolkit.availability import Status
 from aatoolkit.measured import Measured
 from aatoolkit.metadata import Source, metadata_of
 from aatoolkit.parquet import write_parquet
+from aatoolkit.pictured import Pictured
 from aatoolkit.schema import declared
 from aatoolkit.typed import typed
 
 
 @pd.api.extensions.register_dataframe_accessor("aa")
-class Accessor(Measured):
+class Accessor(Measured, Pictured):
     """What is known of a DataFrame: works on any frame, changes none, needs no network.
 
     Examples
@@ -259,6 +260,8 @@ class Accessor(Measured):
         ------
         ExportError
             If a column cannot be written to Parquet.
+        NotWritten
+            If the file cannot be written; what was there is untouched.
         """
         return write_parquet(self._frame, path)
 

@@ -13,7 +13,8 @@
     │  │  └─ TooLarge                    its body is larger than the limit
     │  └─ StatusError                    the service answered with an error status
     │     ├─ NotAuthorized               401: the token is missing or not accepted
-    │     ├─ NotVisible                  403, 404: the host is not visible to the account
+    │     ├─ NotVisible                  403: the host is not visible to the account
+    │     │  └─ NotFound                 404, 410: there is nothing there, or nothing to be seen
     │     ├─ BadRequest                  400, 422: the service refused a parameter
     │     ├─ RateLimited                 429: too many requests
     │     ├─ ServerFailed                5xx: the service failed, 502 on scope options included
@@ -21,12 +22,17 @@
     ├─ PayloadError (ValueError)         an answer is not shaped as its declaration says
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
-    └─ ExportError (ValueError)          a frame cannot be written as it is
+    ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
+    │  └─ TokenRepeated                  an answer repeats the token, and is not kept
+    ├─ ExportError (ValueError)          a frame cannot be written as it is
+    └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
 
     AAToolkitWarning (UserWarning)
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
     ├─ UnknownAvailabilityWarning        a word of availability that is not known
+    ├─ RedactionWarning                  what is left out of a publication stands elsewhere in it
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
+    ├─ ScopeWarning                      a value that is chosen is no longer offered
     └─ CacheWarning                      the cache cannot be used; answers come from the network
 
 Every error carries its facts as attributes, says what to do, pickles, and never holds a token.
@@ -122,11 +128,18 @@ class FetchError(AAToolkitError):
         The section asked for; None for scope options and the combined view.
     scope : aatoolkit.Scope or None
         The scope asked for.
+    status : int or None
+        The HTTP status, where one came.
+    excerpt : str or None
+        The beginning of the body, where one came: what does not print is escaped, and the
+        token masked.
     """
 
     url: str | None
     section: str | None
     scope: Any
+    status: int | None
+    excerpt: str | None
 
 
 class ConnectionFailed(FetchError):
@@ -146,7 +159,15 @@ class DeadlineExceeded(ConnectionFailed):
 
 
 class NotCached(FetchError):
-    """The client is offline and this answer was never kept."""
+    """The client is offline, or a study is replayed, and this answer was never kept.
+
+    Attributes
+    ----------
+    nearest : str or None
+        The request a study does hold that comes nearest.
+    """
+
+    nearest: str | None
 
 
 class DecodeError(FetchError):
@@ -154,18 +175,13 @@ class DecodeError(FetchError):
 
     Attributes
     ----------
-    status : int
-        The HTTP status it came with.
     problem : str
-        What is wrong with it, in a word: ``html``, ``truncated``, ``not_json``, ``encoding``,
-        ``duplicate_key``, ``not_finite``, ``too_deep``, ``empty``.
-    excerpt : str
-        The beginning of the body, with control characters escaped.
+        What is wrong with it, in a word: ``html``, ``truncated``, ``not_json``, ``wrong_type``,
+        ``encoding``, ``duplicate_key``, ``not_finite``, ``too_deep``, ``empty``, or ``token``
+        if it repeats the token.
     """
 
-    status: int | None
     problem: str | None
-    excerpt: str | None
 
 
 class TooLarge(DecodeError):
@@ -185,17 +201,14 @@ class StatusError(FetchError):
 
     Attributes
     ----------
-    status : int
-        The HTTP status.
     code : str or None
         The service's own word for it, where it gave one.
-    excerpt : str
-        The beginning of the body, with control characters escaped.
+    body : bytes
+        The whole body, with the token masked should it be there.
     """
 
-    status: int | None
     code: str | None
-    excerpt: str | None
+    body: bytes | None
 
 
 class NotAuthorized(StatusError):
@@ -203,7 +216,11 @@ class NotAuthorized(StatusError):
 
 
 class NotVisible(StatusError):
-    """403 or 404: the host is not a project visible to the account."""
+    """403: the host is not a project visible to the account."""
+
+
+class NotFound(NotVisible):
+    """404 or 410: there is no such thing, or none that the account may see."""
 
 
 class BadRequest(StatusError):
@@ -234,7 +251,15 @@ class RateLimited(StatusError):
 
 
 class ServerFailed(StatusError):
-    """5xx: the service failed; for scope options the documented read failure is 502."""
+    """5xx: the service failed; for scope options the documented read failure is 502.
+
+    Attributes
+    ----------
+    retry_after : float or None
+        Seconds to wait, where the service said so.
+    """
+
+    retry_after: float | None
 
 
 class UnexpectedRedirect(StatusError):
@@ -288,6 +313,25 @@ class MetadataError(AAToolkitError, ValueError):
     version: str | None
 
 
+class StudyError(AAToolkitError, ValueError):
+    """A study is damaged or hostile, or cannot be used in this way.
+
+    Attributes
+    ----------
+    path : str
+        The study.
+    problems : tuple of str
+        What is wrong with it, each with the file concerned.
+    """
+
+    path: str | None
+    problems: tuple[str, ...] | None
+
+
+class TokenRepeated(StudyError):
+    """An answer repeats the token that it was asked with, and is not kept."""
+
+
 class ExportError(AAToolkitError, ValueError):
     """A frame cannot be written as it is.
 
@@ -298,6 +342,21 @@ class ExportError(AAToolkitError, ValueError):
     """
 
     path: str | None
+
+
+class NotWritten(AAToolkitError, OSError):
+    """A file or folder was not written: a full disk, a missing permission.
+
+    Attributes
+    ----------
+    path : str
+        The file or folder.
+    errno : int or None
+        The system's number for the reason, as in `OSError`.
+    """
+
+    path: str | None
+    errno: int | None
 
 
 class AAToolkitWarning(UserWarning):
@@ -312,9 +371,26 @@ class UnknownAvailabilityWarning(AAToolkitWarning):
     """An answer says of its availability what is not understood; it is read as unknown."""
 
 
+class RedactionWarning(AAToolkitWarning):
+    """What is left out of one column of a publication stands in another."""
+
+
 class StaleDataWarning(AAToolkitWarning):
     """An expired answer was used, as the service failed."""
 
 
+class ScopeWarning(AAToolkitWarning):
+    """A value that is chosen in a picker is no longer offered; it stays chosen."""
+
+
 class CacheWarning(AAToolkitWarning):
     """The cache cannot be used; answers come from the network."""
+
+
+def __dir__() -> list[str]:
+    kinds = (AAToolkitError, AAToolkitWarning)
+    return [
+        name
+        for name, found in globals().items()
+        if isinstance(found, type) and issubclass(found, kinds)
+    ]

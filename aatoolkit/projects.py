@@ -2,29 +2,63 @@
 
 from __future__ import annotations
 
-import difflib
-import html
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from aatoolkit import combined, sections
-from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible, ScopeError
+from aatoolkit.dataset import Dataset
+from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
+from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
 from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
-from aatoolkit.progress import progress_bar
-from aatoolkit.recognise import envelope_of
+from aatoolkit.reading import (
+    known_section,
+    known_sections,
+    normalized,
+    raise_if_shut_out,
+    read_many,
+)
 from aatoolkit.scope import Scope, ScopeOptions
-from aatoolkit.tables import Dataset, Tables
+from aatoolkit.tables import Tables
+from aatoolkit.text import code
 
-if TYPE_CHECKING:
-    from aatoolkit.client import Client
 
-_STEP = 0.1
-"""How long, in seconds, an interrupt may have to wait."""
+class Asker(Protocol):
+    """What finds the answer to one question."""
+
+    def get(
+        self,
+        resource: Any,
+        host: str,
+        params: Mapping[str, str],
+        *,
+        section: str | None = None,
+        scope: Scope | None = None,
+        refresh: bool = False,
+        expire_after: float | None = None,
+    ) -> Payload:
+        """The answer, or a `FetchError`."""
+
+
+class Service(Protocol):
+    """What a project asks: a client, or a study in its place."""
+
+    base_url: str
+    workers: int
+
+    @property
+    def _fetcher(self) -> Asker:
+        """What finds its answers."""
+
+    @property
+    def offline(self) -> bool:
+        """Whether no network is asked."""
+
+    def close(self) -> None:
+        """Close the connections."""
 
 
 class Project:
@@ -38,7 +72,7 @@ class Project:
     host : str
         The project's domain.
     client : Client
-        The service it is asked from.
+        The service it is asked from, or the study that answers in its place.
 
     Examples
     --------
@@ -48,10 +82,9 @@ class Project:
     'domains'
     """
 
-    def __init__(self, client: Client, host: str) -> None:
-        from aatoolkit.http import canonical_host
-
+    def __init__(self, client: Service, host: str) -> None:
         self.client = client
+        self.host = "?"  # until it is known to be one: tracebacks may show the half-made
         self.host = canonical_host(host)
         self._options: ScopeOptions | None = None
 
@@ -122,7 +155,7 @@ class Project:
         (200, Scope(days=7))
         """
         asked = _scope(scope, filters)
-        named = {} if section is None else {"section": _known(section)}
+        named = {} if section is None else {"section": known_section(section)}
         return self.client._fetcher.get(
             "agent-analytics",
             self.host,
@@ -225,17 +258,15 @@ class Project:
         >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        asked, names = _scope(scope, filters), _names(sections)
-        pool = ThreadPoolExecutor(min(self.client.workers, max(1, len(names))), "aatoolkit")
-        try:
-            answers = {name: pool.submit(self.fetch, name, asked) for name in names}
-            watched = progress_bar(names, progress)
-            got, failed = _gathered((name, partial(_awaited, answers[name])) for name in watched)
-        finally:
-            # Not waited for, so that an interrupt ends the call at once.
-            pool.shutdown(wait=False, cancel_futures=True)
-        dataset = _normalized(got, failed, self._options)
-        _raise_if_shut_out(dataset)
+        asked, names = _scope(scope, filters), known_sections(sections)
+        (dataset,) = read_many(
+            [partial(self.fetch, scope=asked)],
+            names,
+            workers=self.client.workers,
+            options=self._options,
+            progress=progress,
+        )
+        raise_if_shut_out(dataset, NotAuthorized, NotVisible, NotFound)
         return dataset
 
     def combined(
@@ -261,11 +292,7 @@ class Project:
         True
         """
         payload = self.fetch(None, scope, refresh=refresh, **filters)
-        parts = combined.split(payload)
-        if not parts:
-            drawn = sections.propose(payload, "combined").section
-            return Dataset({"combined": normalize(drawn, payload, options=self._options)})
-        return _normalized(parts, {}, self._options)
+        return read_combined(payload, self._options)
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -287,7 +314,16 @@ class Project:
         return f"<Project {self.host} at {self.client.base_url}{offline}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
+
+
+def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Dataset:
+    """The tables of a combined view, by section; under ``combined`` where none can be told."""
+    parts = combined.split(payload)
+    if not parts:
+        drawn = sections.propose(payload, "combined").section
+        return Dataset({"combined": normalize(drawn, payload, options=options)})
+    return normalized(((name, partial(_itself, part)) for name, part in parts.items()), options)
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
@@ -301,72 +337,5 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     return (scope or Scope()).with_(**filters)
 
 
-def _names(asked: Iterable[str] | None) -> tuple[str, ...]:
-    if asked is None:
-        return sections.names()
-    listed = [asked] if isinstance(asked, str) else list(asked)
-    return tuple(dict.fromkeys(map(_known, listed)))
-
-
-def _known(section: str) -> str:
-    names = sections.names()
-    if section in names:
-        return section
-    near = tuple(difflib.get_close_matches(str(section).casefold(), names, n=3, cutoff=0.6))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
-    raise ScopeError(
-        f"{section!r} is not a section; {hint}",
-        parameter="section",
-        unknown=(str(section),),
-        suggestions=near,
-    )
-
-
-def _gathered(
-    answers: Iterable[tuple[str, Callable[[], Payload]]],
-) -> tuple[dict[str, Payload], dict[str, AAToolkitError]]:
-    """The answers that came, and the errors of the others."""
-    got: dict[str, Payload] = {}
-    failed: dict[str, AAToolkitError] = {}
-    for name, answer in answers:
-        try:
-            got[name] = answer()
-        except AAToolkitError as error:
-            failed[name] = error
-    return got, failed
-
-
-def _normalized(
-    answers: Mapping[str, Payload],
-    failed: dict[str, AAToolkitError],
-    options: ScopeOptions | None,
-) -> Dataset:
-    """The tables of many answers; a section that fails is among the errors.
-
-    What most of the answers share is their envelope, whatever it is called.
-    """
-    envelope = envelope_of({name: answer.json for name, answer in answers.items()})
-    results: dict[str, Tables] = {}
-    for name, answer in answers.items():
-        try:
-            results[name] = normalize(name, answer, options=options, envelope=envelope)
-        except AAToolkitError as error:
-            failed[name] = error
-    return Dataset(results, failed)
-
-
-def _awaited(future: Future[Payload]) -> Payload:
-    """An answer that is under way, waited for in short steps.
-
-    A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
-    """
-    while not wait([future], _STEP).done:
-        pass
-    return future.result()
-
-
-def _raise_if_shut_out(dataset: Dataset) -> None:
-    """Raise what shut every section out: one wrong token is one error, not seventeen."""
-    kinds = {type(error) for error in dataset.errors.values()}
-    if not len(dataset) and len(kinds) == 1 and kinds <= {NotAuthorized, NotVisible}:
-        raise next(iter(dataset.errors.values()))
+def _itself(payload: Payload) -> Payload:
+    return payload

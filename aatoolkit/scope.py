@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import html
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
 from aatoolkit.errors import ScopeError
-from aatoolkit.text import visible
+from aatoolkit.text import clipped, code, markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +20,8 @@ FILTERS = ("engine", "topic", "category", "brand")
 
 DAYS = (7, 30, 90)
 """The documented windows, in days."""
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 UNTAGGED = "(none)"
 """The key under which prompts without a topic or category are counted; not a filter value."""
@@ -74,6 +76,9 @@ class Scope:
         shown = [f"days={self.days}"]
         shown += [f"{name}={value!r}" for name, value in self.filters.items()]
         return f"Scope({', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        return code(repr(self))
 
     @property
     def filters(self) -> dict[str, tuple[str, ...]]:
@@ -153,7 +158,7 @@ class Scope:
             If a value is not among the scope options; ``.suggestions`` holds near matches.
         """
         for name, values in self.filters.items():
-            known = options.values(name)
+            known = dict.fromkeys(options.values(name))
             unknown = tuple(value for value in values if value not in known)
             if unknown:
                 near = _near(unknown, known)
@@ -248,9 +253,9 @@ class ScopeOptions:
 
     def _repr_html_(self) -> str:
         parts = [
-            f"<h4>What may be asked of {html.escape(self.host)}</h4>",
+            f"<h4>What may be asked of {markup(self.host)}</h4>",
             *(
-                f"<h5>{name} ({len(frame)})</h5>{frame.head(20).to_html(index=False)}"
+                f"<details><summary>{name} ({len(frame):,})</summary>{_head(frame)}</details>"
                 for name, frame in (
                     ("engines", self.engines),
                     ("topics", self.topics),
@@ -258,10 +263,17 @@ class ScopeOptions:
                     ("brands", self.brands),
                 )
             ),
-            f"<p><b>own_terms</b>: {html.escape(', '.join(self.own_terms))}</p>",
+            f"<p><b>own_terms</b>: {markup(', '.join(self.own_terms))}</p>",
             f"<p><b>days</b>: {', '.join(map(str, self.days))}</p>",
         ]
         return f'<div class="tex2jax_ignore">{"".join(parts)}</div>'
+
+
+def _head(frame: pd.DataFrame) -> str:
+    """The first rows of a table from an answer, as HTML."""
+    cells = frame.head(20).astype(object)
+    safe = cells.map(lambda cell: clipped(cell) if isinstance(cell, str) else cell)
+    return str(safe.to_html(index=False, na_rep="–"))
 
 
 def _values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -294,7 +306,7 @@ def _values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _is_text(value: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in value)
+    return _HALF_A_PAIR.search(value) is None
 
 
 def _near(unknown: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def test_a_fact_that_the_error_does_not_have_is_refused() -> None:
 def test_an_error_has_no_fact_of_a_sibling() -> None:
     assert "retry_after" not in errors.BadRequest.facts
     assert errors.RateLimited.facts == (
-        *("url", "section", "scope"),
-        *("status", "code", "excerpt"),
+        *("url", "section", "scope", "status", "excerpt"),
+        *("code", "body"),
         "retry_after",
     )

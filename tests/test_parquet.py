@@ -3,13 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import stat
-import subprocess
-import sys
-import textwrap
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +15,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit.errors import ExportError
+from aatoolkit.errors import ExportError, NotWritten
 from aatoolkit.metadata import ATTRIBUTE, metadata_of
 from aatoolkit.parquet import write_parquet, write_tables
 
@@ -186,80 +179,10 @@ def test_a_write_that_fails_leaves_what_was_there(
     write_parquet(frame, path)
     before = path.read_bytes()
     monkeypatch.setattr(broken, full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(NotWritten, match="No space left"):
         write_parquet(frame.iloc[:1], path)
     assert path.read_bytes() == before
     assert [*tmp_path.iterdir()] == [path]
-
-
-WRITER = """
-    import sys
-    import pandas as pd
-    from aatoolkit.parquet import write_parquet
-
-    frame = pd.DataFrame({"a": range(200_000)})
-    write_parquet(frame, sys.argv[1])
-    print("ready", flush=True)
-    while True:
-        write_parquet(frame, sys.argv[1])
-"""
-
-
-def test_a_kill_leaves_a_whole_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    for delay in (0.0, 0.003, 0.007, 0.012):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(WRITER), str(path)], stdout=subprocess.PIPE
-        )
-        try:
-            assert writer.stdout is not None
-            assert writer.stdout.readline() == b"ready\n"
-            until = time.monotonic() + delay
-            while time.monotonic() < until:
-                pass
-        finally:
-            os.kill(writer.pid, signal.SIGKILL)
-            writer.communicate(timeout=30)
-        assert len(aa.read_parquet(path)) == 200_000
-    # What a kill leaves beside the file is hidden and no table's name.
-    assert [found.name for found in tmp_path.glob("[!.]*")] == ["a.parquet"]
-
-
-def test_what_killed_writers_left_is_swept_and_what_others_write_is_not(tmp_path: Path) -> None:
-    left, fresh, own = (
-        tmp_path / name for name in (".tmp-a1.parquet", ".tmp-b2.parquet", "tmp-c3.parquet")
-    )
-    for path in (left, fresh, own):
-        path.write_bytes(b"unfinished")
-    for path in (left, own):
-        os.utime(path, (time.time() - 7200,) * 2)
-    write_parquet(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet")
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "a.parquet",
-        ".tmp-b2.parquet",
-        "tmp-c3.parquet",
-    }
-
-
-@pytest.mark.skipif(os.name != "posix", reason="folders cannot be opened")
-def test_file_and_folder_are_made_durable_in_this_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[str] = []
-    sync, replace = os.fsync, os.replace
-
-    def synced(handle: int) -> None:
-        done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
-        sync(handle)
-
-    def replaced(*paths: Any) -> None:
-        done.append("replace")
-        replace(*paths)
-
-    monkeypatch.setattr("os.fsync", synced)
-    monkeypatch.setattr("os.replace", replaced)
-    write_parquet(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet")
-    assert done == ["file", "replace", "folder"]
 
 
 def test_a_file_has_the_permissions_that_any_new_file_has(tmp_path: Path) -> None:
@@ -282,6 +205,7 @@ def test_a_section_is_written_with_all_that_was_read(tmp_path: Path) -> None:
         "domains/_extra.parquet",
         "domains/_drift.parquet",
         "domains/_availability.parquet",
+        *(f"domains/_placement/{name}.parquet" for name in tables.placement),
     ]
     extra = aa.read_parquet(tmp_path / "domains" / "_extra.parquet")
     pd.testing.assert_frame_equal(extra, tables.extra)

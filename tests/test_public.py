@@ -13,7 +13,15 @@ import pytest
 
 import aatoolkit as aa
 
-HEAVY = ("matplotlib", "duckdb", "starlette", "ipywidgets", "requests", "requests_cache")
+HEAVY = (
+    "matplotlib",
+    "duckdb",
+    "starlette",
+    "ipywidgets",
+    "anywidget",
+    "requests",
+    "requests_cache",
+)
 
 
 def python(code: str, *arguments: str) -> str:

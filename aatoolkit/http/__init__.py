@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from aatoolkit.http.address import BaseUrl, canonical_host
+from aatoolkit.http.address import BaseUrl
 from aatoolkit.http.fetcher import MAX_BODY, Fetcher
+from aatoolkit.http.place import default_folder
 from aatoolkit.http.secret import Secret
-from aatoolkit.http.session import default_folder
 from aatoolkit.http.upkeep import CacheInfo, cache_info, clear_cache
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "Fetcher",
     "Secret",
     "cache_info",
-    "canonical_host",
     "clear_cache",
     "default_folder",
 ]

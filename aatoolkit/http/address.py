@@ -1,47 +1,15 @@
-"""Where requests go: the base URL of the service, and the host of a project."""
+"""Where requests go: the base URL of the service."""
 
 from __future__ import annotations
 
 import ipaddress
-import re
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-import idna
+from aatoolkit.errors import ConfigurationError
+from aatoolkit.hosts import canonical_name
 
-from aatoolkit.errors import ConfigurationError, ScopeError
-
-_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _PORTS = {"http": 80, "https": 443}
-_MAX_NAME = 253
-
-
-def canonical_host(host: str) -> str:
-    """The one spelling of a project's host: lower case, in A-labels, without a trailing dot.
-
-    Raises
-    ------
-    ScopeError
-        If it is not the name of a host; ``.suggestions`` holds the host of a URL.
-
-    Examples
-    --------
-    >>> canonical_host(" Bücher.Example. ")
-    'xn--bcher-kva.example'
-    """
-    name = _name(host.strip()) if isinstance(host, str) else None
-    if name is not None and "." in name:
-        return name
-    near = _host_of_url(host) if isinstance(host, str) else ()
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ScopeError(
-        f"{host!r} is not a project's domain{hint or ': give it without scheme and path'}"
-        ", as in 'acme.example'",
-        parameter="host",
-        unknown=(str(host),),
-        suggestions=near,
-    )
 
 
 @dataclass(frozen=True)
@@ -120,35 +88,12 @@ class BaseUrl:
         return (parts.scheme, parts.hostname, port) == (self.scheme, self.host, self.port)
 
 
-def _name(text: str) -> str | None:
-    """The canonical spelling of a host name, or None if it is none."""
-    folded = text.lower() if text.isascii() else text
-    if not folded.isascii() or any(label.startswith("xn--") for label in folded.split(".")):
-        try:
-            folded = idna.encode(folded, uts46=True, std3_rules=True).decode("ascii")
-        except (idna.IDNAError, UnicodeError):
-            return None
-    labels = folded.removesuffix(".").split(".")
-    well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC.fullmatch(labels[-1])
-    name = ".".join(labels)
-    return name if well_formed and len(name) <= _MAX_NAME else None
-
-
 def _address(text: str) -> str | None:
     """The canonical spelling of an IP address or host name, or None if it is neither."""
     try:
         return None if "%" in text else str(ipaddress.ip_address(text))
     except ValueError:
-        return _name(text)
-
-
-def _host_of_url(text: str) -> tuple[str, ...]:
-    """The host in something that looks like a URL."""
-    try:
-        name = _name(urlsplit(text if "//" in text else f"//{text}").hostname or "")
-    except ValueError:
-        return ()
-    return (name,) if name and "." in name else ()
+        return canonical_name(text)
 
 
 def _is_way_up(segment: str) -> bool:

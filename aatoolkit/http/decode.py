@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -18,6 +19,7 @@ ANSWERS = frozenset({200, 201, 202, 203})
 """The statuses under which an answer may come; `is_reason` knows others of a section."""
 
 _SHOWN = 1 << 12
+_SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 
 
 def judge(
@@ -44,7 +46,7 @@ def judge(
     else:
         if isinstance(value, dict | list):
             return None
-        message, problem = "the answer is neither a JSON object nor a list", "not_json"
+        message, problem = "the answer is neither a JSON object nor a list", "wrong_type"
     shown = excerpt(mask(body[:_SHOWN]))
     return errors.DecodeError(message, problem=problem, excerpt=shown, **facts)
 
@@ -70,11 +72,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     (2.0, None)
     """
     given = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(given)
-    except ValueError:
-        return _until(given)
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    return float(given) if _SECONDS.fullmatch(given) else _until(given)
 
 
 def _until(date: str) -> float | None:
@@ -91,7 +89,7 @@ def _refusal(
 ) -> errors.StatusError:
     """The error that a status stands for, in the service's own words as far as it gave any."""
     words = _words(body)
-    facts |= {"code": _said(words, "code"), "excerpt": excerpt(body)}
+    facts |= {"code": _said(words, "code"), "excerpt": excerpt(body), "body": body}
     said = _said(words, "message", "detail", "title", "error")
     quote = f": {said}" if said else ""
     if 300 <= status < 400:
@@ -102,8 +100,9 @@ def _refusal(
             "token= or in AATOOLKIT_TOKEN",
             **facts,
         )
-    if status in (403, 404):
-        return errors.NotVisible(
+    if status in (403, 404, 410):
+        kind = errors.NotVisible if status == 403 else errors.NotFound
+        return kind(
             f"the service does not show this to the account ({status}){quote}; check the host, "
             "and that the account may see it",
             **facts,
@@ -120,17 +119,23 @@ def _refusal(
         )
     if status == 429:
         wait = retry_after(headers)
-        when = "later" if wait is None else f"in {math.ceil(wait)} seconds"
         return errors.RateLimited(
-            f"too many requests (429){quote}; try again {when}", retry_after=wait, **facts
+            f"too many requests (429){quote}; try again {_when(wait)}", retry_after=wait, **facts
         )
     if status >= 500:
+        wait = retry_after(headers)
         return errors.ServerFailed(
-            f"the service failed ({status}){quote}; try again later", **facts
+            f"the service failed ({status}){quote}; try again {_when(wait)}",
+            retry_after=wait,
+            **facts,
         )
     return errors.StatusError(
         f"the service answered with a status that is no answer ({status}){quote}", **facts
     )
+
+
+def _when(wait: float | None) -> str:
+    return "later" if wait is None else f"in {math.ceil(wait)} seconds"
 
 
 def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.UnexpectedRedirect:

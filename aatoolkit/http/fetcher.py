@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
+from urllib.parse import urlencode, urlsplit
 
 import requests
 
 from aatoolkit import errors
 from aatoolkit.http.address import BaseUrl
+from aatoolkit.http.call import pause
+from aatoolkit.http.flight import Flights
+from aatoolkit.http.place import default_folder
 from aatoolkit.http.retry import Retry
 from aatoolkit.http.secret import Secret
-from aatoolkit.http.session import default_folder, open_session, send
-from aatoolkit.http.store import AnswerCache
+from aatoolkit.http.session import EMPTY, open_session, question_key, send
+from aatoolkit.http.store import ANONYMOUS, CACHE_SIZE, AnswerCache, Kept
+from aatoolkit.http.transport import Answer
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 
@@ -26,6 +30,9 @@ Resource = Literal["scope-options", "agent-analytics"]
 
 MAX_BODY = 64 * 2**20
 """The largest answer that is read unless another limit is given, in bytes."""
+
+EMPTY_SECONDS = 300.0
+"""For how long an answer is fresh at most that says that there is nothing, for now."""
 
 
 class Fetcher:
@@ -39,6 +46,8 @@ class Fetcher:
         The bearer token; without one, none is sent.
     cache : bool or path
         Whether answers are kept, or the folder to keep them in.
+    cache_size : int
+        The bytes that the folder may take; what was used least recently makes room.
     offline : bool
         Answer from the cache alone, whatever the age; no socket is opened.
     expire_after : float
@@ -64,16 +73,18 @@ class Fetcher:
         token: str | Secret | None = None,
         *,
         cache: bool | str | Path = True,
+        cache_size: int = CACHE_SIZE,
         offline: bool = False,
         expire_after: float = 3600.0,
         deadline: float = 60.0,
         max_body: int = MAX_BODY,
         workers: int = 8,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
     ) -> None:
         token = Secret.wrap(token)
         secret = token.check() if token is not None else None
         self.base = BaseUrl.parse(base_url)
+        self._secret = secret
         self.has_token = secret is not None
         self.offline = offline
         self.expire_after = _seconds("expire_after", expire_after)
@@ -85,7 +96,10 @@ class Fetcher:
                 setting="offline",
             )
         self._retry = Retry(sleep=sleep)
-        self._store = None if self.folder is None else AnswerCache(self.folder)
+        limit = _bytes("cache_size", cache_size)
+        self._store = None if self.folder is None else AnswerCache(self.folder, limit)
+        self._account = ANONYMOUS if self._store is None else self._store.account(secret)
+        self._flights: Flights[Answer | Kept] = Flights()
         self._session = open_session(
             self.base, secret, self._store, max_body=max_body, connections=max(1, workers)
         )
@@ -124,39 +138,52 @@ class Fetcher:
             If no usable answer came back.
         """
         about: dict[str, Any] = {"section": section, "scope": scope}
-        request = self._prepare(resource, host, params)
+        url, deadline = f"{self.base.url}/api/domains/{host}/{resource}", self.deadline
         age = self.expire_after if expire_after is None else _seconds("expire_after", expire_after)
-        kept = None if refresh else self._kept(request)
-        if kept is not None:
-            stale = not _is_fresh(kept, age)
-            if self.offline or not stale:
-                return _payload(kept, host, about, from_cache=True, stale=stale)
+        key = question_key(self.base, self._account, urlsplit(url).path, params.items())
+        kept = None if refresh else self._kept(key)
+        if kept is not None and (self.offline or _is_fresh(kept, age)):
+            return _payload(kept, host, about, stale=not _is_fresh(kept, age))
         if self.offline:
-            raise _not_cached(str(request.url), refresh, about)
-        found = self._retry.run(lambda left: _attempt(self._session, request, left), self.deadline)
+            raise _not_cached(f"{url}?{urlencode(params)}", refresh, about)
+        found: Any
+        if refresh:
+            # What others asked for earlier is not what is so now.
+            found = self._ask(url, params, deadline)
+        else:
+
+            def ask(left: float) -> Any:
+                # Another may have got the answer since this one looked.
+                now = self._kept(key)
+                fresh = now is not None and _is_fresh(now, age)
+                return now if fresh else self._ask(url, params, left)
+
+            found = self._flights.share(key, ask, deadline)
         if not isinstance(found, errors.FetchError):
             return _payload(found, host, about)
         if kept is not None and _may_stand_in(found):
             _warn_stale(kept, found)
-            return _payload(kept, host, about, from_cache=True, stale=True)
+            return _payload(kept, host, about, stale=True)
         if isinstance(found, errors.DeadlineExceeded):
-            found.deadline = self.deadline
+            found.deadline = deadline
         raise _about(found, about)
+
+    def repeats_token(self, text: bytes) -> bool:
+        """Whether a text holds the token that requests carry."""
+        secret = self._secret
+        return secret is not None and secret.is_distinct and secret.is_in(text)
 
     def close(self) -> None:
         """Close the connections."""
         self._session.close()
 
-    def _prepare(
-        self, resource: Resource, host: str, params: Mapping[str, str]
-    ) -> requests.PreparedRequest:
-        url = f"{self.base.url}/api/domains/{host}/{resource}"
-        return self._session.prepare_request(requests.Request("GET", url, params=dict(params)))
+    def _ask(self, url: str, params: Mapping[str, str], deadline: float) -> Any:
+        """The service's answer, or the error that the attempts end in."""
+        request = self._session.prepare_request(requests.Request("GET", url, params=dict(params)))
+        return self._retry.run(lambda left: _attempt(self._session, request, left), deadline)
 
-    def _kept(self, request: requests.PreparedRequest) -> requests.Response | None:
-        if self._store is None:
-            return None
-        return self._store.get_response(self._store.create_key(request))
+    def _kept(self, key: str) -> Kept | None:
+        return None if self._store is None else self._store.find(key)
 
 
 def _attempt(session: requests.Session, request: requests.PreparedRequest, left: float) -> Any:
@@ -164,19 +191,14 @@ def _attempt(session: requests.Session, request: requests.PreparedRequest, left:
 
 
 def _payload(
-    response: requests.Response,
-    host: str,
-    about: Mapping[str, Any],
-    *,
-    from_cache: bool = False,
-    stale: bool = False,
+    response: Answer | Kept, host: str, about: Mapping[str, Any], *, stale: bool = False
 ) -> Payload:
     return Payload(
         response.content,
         url=response.url,
         status=response.status_code,
-        fetched_at=_fetched_at(response),
-        from_cache=from_cache,
+        fetched_at=response.fetched_at,
+        from_cache=response.from_cache,
         stale=stale,
         host=host,
         headers={name.lower(): value for name, value in response.headers.items()},
@@ -184,14 +206,10 @@ def _payload(
     )
 
 
-def _fetched_at(response: Any) -> datetime:
-    """When the service gave it: the transport says so, a kept answer remembers."""
-    moment = getattr(response, "fetched_at", None)
-    return moment if isinstance(moment, datetime) else response.created_at
-
-
-def _is_fresh(kept: requests.Response, limit: float) -> bool:
-    age = (datetime.now(UTC) - _fetched_at(kept)).total_seconds()
+def _is_fresh(kept: Kept, limit: float) -> bool:
+    age = (datetime.now(UTC) - kept.fetched_at).total_seconds()
+    if kept.status_code in EMPTY:
+        limit = min(limit, EMPTY_SECONDS)
     # An answer from the future means that a clock was moved: its age cannot be told.
     return 0 <= age < limit
 
@@ -203,9 +221,9 @@ def _may_stand_in(error: errors.FetchError) -> bool:
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
-def _warn_stale(kept: requests.Response, error: errors.FetchError) -> None:
+def _warn_stale(kept: Kept, error: errors.FetchError) -> None:
     warnings.warn(
-        f"{error.message}; an answer of {_fetched_at(kept):%Y-%m-%d %H:%M} UTC was used instead",
+        f"{error.message}; an answer of {kept.fetched_at:%Y-%m-%d %H:%M} UTC was used instead",
         errors.StaleDataWarning,
         stacklevel=3,
     )
@@ -234,6 +252,14 @@ def _seconds(setting: str, value: float, *, least: float = 0.0) -> float:
     if value < least:
         raise errors.ConfigurationError(f"{setting} is too small: {value!r}", setting=setting)
     return float(value)
+
+
+def _bytes(setting: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        raise errors.ConfigurationError(
+            f"{setting} is a number of bytes, not {value!r}", setting=setting
+        )
+    return value
 
 
 def _folder(cache: bool | str | Path) -> Path | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from aatoolkit.errors import DecodeError, FetchError, StatusError
+from aatoolkit.http.call import pause
 
 T = TypeVar("T")
 
@@ -43,6 +45,46 @@ def may_pass(error: FetchError) -> bool:
     return isinstance(error, DecodeError) and error.problem == "truncated"
 
 
+class Quota:
+    """How many second attempts there may still be, of all calls of a client together.
+
+    Each takes one; every five answers give one back, and so does every ten seconds. A service
+    that fails now and then is asked again each time; one that fails most calls soon is not,
+    so that a loop over many projects does not bury it, or wait for it at every turn.
+    """
+
+    def __init__(
+        self,
+        most: float = 20.0,
+        per_answer: float = 0.2,
+        per_second: float = 0.1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most, self._per_answer, self._per_second = most, per_answer, per_second
+        self._clock = clock
+        self._left, self._seen = most, clock()
+        self._lock = threading.Lock()
+
+    def take(self) -> bool:
+        """Take one, if there is one."""
+        with self._lock:
+            now = self._clock()
+            self._add((now - self._seen) * self._per_second)
+            self._seen = now
+            if self._left < 1:
+                return False
+            self._left -= 1
+            return True
+
+    def answered(self) -> None:
+        """Give back for an answer."""
+        with self._lock:
+            self._add(self._per_answer)
+
+    def _add(self, more: float) -> None:
+        self._left = min(self._most, self._left + more)
+
+
 @dataclass(frozen=True)
 class Retry:
     """A few attempts within one deadline, with full jitter between them.
@@ -55,9 +97,10 @@ class Retry:
     attempts: int = 3
     base: float = 0.5
     cap: float = 8.0
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = pause
     clock: Callable[[], float] = time.monotonic
     draw: Callable[[float, float], float] = random.uniform
+    quota: Quota = field(default_factory=Quota)
 
     def run(self, attempt: Callable[[float], T], deadline: float) -> T | FetchError:
         """Call ``attempt`` with the seconds that are left, until it succeeds or none may help.
@@ -67,12 +110,15 @@ class Retry:
         ends = self.clock() + deadline
         for turn in range(self.attempts):
             try:
-                return attempt(ends - self.clock())
+                found = attempt(ends - self.clock())
             except Failure as failure:
                 error, again, asked = failure.error, failure.again, failure.wait
+            else:
+                self.quota.answered()
+                return found
             wait = self.draw(0, min(self.cap, self.base * 2**turn)) if asked is None else asked
             last = turn == self.attempts - 1
-            if last or not again or self.clock() + wait >= ends:
+            if last or not again or self.clock() + wait >= ends or not self.quota.take():
                 break
             self.sleep(wait)
         return error

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import re
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from aatoolkit.errors import ConfigurationError
 
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
+_ODD = re.compile(r"[+/=~]")
+_FORMS = ("%{:02X}", "%{:02x}", "\\u{:04X}", "\\u{:04x}", "&#{:d};", "&#x{:X};", "&#x{:x};")
+_PART = 12
+_CHANCE = 8
 _PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
 
 
@@ -24,10 +30,12 @@ class Secret:
     ***
     """
 
-    __slots__ = ("_value",)
+    __slots__ = ("reveal",)
 
     def __init__(self, value: str) -> None:
-        self._value = _PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
+        found = _PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
+        # Kept in a function: tools that list the attributes of an object show no token.
+        self.reveal: Callable[[], str] = lambda: found
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
@@ -42,25 +50,63 @@ class Secret:
         ConfigurationError
             If it is not; the message says where, and holds no part of the token.
         """
-        if not self._value:
-            raise ConfigurationError("the token is empty; give one, or none", setting="token")
-        match = _B64TOKEN.match(self._value)
-        end = match.end() if match else 0
-        if end < len(self._value):
-            raise ConfigurationError(
-                f"character {end + 1} of the token cannot stand in a token: letters, digits and "
-                "-._~+/ can, and = at its end; was it copied whole?",
-                setting="token",
-            )
+        # Found out elsewhere: the frame that raises holds neither the token nor a match in it.
+        flaw = _flaw(self.reveal())
+        if flaw is not None:
+            raise ConfigurationError(flaw, setting="token")
         return self
 
-    def reveal(self) -> str:
-        """The token itself, for the one header that it belongs in."""
-        return self._value
+    def is_in(self, text: bytes) -> bool:
+        """Whether a text holds the token: plain, or as URLs, JSON, HTML, UTF-16 or Base64 have it.
+
+        Examples
+        --------
+        >>> Secret("abc/12345").is_in(b"?t=abc%2f12345"), Secret("abc/12345").is_in(b"abc")
+        (True, False)
+        """
+        token = self.reveal()
+        # What every plain spelling has in common is looked for first: answers are long.
+        common = max(_ODD.split(token), key=len).encode()
+        if common in text and any(each in text for each in self._spellings()):
+            return True
+        # Both orders of UTF-16 hold what is between the first byte and the last.
+        wide = token.encode("utf-16-le")[:-1]
+        return wide in text or any(
+            form in text for form in set(_base64_forms(token.encode())) if len(form) >= _CHANCE
+        )
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether it is too long to be in a text by chance."""
+        return len(self.reveal()) >= _CHANCE
 
     def hide_in(self, text: bytes) -> bytes:
-        """The text with the token masked, should a server repeat it."""
-        return text.replace(self._value.encode(), b"***")
+        """The text with the token masked, and any longer part of it, should a server repeat it."""
+        folded = text.lower()
+        spans = {span for part in self._parts() for span in _places(part, folded)}
+        shown, end = b"", 0
+        for first, last in sorted(spans):
+            if first > end or not end:
+                shown += text[end:first] + b"***"
+            end = max(end, last)
+        return shown + text[end:]
+
+    def _parts(self) -> set[bytes]:
+        """Every part of the token of a length that no text has by chance."""
+        return {
+            spelling[start : start + _PART].lower()
+            for spelling in self._spellings()
+            for start in range(max(1, len(spelling) - _PART + 1))
+        }
+
+    def _spellings(self) -> set[bytes]:
+        """The token as it stands, and as URLs, JSON and HTML write its few odd characters."""
+        value = self.reveal()
+        written = (
+            _ODD.sub(lambda found, form=form: form.format(ord(found[0])), value)  # type: ignore[misc]
+            for form in _FORMS
+        )
+        return {each.encode() for each in (value, value.replace("/", "\\/"), *written) if each}
 
     def __repr__(self) -> str:
         return "***"
@@ -70,3 +116,34 @@ class Secret:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         self.__reduce__()
+
+
+def _flaw(token: str) -> str | None:
+    """What keeps a token from being one."""
+    if not token:
+        return "the token is empty; give one, or none"
+    match = _B64TOKEN.match(token)
+    end = match.end() if match else 0
+    if end == len(token):
+        return None
+    return (
+        f"character {end + 1} of the token cannot stand in a token: letters, digits and -._~+/ "
+        "can, and = at its end; was it copied whole?"
+    )
+
+
+def _base64_forms(token: bytes) -> Iterator[bytes]:
+    """How a token looks within Base64, wherever in the text that was encoded it stood."""
+    for before in range(3):
+        # The characters that also depend on the bytes before and after are left out.
+        first, last = -(-before * 8 // 6), (before + len(token)) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(bytes(before) + token)[first:last]
+
+
+def _places(part: bytes, text: bytes) -> Iterator[tuple[int, int]]:
+    """Where a part stands in a text, each time."""
+    start = text.find(part)
+    while start >= 0:
+        yield start, start + len(part)
+        start = text.find(part, start + 1)

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http.cookiejar import DefaultCookiePolicy
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import requests
-from platformdirs import user_cache_path
 from requests.auth import AuthBase
 from requests_cache import NEVER_EXPIRE, CachedSession
 
 from aatoolkit.http.address import BaseUrl
+from aatoolkit.http.place import VERSION
 from aatoolkit.http.secret import Secret
 from aatoolkit.http.store import AnswerCache
 from aatoolkit.http.transport import Transport
 
-VERSION = "v1"
-"""The version of the cache; a change of what is kept, or of its keys, begins a new folder."""
+FINAL = (200, 203)
+"""The statuses of answers that are final."""
 
+EMPTY = (204, 205, 402, 404, 409, 410, 422, 423, 424, 428, 451, 501)
+"""The statuses under which an answer says that there is nothing, and why: true for a while.
 
-def default_folder() -> Path:
-    """Where answers are kept unless another folder is named."""
-    return user_cache_path("aatoolkit", appauthor=False) / VERSION
+Most such responses are errors; those that are answers are kept for a replay. Never among them are
+refusals of the account (401, 403), and what is about to change (202, 425, 503).
+"""
 
 
 def open_session(
@@ -66,9 +67,10 @@ def send(session: requests.Session, request: requests.PreparedRequest, timeout: 
         If no answer came back.
     """
     url = str(request.url)
-    options: dict[str, Any] = {"verify": True, "cert": None, "proxies": {}}
-    if not _is_loopback(url):
-        options = dict(session.merge_environment_settings(url, {}, None, None, None))
+    settings: Any = session.merge_environment_settings(url, {}, None, None, None)
+    options: dict[str, Any] = dict(settings)
+    if _is_loopback(url):
+        options["proxies"] = {}
     if isinstance(session, CachedSession):
         options["force_refresh"] = True
     return session.send(
@@ -81,38 +83,35 @@ def _cached(base: BaseUrl, token: Secret | None, store: AnswerCache) -> CachedSe
         backend=store,
         expire_after=NEVER_EXPIRE,
         cache_control=False,
-        allowable_codes=(200,),
+        allowable_codes=(*FINAL, *EMPTY),
         allowable_methods=("GET",),
         stale_if_error=False,
         match_headers=False,
-        key_fn=_key_function(base.origin, store.account(token)),
-        filter_fn=_filter_function(token),
+        key_fn=_key_function(base, store.account(token)),
     )
 
 
-def _key_function(origin: str, account: str) -> Callable[..., str]:
-    """Keys that tell apart origins, accounts and questions, and nothing else."""
+def question_key(base: BaseUrl, account: str, path: str, params: Iterable[tuple[str, str]]) -> str:
+    """The key of a question: it tells apart services, accounts and questions, and nothing else.
 
+    The order of parameters and of their values does not matter, nor does ``refresh``.
+    """
+    asked = sorted(
+        (name, ",".join(sorted(set(value.split(",")))))
+        for name, value in params
+        if name != "refresh"
+    )
+    question = [VERSION, base.origin, account, path, asked]
+    return hashlib.sha256(json.dumps(question).encode()).hexdigest()
+
+
+def _key_function(base: BaseUrl, account: str) -> Callable[..., str]:
     def key(request: requests.PreparedRequest, **_: object) -> str:
         parts = urlsplit(str(request.url))
-        asked = sorted(
-            (name, ",".join(sorted(set(value.split(",")))))
-            for name, value in parse_qsl(parts.query, keep_blank_values=True)
-            if name != "refresh"
-        )
-        question = [VERSION, origin, request.method, parts.path, asked, account]
-        return hashlib.sha256(json.dumps(question).encode()).hexdigest()
+        params = parse_qsl(parts.query, keep_blank_values=True)
+        return question_key(base, account, parts.path, params)
 
     return key
-
-
-def _filter_function(token: Secret | None) -> Callable[[requests.Response], bool]:
-    """No answer is kept in which a server repeats the token."""
-
-    def keep(response: requests.Response) -> bool:
-        return token is None or token.hide_in(response.content) == response.content
-
-    return keep
 
 
 def _is_loopback(url: str) -> bool:

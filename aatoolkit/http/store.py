@@ -1,8 +1,8 @@
-"""The cache of answers: one SQLite file in a private folder, without pickle.
+"""The cache of answers: a requests-cache backend over one private SQLite file, without pickle.
 
-Threads share the file, not a connection: each borrows one from a small stock and puts it back,
-so no connection is ever used by two threads at once. Every fault of the file costs one warning;
-from then on the cache is as good as empty, and answers come from the network.
+A body is kept as it was received, once the content coding of the transfer (gzip) is undone: those
+are the bytes that ``Payload.body`` holds. A seal over key, head and body tells when any of them
+has changed; such an answer is not used.
 """
 
 from __future__ import annotations
@@ -10,139 +10,130 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import sqlite3
-import threading
 import warnings
-import weakref
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from requests import Response
+from requests.structures import CaseInsensitiveDict
 from requests_cache.backends.base import BaseCache, BaseStorage
 from requests_cache.models.response import CachedResponse
 
 from aatoolkit.errors import CacheWarning
+from aatoolkit.http.database import Database
+from aatoolkit.http.pruning import Uses, prune
 from aatoolkit.http.secret import Secret
 
-T = TypeVar("T")
-FILE_NAME = "answers.sqlite"
 ANONYMOUS = "anonymous"
-
-_BUSY_SECONDS = 2.0
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS answers
-    (key TEXT PRIMARY KEY, fetched_at TEXT NOT NULL, head TEXT NOT NULL, body BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
-"""
+CACHE_SIZE = 2 * 10**9
+"""The bytes that a cache may take unless another limit is given."""
 
 
-def connect(file: Path) -> sqlite3.Connection:
-    """Open the file: private to its owner, and never waited for longer than two seconds."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Made before SQLite could: it would let others read it. Its side files take after it.
-    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(
-        file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-    )
-    try:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A kept answer, as far as a payload is made of it."""
+
+    url: str
+    status_code: int
+    headers: dict[str, str]
+    fetched_at: datetime
+    content: bytes
+    from_cache: ClassVar[bool] = True
 
 
 class AnswerStorage(BaseStorage[str, CachedResponse]):
     """The answers by key: a short JSON head and the body, bytes as they came."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limit: int) -> None:
         super().__init__(serializer=None)
-        self.file = folder / FILE_NAME
-        self.failed = False
-        self._lock = threading.Lock()
-        self._idle: deque[sqlite3.Connection] = deque()
-        self._finalizer = weakref.finalize(self, _close_all, self._idle)
-        self.run(lambda connection: connection.executescript(_SCHEMA), None)
-
-    def run(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """What an action on the file gives; ``otherwise`` where the file cannot be used."""
-        if self.failed:
-            return otherwise
-        try:
-            connection = self._idle.pop() if self._idle else connect(self.file)
-        except IndexError:  # another thread took the last one in between
-            return self.run(action, otherwise)
-        except (sqlite3.Error, OSError) as error:
-            self._give_up(error)
-            return otherwise
-        try:
-            return action(connection)
-        except sqlite3.Error as error:
-            self._give_up(error)
-            return otherwise
-        finally:
-            self._idle.append(connection)
+        self.file = Database(folder)
+        self._limit = limit
+        self._uses = Uses()
 
     def close(self) -> None:
-        """Close the connections that are not in use."""
-        _close_all(self._idle)
+        """Write down what was used, and close the connections that are not in use."""
+        if self._uses:
+            self.file.write(self._uses.write_down, None)
+        self.file.close()
 
-    def _give_up(self, error: Exception) -> None:
-        with self._lock:
-            known, self.failed = self.failed, True
-        if not known:
+    def find(self, key: str) -> Kept | None:
+        """A kept answer, if there is one and every byte of it is as it was."""
+        query = "SELECT head, seal, body FROM answers WHERE key = ?"
+        row = self.file.read(lambda connection: connection.execute(query, (key,)).fetchone(), None)
+        if row is None:
+            return None
+        kept = _read(key, *row)
+        if kept is None:
+            self._remove(key)
             warnings.warn(
-                f"the cache in {self.file.parent} cannot be used ({error}); answers come from "
-                "the network",
+                "a kept answer is damaged and is not used; it is asked for again",
                 CacheWarning,
                 stacklevel=2,
             )
-
-    def __getitem__(self, key: str) -> CachedResponse:
-        query = "SELECT head, body FROM answers WHERE key = ?"
-        row = self.run(lambda connection: connection.execute(query, (key,)).fetchone(), None)
-        kept = None if row is None else _read(*row)
-        if kept is None:
-            raise KeyError(key)
+        elif self._uses.add(key):
+            self.file.write(self._uses.write_down, None)
         return kept
 
-    def __setitem__(self, key: str, value: CachedResponse) -> None:
-        body = bytes(value.content)
-        head = {
-            "url": value.url,
-            "status": value.status_code,
-            "headers": dict(value.headers),
-            "fetched_at": value.created_at.isoformat(),
-            "sha256": hashlib.sha256(body).hexdigest(),
-        }
-        row = (key, head["fetched_at"], json.dumps(head), body)
-        self.run(
-            lambda connection: connection.execute(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row
-            ),
-            None,
+    def __getitem__(self, key: str) -> CachedResponse:
+        kept = self.find(key)
+        if kept is None:
+            raise KeyError(key)
+        return CachedResponse(
+            url=kept.url,
+            status_code=kept.status_code,
+            headers=CaseInsensitiveDict(kept.headers),
+            content=kept.content,
+            created_at=kept.fetched_at,
         )
 
+    def __setitem__(self, key: str, value: CachedResponse) -> None:
+        head, body = _head(value), value.content
+        size = len(head) + len(body)
+        if size > self._limit:
+            return
+        origin, host = _place(value.url)
+        moment = value.created_at.isoformat()
+
+        def keep(connection: sqlite3.Connection) -> int:
+            self._uses.write_down(connection)
+            row = (key, head, _seal(key, head, body), body)
+            connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
+            entry = (key, origin, host, moment, size)
+            connection.execute(
+                "INSERT OR REPLACE INTO register VALUES (?, ?, ?, ?, ?,"
+                " (SELECT coalesce(max(used), 0) + 1 FROM register))",
+                entry,
+            )
+            return prune(connection, self._limit)
+
+        if self.file.write(keep, 0):
+            self.file.settle()
+
     def __delitem__(self, key: str) -> None:
-        query = "DELETE FROM answers WHERE key = ?"
-        gone = self.run(lambda connection: connection.execute(query, (key,)).rowcount, 0)
-        if not gone:
+        if not self._remove(key):
             raise KeyError(key)
 
+    def _remove(self, key: str) -> int:
+        def remove(connection: sqlite3.Connection) -> int:
+            connection.execute("DELETE FROM register WHERE key = ?", (key,))
+            return connection.execute("DELETE FROM answers WHERE key = ?", (key,)).rowcount
+
+        return self.file.write(remove, 0)
+
     def __iter__(self) -> Iterator[str]:
-        query = "SELECT key FROM answers ORDER BY key"
-        rows: list[Any] = self.run(lambda connection: connection.execute(query).fetchall(), [])
+        query = "SELECT key FROM register ORDER BY key"
+        rows: list[Any] = self.file.read(lambda c: c.execute(query).fetchall(), [])
         return iter([key for (key,) in rows])
 
     def __len__(self) -> int:
-        query = "SELECT count(*) FROM answers"
-        return self.run(lambda connection: int(connection.execute(query).fetchone()[0]), 0)
+        query = "SELECT count(*) FROM register"
+        return self.file.read(lambda c: int(c.execute(query).fetchone()[0]), 0)
 
 
 class AnswerCache(BaseCache):
@@ -152,32 +143,31 @@ class AnswerCache(BaseCache):
     ----------
     folder
         Where the file lies; a new folder is made private to its owner.
+    limit
+        The bytes that it may take; what was used least recently makes room.
     """
 
     responses: AnswerStorage
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limit: int = CACHE_SIZE) -> None:
         super().__init__(cache_name=str(folder))
-        self.responses = AnswerStorage(folder)
+        self.responses = AnswerStorage(folder, limit)
 
-    @property
-    def failed(self) -> bool:
-        """Whether the file cannot be used."""
-        return self.responses.failed
+    def find(self, key: str) -> Kept | None:
+        """A kept answer, without making a response of it."""
+        return self.responses.find(key)
 
     def save_response(
         self, response: Response, cache_key: str | None = None, expires: datetime | None = None
     ) -> None:
         """Keep an answer; when it was fetched is kept with it, when it expires is not."""
-        key = cache_key or self.create_key(response.request)
-        kept = CachedResponse(
+        self.responses[cache_key or self.create_key(response.request)] = CachedResponse(
             url=response.url,
             status_code=response.status_code,
             headers=response.headers,
             content=response.content,
             created_at=response.fetched_at,  # type: ignore[attr-defined]
         )
-        self.responses[key] = kept
 
     def account(self, token: Secret | None) -> str:
         """The name under which the answers of one account are kept; the token cannot be told."""
@@ -188,38 +178,53 @@ class AnswerCache(BaseCache):
 
     def _account_key(self) -> bytes:
         """The random key of this file, made once by whoever comes first."""
+        query = "SELECT value FROM facts WHERE name = 'account_key'"
         fresh = secrets.token_bytes(32)
 
-        def find_or_make(connection: sqlite3.Connection) -> bytes:
+        def find(connection: sqlite3.Connection) -> bytes | None:
+            row = connection.execute(query).fetchone()
+            return None if row is None else bytes(row[0])
+
+        def make(connection: sqlite3.Connection) -> bytes:
             connection.execute("INSERT OR IGNORE INTO facts VALUES ('account_key', ?)", (fresh,))
-            query = "SELECT value FROM facts WHERE name = 'account_key'"
-            return bytes(connection.execute(query).fetchone()[0])
+            return find(connection) or fresh
 
-        return self.responses.run(find_or_make, fresh)
+        return self.responses.file.read(find, None) or self.responses.file.write(make, fresh)
 
 
-def _read(head: str, body: bytes) -> CachedResponse | None:
+def _head(answer: CachedResponse) -> str:
+    """What is kept of an answer beside its body."""
+    facts = {
+        "url": answer.url,
+        "status": answer.status_code,
+        "headers": {name.lower(): value for name, value in answer.headers.items()},
+        "fetched_at": answer.created_at.isoformat(),
+    }
+    return json.dumps(facts)
+
+
+def _seal(key: str, head: str, body: bytes) -> str:
+    """What changes with any byte of an answer, or of the key that it is found by."""
+    seal = hashlib.sha256(f"{key}\n{head}\n".encode())
+    seal.update(body)
+    return seal.hexdigest()
+
+
+def _read(key: str, head: str, seal: str, body: bytes) -> Kept | None:
     """A kept answer, or None where a byte of it has changed since."""
     try:
+        if seal != _seal(key, head, body):
+            raise ValueError("it has changed")
         facts = json.loads(head)
-        if facts["sha256"] != hashlib.sha256(body).hexdigest():
-            raise ValueError("the body has changed")
-        return CachedResponse(
-            url=facts["url"],
-            status_code=facts["status"],
-            headers=facts["headers"],
-            content=body,
-            created_at=datetime.fromisoformat(facts["fetched_at"]),
-        )
-    except (ValueError, KeyError, TypeError):
-        warnings.warn(
-            "a kept answer is damaged and is not used; it is asked for again",
-            CacheWarning,
-            stacklevel=2,
-        )
+        moment = datetime.fromisoformat(facts["fetched_at"])
+        return Kept(facts["url"], facts["status"], facts["headers"], moment, body)
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _close_all(connections: deque[sqlite3.Connection]) -> None:
-    while connections:
-        connections.pop().close()
+def _place(url: str) -> tuple[str, str]:
+    """The origin of an answer, and the host that it is about."""
+    parts = urlsplit(url)
+    segments = parts.path.split("/")
+    host = segments[-2] if len(segments) > 1 else ""
+    return f"{parts.scheme}://{parts.netloc}", host

@@ -1,4 +1,4 @@
-"""The adapter below the cache: the token, the deadline and the size limit.
+"""The adapter below the cache: one exchange with the service, and what became of it.
 
 What leaves here for the cache above is a whole answer or a ``Failure``. The request it belongs to
 has no token, and of the response's headers only the listed ones are left, so that nothing above
@@ -7,53 +7,61 @@ can keep what must not be kept.
 
 from __future__ import annotations
 
-import http.client
-import threading
-import time
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import requests
-import urllib3
 from requests.adapters import HTTPAdapter
 from requests.structures import CaseInsensitiveDict
+from requests.utils import select_proxy
 
 from aatoolkit import errors
 from aatoolkit.http.address import BaseUrl
+from aatoolkit.http.body import PIECE, read_body
+from aatoolkit.http.call import HEAD, Call
 from aatoolkit.http.decode import ANSWERS, judge, retry_after
+from aatoolkit.http.mishap import LATE, Mishap, NoBundle, UnfitProxy, let_go, mishap
 from aatoolkit.http.retry import Failure, may_pass
 from aatoolkit.http.secret import Secret
+from aatoolkit.http.wire import POOLS, tls_context
 from aatoolkit.recognise import tells
 from aatoolkit.strictjson import excerpt
 
-CONNECT_TIMEOUT = 10.0
-READ_TIMEOUT = 30.0
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
 """The response headers that anything above sees, beside those that speak of availability."""
 
-_CHUNK = 1 << 16
-_FAILURES = (
-    requests.RequestException,
-    urllib3.exceptions.HTTPError,
-    http.client.HTTPException,
-    OSError,
-    ValueError,
-)
+WORDS = 1 << 16
+"""How much of the body is read where the status says that it is no answer, in bytes."""
+
+WORDS_SECONDS = 2.0
+"""How long that may take."""
+
+_SHOWN = 1 << 12
 
 
 class Answer(requests.Response):
     """A whole answer, without anything that must not be kept."""
 
     fetched_at: datetime
+    from_cache = False
 
 
-class _TooLarge(Exception):
-    """The body has passed the limit; holds its beginning."""
+@dataclass
+class _Received:
+    """What has come of a response so far."""
+
+    url: str
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytearray = field(default_factory=bytearray)
 
 
 class Transport(HTTPAdapter):
-    """Sends one request: adds the token, bounds time and size, and judges the response.
+    """Sends one request: has it signed, bounds time and size, and judges the response.
 
     Parameters
     ----------
@@ -75,6 +83,28 @@ class Transport(HTTPAdapter):
         self._token = token
         self._max_body = max_body
 
+    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
+        """Pool connections that are bounded by the call they carry."""
+        super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
+        self.poolmanager.pool_classes_by_scheme = POOLS
+
+    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+        """Pool such connections through a proxy too."""
+        if proxy not in self.proxy_manager:
+            options |= {"ssl_context": tls_context(), "proxy_ssl_context": tls_context()}
+        manager = super().proxy_manager_for(proxy, **options)
+        manager.pool_classes_by_scheme = POOLS
+        return manager
+
+    def close(self) -> None:
+        """Close the connections now; urllib3 would leave it to the garbage collector."""
+        for manager in (self.poolmanager, *self.proxy_manager.values()):
+            for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
+                pool = manager.pools.get(key)
+                if pool is not None:
+                    pool.close()
+        super().close()
+
     def send(  # type: ignore[override]
         self, request: requests.PreparedRequest, timeout: float = 60.0, **options: Any
     ) -> requests.Response:
@@ -85,70 +115,84 @@ class Transport(HTTPAdapter):
         Failure
             If no answer came; it holds neither the request nor the library's exception.
         """
-        outcome = self._exchange(request, timeout, {**options, "stream": True})
-        if isinstance(outcome, Failure):
+        outcome = self._outcome(request, timeout, options)
+        if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
-    def _exchange(
+    def _outcome(
         self, request: requests.PreparedRequest, timeout: float, options: dict[str, Any]
+    ) -> Answer | BaseException:
+        """What became of an exchange; of an exception, nothing of where it came from.
+
+        The frames and exceptions of the libraries hold requests, sockets and bytes. An interrupt
+        comes out of them too.
+        """
+        received = _Received(str(request.url))
+        call = Call(timeout, self._token if self._base.owns(received.url) else None)
+        try:
+            with call.under_way():
+                return self._exchange(request, call, received, options)
+        except Exception as error:
+            what = LATE if call.is_late else mishap(error)
+            let_go(error)
+            return self._failure(what, received)
+        except BaseException as error:
+            let_go(error)
+            outcome = error
+        return outcome
+
+    def _exchange(
+        self,
+        request: requests.PreparedRequest,
+        call: Call,
+        received: _Received,
+        options: dict[str, Any],
     ) -> Answer | Failure:
-        """The frame that holds the token: it returns what happened and raises nothing."""
-        ends = time.monotonic() + timeout
-        limits = (min(CONNECT_TIMEOUT, timeout), min(READ_TIMEOUT, timeout))
-        url = str(request.url)
-        try:
-            response = super().send(self._signed(request), timeout=limits, **options)
-        except _FAILURES as error:
-            late = time.monotonic() >= ends
-            return _too_late(url) if late else _broken(url, error)
-        body = self._body(url, response, ends)
-        if time.monotonic() >= ends:
-            body = _too_late(url)
-        if isinstance(body, Failure):
-            response.close()
-            return body
-        return self._judged(request, response, body)
-
-    def _body(self, url: str, response: requests.Response, ends: float) -> bytes | Failure:
-        """The whole body, or why it did not come."""
-        facts: dict[str, Any] = {"url": url, "status": response.status_code}
-        try:
-            return _read(response.raw, self._max_body, ends)
-        except _TooLarge as beginning:
-            error: errors.FetchError = errors.TooLarge(
-                f"the answer is larger than {self._max_body} bytes; narrow the scope, or raise "
-                "max_body",
-                problem="truncated",
-                excerpt=excerpt(self._masked(beginning.args[0])),
-                limit=self._max_body,
-                **facts,
-            )
-            return Failure(error, again=False)
-        except urllib3.exceptions.DecodeError:
-            error = errors.DecodeError(
-                "the answer cannot be decompressed", problem="encoding", excerpt="", **facts
-            )
-            return Failure(error, again=False)
-        except _FAILURES as error_below:
-            return _broken(url, error_below)
-
-    def _signed(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """A copy of the request that carries the token, if it goes to the one origin."""
-        signed = request.copy()
+        asked = request.copy()
         # What requests-cache tells itself in this header is not meant for the service.
-        signed.headers.pop("Cache-Control", None)
-        if self._token is not None and self._base.owns(str(request.url)):
-            signed.headers["Authorization"] = f"Bearer {self._token.reveal()}"
-        return signed
+        asked.headers.pop("Cache-Control", None)
+        asked.headers.update(call.headers)
+        options |= {"stream": True, "timeout": call.left()}
+        _refuse_unfit(received.url, options)
+        response = super().send(asked, **options)
+        try:
+            received.status = response.status_code
+            received.headers = CaseInsensitiveDict(
+                (name, self._masked_text(value)) for name, value in response.headers.items()
+            )
+            self._receive(response.raw, call, received)
+        finally:
+            response.raw.close()
+        return self._judged(request, received)
 
-    def _judged(
-        self, request: requests.PreparedRequest, response: requests.Response, body: bytes
-    ) -> Answer | Failure:
-        url, status = str(request.url), response.status_code
-        given = response.headers.items()
-        headers = CaseInsensitiveDict((name, self._masked_text(value)) for name, value in given)
-        error = judge(url, status, headers, body, self._masked)
+    def _receive(self, raw: Any, call: Call, received: _Received) -> None:
+        """Read the body: all of an answer, and a little of what is none."""
+        coding = received.headers.get("content-encoding", "").strip().lower()
+        pieces = iter(lambda: raw.read(PIECE, decode_content=False), b"")
+        if received.status in ANSWERS:
+            # Framing may make a body as large again; beyond that, it is no way to send one.
+            call.allow(2 * self._max_body + HEAD)
+            read_body(pieces, coding, self._max_body, received.body)
+            call.left()
+            return
+        # The status says what happened; the body only adds words, as far as it comes.
+        brief = Call(min(WORDS_SECONDS, call.left()))
+        with suppress(Exception), brief.under_way():
+            read_body(pieces, coding, WORDS, received.body)
+
+    def _judged(self, request: requests.PreparedRequest, received: _Received) -> Answer | Failure:
+        url, body, headers = received.url, bytes(received.body), received.headers
+        status = received.status or 0
+        if status in ANSWERS and self._repeats_token(body):
+            error: errors.FetchError | None = errors.DecodeError(
+                "the answer repeats the token, and is not used, lest the token get into tables "
+                "and files; tell who runs the service",
+                problem="token",
+                **self._facts(received),
+            )
+        else:
+            error = judge(url, status, headers, body, self._masked)
         if error is not None:
             return Failure(error, again=may_pass(error), wait=retry_after(headers))
         answer = Answer()
@@ -159,64 +203,55 @@ class Transport(HTTPAdapter):
         answer._content = body if status in ANSWERS else self._masked(body)
         return answer
 
+    def _failure(self, what: Mishap, received: _Received) -> Failure:
+        """The failure that a mishap is, with what had come until then."""
+        facts = self._facts(received)
+        if what.kind == "late":
+            message = f"{what.reason}; ask for less, or raise the deadline"
+            error: errors.FetchError = errors.DeadlineExceeded(message, **facts)
+        elif what.kind == "too_large" and received.status is not None:
+            error = errors.TooLarge(
+                f"the answer is larger than {self._max_body} bytes; narrow the scope, or raise "
+                "max_body",
+                problem="truncated",
+                limit=self._max_body,
+                **facts,
+            )
+        elif what.kind == "packed":
+            error = errors.DecodeError(what.reason, problem="encoding", **facts)
+        else:
+            message = f"no answer: {what.reason}; check the base URL and the network"
+            error = errors.ConnectionFailed(message, **facts)
+        return Failure(error, again=what.again)
+
+    def _facts(self, received: _Received) -> dict[str, Any]:
+        shown = excerpt(self._masked(bytes(received.body[:_SHOWN])))
+        came = received.status is not None
+        return {
+            "url": received.url,
+            "status": received.status,
+            "excerpt": shown if came else None,
+        }
+
+    def _repeats_token(self, body: bytes) -> bool:
+        return self._token is not None and self._token.is_distinct and self._token.is_in(body)
+
     def _masked_text(self, text: str) -> str:
-        return self._masked(text.encode()).decode()
+        return self._masked(text.encode("utf-8", "surrogateescape")).decode(errors="replace")
 
     def _masked(self, text: bytes) -> bytes:
         return text if self._token is None else self._token.hide_in(text)
 
 
+def _refuse_unfit(url: str, options: Mapping[str, Any]) -> None:
+    """Refuse what the environment may ask for, and a bounded connection cannot give."""
+    proxy = select_proxy(url, options.get("proxies"))
+    if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
+        raise UnfitProxy
+    bundle = options.get("verify")
+    if isinstance(bundle, str) and not Path(bundle).exists():
+        raise NoBundle
+
+
 def _is_kept(header: str) -> bool:
     return header.lower() in KEPT_HEADERS or tells(header)
-
-
-def _read(raw: Any, limit: int, ends: float) -> bytes:
-    """The whole body, decompressed piece by piece, while the watchdog holds the deadline."""
-    watchdog = threading.Timer(max(0.0, ends - time.monotonic()), _cut, (raw,))
-    watchdog.daemon = True
-    watchdog.start()
-    body = bytearray()
-    try:
-        for chunk in raw.stream(_CHUNK, decode_content=True):
-            body += chunk
-            if len(body) > limit:
-                raise _TooLarge(bytes(body[:_CHUNK]))
-    finally:
-        watchdog.cancel()
-    return bytes(body)
-
-
-def _cut(raw: Any) -> None:
-    """End a read that would go on for as long as single bytes drip in."""
-    with suppress(OSError, ValueError, RuntimeError):
-        raw.shutdown()
-
-
-def _too_late(url: str) -> Failure:
-    message = "no whole answer came before the deadline; ask for less, or raise the deadline"
-    return Failure(errors.DeadlineExceeded(message, url=url), again=False)
-
-
-def _broken(url: str, error: Exception) -> Failure:
-    """The failure that an exception of the libraries means; the exception itself is let go."""
-    message = f"no answer: {_reason(error)}; check the base URL and the network"
-    trusted = not isinstance(error, requests.exceptions.SSLError)
-    return Failure(errors.ConnectionFailed(message, url=url), again=trusted)
-
-
-def _reason(error: Exception) -> str:
-    """Why there was no answer, without the words of the libraries: those may hold headers."""
-    if isinstance(error, requests.exceptions.ProxyError):
-        return "the proxy could not be used"
-    if isinstance(error, requests.exceptions.SSLError):
-        return "the service could not prove who it is (TLS)"
-    if isinstance(error, requests.exceptions.ConnectTimeout):
-        return "no connection in time"
-    if isinstance(error, requests.exceptions.Timeout | urllib3.exceptions.TimeoutError):
-        return "the service went silent"
-    cause = getattr(error.args[0] if error.args else None, "reason", None)
-    if isinstance(cause, urllib3.exceptions.NameResolutionError):
-        return "the name of the service is not known"
-    if isinstance(cause, urllib3.exceptions.NewConnectionError):
-        return "the connection was refused"
-    return "the connection broke off"

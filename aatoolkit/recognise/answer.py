@@ -16,7 +16,7 @@ from aatoolkit.recognise.words import tokens
 from aatoolkit.vectors import Vector
 
 _DEEPEST = 24
-_MOST_FIELDS = 300
+MOST_FIELDS = 300
 """An object with more keys than this holds data by key: its keys are no field names."""
 
 ENGINE_IDS = frozenset(
@@ -196,7 +196,7 @@ def _vectors(root: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
 
 def _below(steps: tuple[Step, ...], vector: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
     names = vector.fields()
-    if len(names) > _MOST_FIELDS:
+    if len(names) > MOST_FIELDS:
         yield (*steps, Entries()), vector.entries()
         return
     for name in names:

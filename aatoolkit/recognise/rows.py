@@ -9,7 +9,7 @@ from typing import Any
 from aatoolkit.availability import Availability, Status
 from aatoolkit.paths import Each, Field
 from aatoolkit.recognise import codes, footnotes, keys, roles
-from aatoolkit.recognise.answer import Answer, weighed
+from aatoolkit.recognise.answer import MOST_FIELDS, Answer, weighed
 from aatoolkit.recognise.fields import measures, sibling_state
 from aatoolkit.recognise.parts import state_in, words_in
 from aatoolkit.recognise.phrases import STRONG
@@ -43,6 +43,8 @@ def _spoken_for(name: str) -> bool:
 
 def _read(records: Records) -> None:
     """Read each field by the first rule that fits its name and its values."""
+    if len(records.names) > MOST_FIELDS:
+        return
     folded = {roles.fold(name): name for name in records.names}
     for name in records.names:
         kinds = records.rows.field(name).kinds

@@ -6,8 +6,9 @@ import json
 import math
 import re
 from collections import Counter
-from itertools import accumulate
 from typing import Any, NoReturn
+
+import numpy as np
 
 from aatoolkit.text import visible
 
@@ -22,7 +23,6 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONG_NUMBER = re.compile(rb"[0-9]{%d}" % (MAX_DIGITS + 1))
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_STEP = [(byte in b"[{") - (byte in b"]}") for byte in range(256)]
 
 
 class Refused(Exception):
@@ -49,8 +49,8 @@ def read(body: bytes) -> Any:
     """Decode one document, or raise `Refused`."""
     text = _text(body)
     bare = _STRING.sub(b'""', body)
-    depths = list(accumulate(map(_STEP.__getitem__, bare.translate(None, _NOT_BRACKETS))))
-    if max(depths, default=0) > MAX_DEPTH:
+    shallowest, deepest = _depths(bare)
+    if deepest > MAX_DEPTH:
         raise Refused("too_deep", f"it is nested more than {MAX_DEPTH} deep")
     if _LONG_NUMBER.search(bare):
         raise Refused("not_json", f"it holds a number of more than {MAX_DIGITS} digits")
@@ -60,12 +60,23 @@ def read(body: bytes) -> Any:
         )
     except (ValueError, RecursionError) as error:
         # An object or list that is cut off never closes the bracket it begins with.
-        cut = min(depths, default=0) > 0 and body.lstrip()[:1] in (b"{", b"[")
+        cut = shallowest > 0 and body.lstrip()[:1] in (b"{", b"[")
         why = "it breaks off before its end" if cut else f"{error}"
         raise Refused("truncated" if cut else "not_json", why) from None
     if _SURROGATE.search(body):
         _check_text(value)
     return value
+
+
+def _depths(bare: bytes) -> tuple[int, int]:
+    """The least and the greatest depth that a body without its strings reaches."""
+    brackets = np.frombuffer(bare.translate(None, _NOT_BRACKETS), np.uint8)
+    # One bit tells an opening bracket from a closing one, be it square or curly.
+    opens = (brackets & 0b10) != 0
+    if not len(opens):
+        return 0, 0
+    depths = np.cumsum(np.where(opens, np.int8(1), np.int8(-1)), dtype=np.int32)
+    return int(depths.min()), int(depths.max())
 
 
 def _text(body: bytes) -> str:

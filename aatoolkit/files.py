@@ -1,0 +1,328 @@
+"""Files and folders that appear whole or not at all, whatever happens meanwhile.
+
+What is written stands beside its place under a name of its own, is made durable, and then
+takes the place in one step. A writer that fails leaves what was there. One that is killed
+leaves its unfinished file, which no pattern such as ``*.parquet`` finds, and which the next
+process that writes to the folder removes; a lock tells it from that of a writer at work.
+
+>>> import tempfile
+>>> folder = Path(tempfile.mkdtemp())
+>>> with writing(folder / "a.txt") as unfinished:
+...     _ = unfinished.write_text("whole")
+>>> [path.name for path in folder.iterdir()]
+['a.txt']
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import re
+import secrets
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from aatoolkit.errors import NotWritten
+
+try:
+    import fcntl
+except ImportError:  # Windows, where an unfinished file is told by its age alone
+    fcntl = None  # type: ignore[assignment]
+
+_UNFINISHED = re.compile(r"\.tmp-[0-9a-f]{16}")
+_ASIDE = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
+_ABANDONED = 86_400.0
+"""The seconds after which an unfinished file is a dead writer's, where there are no locks."""
+
+_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.3)
+"""Windows refuses a name that somebody has open; most are done with it soon."""
+
+_CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
+"""How file systems say that they cannot make a file or folder durable."""
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[Path]:
+    """Write a file whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its folder is made where it is missing. A link is followed.
+    private : bool
+        Whether its owner alone may read it, and enter folders that are made for it.
+        Otherwise it has the permissions of the file that it replaces, or of any new file.
+
+    Yields
+    ------
+    Path
+        An empty file to fill and close. Its name has no ending: say the format where a
+        library would guess it.
+
+    Raises
+    ------
+    NotWritten
+        If it cannot be written; what was there is untouched.
+    """
+    target = Path(os.path.realpath(path))
+    with _reporting(target):
+        mode = _mode(target)
+        with _unfinished(target.parent, private, is_folder=False) as temporary:
+            yield temporary
+            if not private and mode not in (None, stat.S_IMODE(temporary.stat().st_mode)):
+                temporary.chmod(mode)
+            _sync(temporary)
+            _replace(temporary, target)
+            _sync(target.parent)
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes, *, private: bool = False) -> Path:
+    """Write bytes to a file, whole or not at all, as `writing` does.
+
+    Raises
+    ------
+    NotWritten
+        If it cannot be written; what was there is untouched.
+    """
+    with writing(path, private=private) as temporary:
+        temporary.write_bytes(content)
+    return Path(path)
+
+
+@contextlib.contextmanager
+def writing_folder(
+    path: str | os.PathLike[str], *, overwrite: bool = False, private: bool = False
+) -> Iterator[Path]:
+    """Fill a folder that appears whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder; it must be new or empty.
+    overwrite : bool
+        Whether it may take the place of a folder with something in it, all of which is lost.
+    private : bool
+        Whether its owner alone may enter it.
+
+    Yields
+    ------
+    Path
+        An empty folder to fill.
+
+    Raises
+    ------
+    NotWritten
+        If it cannot be written, or something is there; what was there is untouched.
+    """
+    target = Path(os.path.realpath(path))
+    with _reporting(target):
+        if _is_taken(target) and not overwrite:
+            raise FileExistsError(errno.EEXIST, "something is there; name another folder")
+        with _unfinished(target.parent, private, is_folder=True) as temporary:
+            yield temporary
+            _sync_all(temporary)
+            if overwrite and _is_taken(target):
+                _exchange(temporary, target)
+            else:
+                _replace(temporary, target)
+            _sync(target.parent)
+
+
+def sweep(folder: str | os.PathLike[str]) -> list[Path]:
+    """Remove what killed writers left in a folder, and say what it was.
+
+    A folder that was moved aside by a writer that was killed before it put another in its
+    place is moved back.
+    """
+    swept = []
+    for path in [*Path(folder).glob(".tmp-*"), *Path(folder).glob(".old-*")]:
+        aside = _ASIDE.fullmatch(path.name)
+        if not aside and not _UNFINISHED.fullmatch(path.name):
+            continue
+        with contextlib.suppress(OSError), _abandoned(path) as abandoned:
+            if not abandoned:
+                continue
+            if aside and not path.with_name(aside["name"]).exists():
+                path.rename(path.with_name(aside["name"]))
+            else:
+                _remove(path)
+            swept.append(path)
+    return swept
+
+
+_sweep_once = lru_cache(maxsize=1024)(sweep)
+"""Once a process for each folder: it takes long to look through one with many files."""
+
+
+@contextlib.contextmanager
+def _reporting(target: Path) -> Iterator[None]:
+    """Say in an error of our own what was not written, and why."""
+    try:
+        yield
+    except NotWritten:
+        raise
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise NotWritten(
+            f"{target} was not written: {why}", path=str(target), errno=error.errno
+        ) from error
+
+
+@contextlib.contextmanager
+def _unfinished(place: Path, private: bool, *, is_folder: bool) -> Iterator[Path]:
+    """A new file or folder in a place, locked meanwhile; whatever has its name then goes."""
+    _make(place, 0o700 if private else 0o777)
+    _sweep_once(place)
+    while True:
+        path = place / f".tmp-{secrets.token_hex(8)}"
+        with contextlib.ExitStack() as at_end:
+            at_end.callback(_remove, path)
+            if is_folder:
+                path.mkdir(0o700 if private else 0o777)
+            else:
+                os.close(os.open(path, _NEW, 0o600 if private else 0o666))
+            # A sweeper may have come between; what it took, or is about to, is let go.
+            if _lock(path, at_end) is not False and path.exists():
+                yield path
+                return
+
+
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
+
+
+def _lock(path: Path, until: contextlib.ExitStack) -> bool | None:
+    """Lock a file or folder; False if another has, None where that cannot be."""
+    if fcntl is None:
+        return None
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    until.callback(os.close, handle)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+@contextlib.contextmanager
+def _abandoned(path: Path) -> Iterator[bool]:
+    """Whether no writer is at work on it, nor can come to be meanwhile."""
+    with contextlib.ExitStack() as at_end:
+        if fcntl is None:
+            yield time.time() - path.stat().st_mtime > _ABANDONED
+        else:
+            yield _lock(path, at_end) is True
+
+
+def _mode(target: Path) -> int | None:
+    """The permissions of a file that is to be replaced; None where there is none."""
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "what is there is no regular file")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "what is there is write-protected")
+    return stat.S_IMODE(found.st_mode)
+
+
+def _is_taken(target: Path) -> bool:
+    """Whether something is in a folder's place that an empty folder could not give way to."""
+    if not target.exists():
+        return False
+    with os.scandir(target) as entries:
+        return next(entries, None) is not None
+
+
+def _make(folder: Path, mode: int) -> None:
+    """Make a folder and those above it, each durable in its own."""
+    if folder.is_dir():
+        return
+    _make(folder.parent, mode)
+    folder.mkdir(mode, exist_ok=True)
+    _sync(folder.parent)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or folder; what cannot be removed is left to the next sweep."""
+    with contextlib.suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _replace(path: Path, target: Path) -> None:
+    """Rename in one step over a file or an empty folder."""
+    if os.name == "nt" and target.is_dir():
+        target.rmdir()
+    for pause in _PAUSES if os.name == "nt" else ():
+        try:
+            os.replace(path, target)
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    os.replace(path, target)
+
+
+def _exchange(new: Path, target: Path) -> None:
+    """Put a folder in the place of another, which then has the name of the first or is gone."""
+    if _swap(new, target):
+        return
+    aside = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")
+    _replace(target, aside)
+    try:
+        _replace(new, target)
+    except BaseException:
+        _replace(aside, target)
+        raise
+    _remove(aside)
+
+
+def _swap(first: Path, second: Path) -> bool:
+    """Exchange two names in one step, where the system has one: Linux, by ``renameat2``."""
+    if os.name != "posix":
+        return False
+    swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    here, exchange = -100, 2
+    return swap is not None and swap(here, bytes(first), here, bytes(second), exchange) == 0
+
+
+def _sync_all(folder: Path) -> None:
+    """Make a folder durable with everything in it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                _sync_all(Path(entry.path))
+            else:
+                _sync(Path(entry.path))
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    """Make a file, or the names in a folder, survive a loss of power."""
+    is_folder = path.is_dir()
+    if is_folder and os.name == "nt":
+        return
+    try:
+        handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    except PermissionError:
+        if is_folder:  # one may write to a folder that one cannot read
+            return
+        raise
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:
+            raise
+    finally:
+        os.close(handle)

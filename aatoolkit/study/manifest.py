@@ -1,0 +1,228 @@
+"""The manifest of a study: one line a record, each holding the SHA-256 of the line before."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aatoolkit.errors import NotWritten, StudyError
+from aatoolkit.files import write_whole
+from aatoolkit.study.places import MANIFEST, SEAL, TABLES, answer_name
+from aatoolkit.study.record import Record
+
+MAX_LINE = 1 << 20
+MAX_RECORDS = 100_000
+
+
+def read_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
+    """The records of a manifest, or of a part of it.
+
+    Parameters
+    ----------
+    data
+        Its lines.
+    previous
+        The SHA-256 of the line before the first of them.
+    first
+        The number of the first of them, for what is said of a line.
+
+    Raises
+    ------
+    StudyError
+        If a line is damaged, missing, out of order, unfinished or there twice.
+    """
+    if not data:
+        return []
+    if not data.endswith(b"\n"):
+        raise _broken("its last line is unfinished")
+    lines = data[:-1].split(b"\n")
+    if len(lines) > MAX_RECORDS:
+        raise _broken(f"it has more than {MAX_RECORDS} lines")
+    records = []
+    for number, line in enumerate(lines, first):
+        if len(line) > MAX_LINE:
+            raise _broken(f"line {number} is too long")
+        try:
+            record = Record.loads(line)
+        except StudyError:
+            raise _broken(f"line {number} is damaged") from None
+        if record.previous != previous:
+            raise _broken(f"line {number} does not follow the line before")
+        records.append(record)
+        previous = digest(line)
+    if len(set(map(identity, records))) < len(records):
+        raise _broken("it holds an answer twice")
+    return records
+
+
+def digest(data: bytes) -> str:
+    """A SHA-256, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def identity(record: Record) -> tuple[Any, ...]:
+    """What tells one answer from another: the question, when it was answered, and how."""
+    return record.url, record.fetched_at, record.status, record.sha256
+
+
+class Writer:
+    """Appends to the manifest of one folder; threads and processes may do so at once.
+
+    Parameters
+    ----------
+    folder
+        The study.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._read = 0
+        self._previous: str | None = None
+        self._known: set[tuple[Any, ...]] = set()
+
+    def append(self, record: Record, body: bytes) -> bool:
+        """Keep an answer: its bytes first, then its line; False if it was kept before.
+
+        Raises
+        ------
+        StudyError
+            If what is there is damaged.
+        NotWritten
+            If it cannot be written: the disk is full, or a permission is missing.
+        """
+        with self._lock, locked(self.folder) as manifest:
+            return self._append(manifest, record, body)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While nothing else is appended; the half line of a writer that was killed is dropped."""
+        with self._lock, locked(self.folder) as manifest:
+            self._catch_up(manifest)
+            yield
+
+    def _append(self, manifest: int, record: Record, body: bytes) -> bool:
+        self._catch_up(manifest)
+        if identity(record) in self._known:
+            return False
+        # Of a seal that no longer holds, nothing may be left.
+        for name in (SEAL, TABLES):
+            (self.folder / name).unlink(missing_ok=True)
+        answer = self.folder / answer_name(record.sha256)
+        if not (answer.is_file() and answer.stat().st_size == len(body)):
+            write_whole(answer, body)
+        line = replace(record, previous=self._previous).dumps()
+        _append(manifest, line + b"\n", self.folder)
+        self._remember(line, record)
+        return True
+
+    def _catch_up(self, manifest: int) -> None:
+        """Read what other writers appended; drop the half line of one that was killed."""
+        size = os.fstat(manifest).st_size
+        if size < self._read:
+            raise _broken("it was cut while it was written to")
+        data = _rest(manifest, self._read)
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            os.ftruncate(manifest, self._read + whole)
+        for record in read_lines(data[:whole], self._previous, len(self._known) + 1):
+            self._remember(record.dumps(), record)
+
+    def _remember(self, line: bytes, record: Record) -> None:
+        self._previous = digest(line)
+        self._read += len(line) + 1
+        self._known.add(identity(record))
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """The manifest, open for reading and writing, while no other writer is at work.
+
+    Raises
+    ------
+    NotWritten
+        If it cannot be opened.
+    """
+    reason: OSError | None = None
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(folder / MANIFEST, flags, 0o666)
+    except OSError as error:
+        reason = error
+    if reason is not None:
+        raise NotWritten(
+            f"the study in {folder} cannot be written to: {reason.strerror}",
+            path=str(folder),
+            errno=reason.errno,
+        )
+    try:
+        _lock(handle)
+        yield handle
+    finally:
+        with suppress(OSError):
+            _unlock(handle)
+        os.close(handle)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # Windows locks bytes: one far beyond the end, so that readers are not kept out.
+    _FAR = 1 << 30
+
+    def _lock(handle: int) -> None:
+        os.lseek(handle, _FAR, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+
+    def _unlock(handle: int) -> None:
+        os.lseek(handle, _FAR, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _rest(handle: int, start: int) -> bytes:
+    """What stands in a file from some byte on."""
+    os.lseek(handle, start, os.SEEK_SET)
+    with open(handle, "rb", closefd=False) as file:
+        return file.read()
+
+
+def _append(handle: int, line: bytes, folder: Path) -> None:
+    """Put a line at the end, durably, or leave the manifest as it was."""
+    end = os.lseek(handle, 0, os.SEEK_END)
+    reason: OSError | None = None
+    try:
+        while line:
+            line = line[os.write(handle, line) :]
+        os.fsync(handle)
+    except OSError as error:
+        reason = error
+    except BaseException:
+        os.ftruncate(handle, end)
+        raise
+    if reason is not None:
+        os.ftruncate(handle, end)
+        raise NotWritten(
+            f"an answer was not kept in {folder}: {reason.strerror}",
+            path=str(folder),
+            errno=reason.errno,
+        )
+
+
+def _broken(problem: str) -> StudyError:
+    return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))

@@ -1,0 +1,351 @@
+"""One line of a study's manifest: a request, and the answer that came."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from aatoolkit import errors, strictjson
+from aatoolkit.errors import AAToolkitError, FetchError, StudyError
+from aatoolkit.hosts import canonical_host
+from aatoolkit.payload import Payload
+from aatoolkit.scope import Scope
+from aatoolkit.text import visible
+
+SHA256 = re.compile(r"[0-9a-f]{64}")
+
+_ORIGIN = re.compile(r"https?://[^\s/?#@\\]+")
+_PATH = re.compile(r"((?:/[^\s/?#\\]+)*)/api/domains/([^\s/?#\\]+)/(scope-options|agent-analytics)")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+_FACTS = {
+    "status": int,
+    "code": str,
+    "excerpt": str,
+    "problem": str,
+    "parameter": str,
+    "retry_after": float,
+}
+"""The facts of an error that are kept, beside its suggestions."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One request of a study, and the answer that came.
+
+    Attributes
+    ----------
+    origin, path : str
+        Where the request went.
+    params : mapping of str to str
+        Its query parameters.
+    status : int
+        The HTTP status of the answer.
+    sha256 : str
+        The SHA-256 of its body, under which the body is kept.
+    size : int
+        The bytes of its body.
+    headers : mapping of str to str
+        The few response headers that are kept.
+    fetched_at : datetime.datetime
+        When the service gave it, in UTC.
+    stale : bool
+        Whether it had expired when it was used.
+    error : mapping or None
+        The error that the answer is, where it is none that can be used.
+    versions : mapping of str to str
+        What it was recorded with.
+    previous : str or None
+        The SHA-256 of the manifest's line before.
+
+    Examples
+    --------
+    >>> from aatoolkit.study.record import Record
+    >>> record = Record(
+    ...     "https://api.example",
+    ...     "/api/domains/acme.example/agent-analytics",
+    ...     {"section": "domains", "days": "7"},
+    ...     status=200,
+    ...     sha256="0" * 64,
+    ...     size=2,
+    ...     headers={},
+    ...     fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
+    ... )
+    >>> record.host, record.section, record.scope
+    ('acme.example', 'domains', Scope(days=7))
+    """
+
+    origin: str
+    path: str
+    params: Mapping[str, str]
+    status: int
+    sha256: str
+    size: int
+    headers: Mapping[str, str]
+    fetched_at: datetime
+    stale: bool = False
+    error: Mapping[str, Any] | None = None
+    versions: Mapping[str, str] | None = None
+    previous: str | None = None
+
+    @classmethod
+    def of_answer(cls, payload: Payload, versions: Mapping[str, str]) -> Record:
+        """The record of an answer that can be used."""
+        return cls(
+            *_asked(payload.url),
+            status=payload.status,
+            sha256=payload.sha256,
+            size=len(payload.body),
+            headers=dict(payload.headers),
+            fetched_at=payload.fetched_at.astimezone(UTC),
+            stale=payload.stale,
+            versions=versions,
+        )
+
+    @classmethod
+    def of_error(cls, error: FetchError, payload: Payload, versions: Mapping[str, str]) -> Record:
+        """The record of an answer that is an error; the payload holds its bytes."""
+        facts = {name: getattr(error, name, None) for name in (*_FACTS, "suggestions")}
+        told = {
+            "kind": type(error).__name__,
+            "message": visible(error.message),
+            "facts": {
+                name: [*fact] if isinstance(fact, tuple) else fact
+                for name, fact in facts.items()
+                if fact is not None
+            },
+        }
+        return replace(cls.of_answer(payload, versions), error=told)
+
+    @cached_property
+    def _place(self) -> tuple[str, str, str]:
+        """The base path, the host and the resource that the path names."""
+        found = _PATH.fullmatch(self.path)
+        if found is None:
+            raise _odd("path")
+        return found[1], found[2], found[3]
+
+    @property
+    def base_url(self) -> str:
+        """The base URL of the service."""
+        return self.origin + self._place[0]
+
+    @property
+    def host(self) -> str:
+        """The project's domain."""
+        return self._place[1]
+
+    @property
+    def resource(self) -> str:
+        """What was asked for: ``scope-options`` or ``agent-analytics``."""
+        return self._place[2]
+
+    @property
+    def section(self) -> str | None:
+        """The section; None for scope options and the combined view."""
+        return self.params.get("section")
+
+    @cached_property
+    def scope(self) -> Scope | None:
+        """The filters; None for scope options."""
+        if self.resource == "scope-options":
+            return None
+        return Scope.from_query(
+            urlencode({name: value for name, value in self.params.items() if name != "section"})
+        )
+
+    @property
+    def url(self) -> str:
+        """The whole address of the request."""
+        return f"{self.origin}{self.path}" + (f"?{urlencode(self.params)}" if self.params else "")
+
+    @property
+    def question(self) -> tuple[str, ...]:
+        """What two requests share that ask the same."""
+        return question(self.base_url, self.host, self.resource, self.params)
+
+    @property
+    def name(self) -> str:
+        """The question in words."""
+        if self.resource == "scope-options":
+            return f"scope options of {self.host}"
+        return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
+
+    def payload(self, body: bytes) -> Payload:
+        """The answer, as it was read when it was recorded."""
+        return Payload(
+            body,
+            url=self.url,
+            status=self.status,
+            fetched_at=self.fetched_at,
+            from_cache=True,
+            stale=self.stale,
+            section=self.section,
+            scope=self.scope,
+            host=self.host,
+            headers=self.headers,
+        )
+
+    def raised(self, body: bytes) -> FetchError | None:
+        """The error that the answer is; None where it can be used."""
+        if self.error is None:
+            return None
+        kind = getattr(errors, self.error["kind"])
+        facts = {
+            name: tuple(fact) if isinstance(fact, list) else fact
+            for name, fact in self.error["facts"].items()
+        }
+        if "body" in kind.facts:
+            facts["body"] = body
+        found: FetchError = kind(self.error["message"], url=self.url, **facts)
+        found.section, found.scope = self.section, self.scope
+        return found
+
+    def dumps(self) -> bytes:
+        """The line: canonical JSON, without a line break."""
+        moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
+        answer: dict[str, Any] = {
+            "fetched_at": f"{moment}Z",
+            "headers": dict(self.headers),
+            "sha256": self.sha256,
+            "size": self.size,
+            "stale": self.stale,
+            "status": self.status,
+        }
+        asked = {"method": "GET", "origin": self.origin, "path": self.path}
+        body = {
+            "answer": answer,
+            "error": self.error,
+            "previous": self.previous,
+            # A list of pairs: the order of the parameters is that of the address.
+            "request": {**asked, "params": [[*pair] for pair in self.params.items()]},
+            "versions": dict(self.versions or {}),
+        }
+        return canonical(body)
+
+    @classmethod
+    def loads(cls, line: bytes) -> Record:
+        """Read a line back.
+
+        Raises
+        ------
+        StudyError
+            If it is not a line as this version writes them.
+        """
+        try:
+            body = strictjson.decode(line)
+            record = cls._read(body)
+            told = record.dumps() == line
+        except (AAToolkitError, KeyError, TypeError, ValueError, AttributeError):
+            told = False
+        if not told:
+            raise StudyError("a line of the manifest is not as a study's lines are")
+        return record
+
+    @classmethod
+    def _read(cls, body: Any) -> Record:
+        answer, asked = body["answer"], body["request"]
+        if not _TIME.fullmatch(answer["fetched_at"]):
+            raise _odd("time")
+        record = cls(
+            asked["origin"],
+            asked["path"],
+            _words(dict(asked["params"])),
+            status=_number(answer["status"]),
+            sha256=answer["sha256"],
+            size=_number(answer["size"]),
+            headers=_words(answer["headers"]),
+            fetched_at=datetime.fromisoformat(answer["fetched_at"]),
+            stale=answer["stale"] is True,
+            error=None if body["error"] is None else _error(body["error"]),
+            versions=_words(body["versions"]),
+            previous=body["previous"],
+        )
+        if not _ORIGIN.fullmatch(record.origin) or canonical_host(record.host) != record.host:
+            raise _odd("origin")
+        if not all(SHA256.fullmatch(one) for one in (record.sha256, record.previous or "0" * 64)):
+            raise _odd("digest")
+        if record.scope is None and not {*record.params} <= {"refresh"}:
+            raise _odd("question")
+        return record
+
+
+def question(base_url: str, host: str, resource: str, params: Mapping[str, str]) -> tuple[str, ...]:
+    """What two requests share that ask the same; the order of values makes no difference.
+
+    Examples
+    --------
+    >>> one = question("https://api.example", "a.example", "agent-analytics", {"engine": "b,a"})
+    >>> one[-1]
+    'engine=a,b'
+    """
+    asked = (
+        f"{name}={','.join(sorted(set(value.split(','))))}"
+        for name, value in sorted(params.items())
+        # A refresh asks the same, of a service that looks again.
+        if name != "refresh"
+    )
+    return base_url, host, resource, *asked
+
+
+def canonical(body: Any) -> bytes:
+    """The one JSON text of a value: sorted keys, no spaces, UTF-8."""
+    text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode()
+
+
+def _asked(url: str) -> tuple[str, str, dict[str, str]]:
+    parts = urlsplit(url)
+    params = dict(parse_qsl(parts.query, keep_blank_values=True))
+    return f"{parts.scheme}://{parts.netloc}", parts.path, params
+
+
+def _error(told: Any) -> dict[str, Any]:
+    kind = getattr(errors, told["kind"], None)
+    if not (isinstance(kind, type) and issubclass(kind, FetchError)):
+        raise _odd("error")
+    facts = told["facts"]
+    if set(told) != {"kind", "message", "facts"}:
+        raise _odd("error")
+    _plain([told["message"]])
+    for name, fact in facts.items():
+        if name not in kind.facts:
+            raise _odd("fact")
+        if name == "suggestions":
+            _plain(fact)
+        elif type(fact) is not _FACTS[name]:
+            raise _odd("fact")
+        elif isinstance(fact, str):
+            _plain([fact])
+    return dict(told)
+
+
+def _plain(found: Any) -> None:
+    """Refuse what no error of ours says: what is no text, or would steer a terminal."""
+    if not isinstance(found, list) or not all(
+        isinstance(text, str) and visible(text) == text for text in found
+    ):
+        raise _odd("words")
+
+
+def _words(found: Any) -> dict[str, str]:
+    if not isinstance(found, dict):
+        raise _odd("mapping")
+    if not all(isinstance(word, str) for pair in found.items() for word in pair):
+        raise _odd("text")
+    return found
+
+
+def _number(found: Any) -> int:
+    if type(found) is not int or found < 0:
+        raise _odd("number")
+    return found
+
+
+def _odd(what: str) -> ValueError:
+    return ValueError(f"its {what} is none")

@@ -1,0 +1,92 @@
+"""Replaying: a client that answers from a study, and has no network to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from aatoolkit.errors import NotCached
+from aatoolkit.payload import Payload
+from aatoolkit.study.record import Record, question
+
+if TYPE_CHECKING:
+    from aatoolkit.scope import Scope
+    from aatoolkit.study.contents import Contents
+
+
+class Replay:
+    """What a replayed project asks instead of a service.
+
+    Parameters
+    ----------
+    study
+        Where the answers are.
+    base_url
+        The service whose answers it gives.
+    records
+        The records it answers with, at most one for each question.
+    """
+
+    offline = True
+
+    def __init__(self, study: Contents, base_url: str, records: Iterable[Record]) -> None:
+        self.base_url = base_url
+        self.workers = 8
+        self._fetcher = self
+        self._study = study
+        self._records = {record.question: record for record in records}
+
+    def get(
+        self,
+        resource: str,
+        host: str,
+        params: Mapping[str, str],
+        *,
+        section: str | None = None,
+        scope: Scope | None = None,
+        refresh: bool = False,
+        expire_after: float | None = None,
+    ) -> Payload:
+        """The recorded answer; a refresh and its age make no difference.
+
+        Raises
+        ------
+        FetchError
+            The error that was recorded, or `NotCached` if nothing was.
+        StudyError
+            If the answer is missing or is not what was recorded.
+        """
+        asked = question(self.base_url, host, resource, params)
+        record = self._records.get(asked)
+        if record is None:
+            near = self._nearest(host, resource, params)
+            hint = f"; the nearest that was is {near.name}" if near else ""
+            raise NotCached(
+                f"this was not recorded in {self._study.path}{hint}",
+                url=f"{self.base_url}/api/domains/{host}/{resource}",
+                section=section,
+                scope=scope,
+                nearest=near.name if near else None,
+            )
+        body = self._study.answer(record)
+        error = record.raised(body)
+        if error is not None:
+            raise error
+        return record.payload(body)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def __repr__(self) -> str:
+        return f"<Replay of {self.base_url} from {self._study.path}>"
+
+    def _nearest(self, host: str, resource: str, params: Mapping[str, str]) -> Record | None:
+        """The record whose question differs least."""
+
+        def distance(record: Record) -> tuple[int, ...]:
+            names = {*params, *record.params} - {"refresh"}
+            differ = sum(params.get(name) != record.params.get(name) for name in names)
+            same_section = record.section == params.get("section")
+            return record.host != host, record.resource != resource, not same_section, differ
+
+        return min(self._records.values(), key=distance, default=None)

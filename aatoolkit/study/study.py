@@ -1,0 +1,310 @@
+"""A study: what was read for an analysis, kept so that anyone can check it and run it again."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.client import Client
+from aatoolkit.errors import (
+    StudyError,
+)
+from aatoolkit.files import sweep, write_whole
+from aatoolkit.hosts import canonical_host
+from aatoolkit.projects import Project
+from aatoolkit.study.contents import FORMAT, VERSION, Contents
+from aatoolkit.study.manifest import Writer, digest
+from aatoolkit.study.places import (
+    ANSWERS,
+    MANIFEST,
+    SEAL,
+    STUDY,
+    TABLES,
+    Folder,
+    answer_name,
+    is_answer,
+    is_ours,
+    open_place,
+)
+from aatoolkit.study.record import canonical
+from aatoolkit.study.recorder import Recorder, versions
+from aatoolkit.study.replay import Replay
+from aatoolkit.study.seal import sums, write_tables
+from aatoolkit.text import visible
+
+if TYPE_CHECKING:
+    pass
+
+
+class Study(Contents):
+    """What was read for an analysis: recorded once, checked and replayed by anyone.
+
+    ``Study.create(path)`` begins one, and what is then read through ``study.project(…)`` is
+    kept. ``Study(path)`` opens one, and ``study.project(host)`` answers from it alone, without
+    a network. A folder holds it, in files that need no program of ours:
+
+    - ``study.json``: title, description, creators, when it was begun.
+    - ``answers/<sha256>.json``: each answer once, byte for byte as the service gave it, under
+      the SHA-256 of its bytes. What a service says beside an error status is kept in the same
+      way, whether or not it is JSON.
+    - ``manifest.jsonl``: one line of JSON a record, in the order of recording: the request
+      (origin, path, parameters; never a token or an account), when it was answered, status,
+      the SHA-256 of the answer, a few response headers, the versions of the software, and in
+      ``previous`` the SHA-256 of the line before.
+    - ``tables.json``: for each line of the manifest, the rows and the logical hash of every
+      table that the answer becomes.
+    - ``SHA256SUMS``: the SHA-256 of every other file, for ``sha256sum -c SHA256SUMS``. It is
+      the seal: nothing can be changed, taken away or added unnoticed. The SHA-256 of the seal
+      is the digest of the study; whoever cites the digest can be proved wrong or right.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder of the study, or the file that ``study.pack`` made of it.
+
+    Raises
+    ------
+    StudyError
+        If there is no study.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import aatoolkit as aa
+    >>> folder = tempfile.mkdtemp()
+    >>> with aa.Study.create(f"{folder}/mine", title="What engines cite") as study:
+    ...     live = study.record(aa.demo()).read("domains", days=7)
+    >>> again = aa.Study(f"{folder}/mine").project("acme.example").read("domains", days=7)
+    >>> again.main.equals(live.main)
+    True
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__(open_place(path))
+        self._writer: Writer | None = None
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        description: str | None = None,
+        creators: Iterable[str] = (),
+    ) -> Study:
+        """Begin a study in a new or empty folder.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder.
+        title, description : str, optional
+            What it is about.
+        creators : iterable of str
+            Who makes it.
+
+        Raises
+        ------
+        StudyError
+            If something is there, or the folder cannot be written to.
+        """
+        folder = Path(path).expanduser()
+        about = {
+            "format": FORMAT,
+            "version": VERSION,
+            "title": title or folder.name,
+            "description": description,
+            "creators": [creators] if isinstance(creators, str) else [*creators],
+            "created_at": f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}",
+        }
+        problem = ""
+        try:
+            if folder.exists() and next(folder.iterdir(), None) is not None:
+                problem = "something is there; Study.resume goes on with a study"
+            else:
+                (folder / MANIFEST).parent.mkdir(parents=True, exist_ok=True)
+                (folder / MANIFEST).touch()
+                write_whole(folder / STUDY, canonical(about) + b"\n")
+        except OSError as error:
+            problem = error.strerror or type(error).__name__
+        if problem:
+            raise StudyError(f"no study can begin at {folder}: {problem}", path=str(folder))
+        return cls.resume(folder)
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str]) -> Study:
+        """Go on recording a study; the seal is taken off by the first new answer.
+
+        Raises
+        ------
+        StudyError
+            If there is no study, or it is packed.
+        """
+        study = cls(path)
+        if not isinstance(study._place, Folder):
+            raise StudyError(
+                f"{study.path} is packed, and stays as it is; record into a folder",
+                path=str(study.path),
+            )
+        _ = study.about
+        study._writer = Writer(study.path)
+        return study
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether what is read through it is kept."""
+        return self._writer is not None
+
+    # -- sealing and checking ----------------------------------------------------------------
+
+    def seal(self) -> str:
+        """Close the study: write the hash of every table, and of every file.
+
+        What is recorded later takes the seal off again.
+
+        Returns
+        -------
+        str
+            The digest of the study, to be cited.
+
+        Raises
+        ------
+        StudyError
+            If the study was opened to be replayed, is damaged, or its folder holds other files.
+        """
+        writer = self._recording()
+        with writer.held():
+            if self.digest is not None and self.verify():
+                return str(self.digest)
+            self._sweep()
+            hashes = [self._hashes(record) for record in self.records]
+            self._write(TABLES, write_tables(hashes, versions()))
+            names = [name for name in self._place.names() if name != SEAL]
+            foreign = [name for name in names if not is_ours(name)]
+            if foreign:
+                raise self._unfit(f"its folder holds {', '.join(foreign[:3])}; move it elsewhere")
+            self._write(SEAL, sums({name: digest(self._place.read(name)) for name in names}))
+        found = self.verify()
+        if not found:
+            raise self._unfit(str(found.found[0]))
+        return str(found.digest)
+
+    def _recording(self) -> Writer:
+        if self._writer is None:
+            raise StudyError(
+                "this study was opened to be replayed; Study.resume(path) goes on recording it",
+                path=str(self.path),
+            )
+        return self._writer
+
+    def _sweep(self) -> None:
+        """Remove what writers that were killed left behind: half files, answers of no record."""
+        for folder in (self.path, self.path / ANSWERS):
+            sweep(folder)
+        named = {answer_name(record.sha256) for record in self.records}
+        for name in self._place.names():
+            if is_answer(name) and name not in named:
+                (self.path / name).unlink()
+
+    def _write(self, name: str, content: bytes) -> None:
+        write_whole(self.path / name, content)
+
+    # -- reading through it ----------------------------------------------------------------
+
+    def record(self, project: Project) -> Project:
+        """A project of which every answer is kept in the study.
+
+        Parameters
+        ----------
+        project : Project
+            Any project, such as ``aa.demo()``.
+
+        Raises
+        ------
+        StudyError
+            If the study was opened to be replayed.
+        """
+        writer = self._recording()
+        if not isinstance(project.client, Client):
+            raise StudyError("this project is recorded or replayed already", path=str(self.path))
+        return Project(Recorder(project.client, writer.append), project.host)
+
+    def project(self, host: str, *, base_url: str | None = None, **settings: Any) -> Project:
+        """The project of a host: recorded from the service, or replayed from the study.
+
+        Parameters
+        ----------
+        host : str
+            The project's domain.
+        base_url : str, optional
+            The service. A replay needs it only if the study holds answers of several.
+        **settings
+            How the service is asked, as for ``aa.project``; a replay takes none.
+
+        Raises
+        ------
+        StudyError
+            If the study is damaged, or cannot be used in this way.
+        NotCached
+            If the study holds nothing of the host.
+        """
+        if self._writer is not None:
+            return self.record(Client(base_url, **settings).project(host))
+        if settings:
+            raise StudyError(
+                f"a replay asks no service and takes no {', '.join(settings)}; "
+                "Study.resume(path) goes on recording",
+                path=str(self.path),
+            )
+        return self._replayed(canonical_host(host), base_url)
+
+    def _replayed(self, host: str, base_url: str | None) -> Project:
+        records = self.current
+        services = sorted({record.base_url for record in records if record.host == host})
+        if base_url is not None:
+            services = [base_url.rstrip("/")]
+        if not services:
+            raise StudyError(
+                f"the study at {self.path} holds nothing of {host}; it holds "
+                f"{', '.join(self.hosts) or 'nothing'}",
+                path=str(self.path),
+            )
+        if len(services) > 1:
+            raise StudyError(
+                f"the study holds answers of {host} from {', '.join(services)}; choose one "
+                "with base_url=",
+                path=str(self.path),
+            )
+        (service,) = services
+        asked = (record for record in records if record.base_url == service)
+        return Project(Replay(self, service, asked), host)
+
+    def __enter__(self) -> Study:
+        """Record for as long as the block runs; the study is sealed if it ends well."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None and self._writer is not None:
+            self.seal()
+
+    def __repr__(self) -> str:
+        try:
+            held = f"{len(self.records)} answers of {', '.join(self.hosts) or 'nothing'}"
+            sealed = self.digest
+            title = visible(self.title)
+        except StudyError:
+            return f"<Study at {visible(str(self.path))}, damaged: verify() says how>"
+        return f"<Study {title!r}: {held}, {f'sealed {sealed[:12]}' if sealed else 'not sealed'}>"
+
+    def _repr_html_(self) -> str:
+        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'

@@ -1,0 +1,308 @@
+"""Verifying a study: every byte against its seal, every answer against its name."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aatoolkit import sections
+from aatoolkit.errors import ScopeError, StudyError
+from aatoolkit.study.manifest import digest, read_lines
+from aatoolkit.study.places import (
+    ANSWERS,
+    MANIFEST,
+    SEAL,
+    STUDY,
+    TABLES,
+    Place,
+    answer_name,
+    is_answer,
+    is_ours,
+)
+from aatoolkit.study.record import Record
+from aatoolkit.study.seal import Hashes, read_sums, read_tables, sums
+from aatoolkit.text import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a study.
+
+    Attributes
+    ----------
+    kind : str
+        ``altered``, ``missing``, ``added``, ``unreadable``, ``broken chain``, ``not sealed``,
+        ``other tables``.
+    file : str
+        The file concerned.
+    said : str
+        What is wrong with it.
+    answers : tuple of str
+        The answers it touches.
+    tables : tuple of str
+        The tables it touches.
+    """
+
+    kind: str
+    file: str
+    said: str
+    answers: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        touched = "".join(
+            f"; {name} {', '.join(them[:3])}{f' and {len(them) - 3} more' * (len(them) > 3)}"
+            for name, them in (("answers:", self.answers), ("tables:", self.tables))
+            if them
+        )
+        return visible(f"{self.kind}: {self.file}: {self.said}{touched}")
+
+
+@dataclass(frozen=True, repr=False)
+class Verification:
+    """What was found when a study was verified; true if all is as it was sealed.
+
+    Attributes
+    ----------
+    path : Path
+        The study.
+    digest : str or None
+        The SHA-256 of its seal, which stands for all of it.
+    files, records : int
+        How many were looked at.
+    found : tuple of Problem
+        What is wrong.
+    """
+
+    path: Path
+    digest: str | None
+    files: int
+    records: int
+    found: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all is as it was sealed."""
+        return not self.found
+
+    @property
+    def problems(self) -> pd.DataFrame:
+        """One row a problem: ``kind``, ``file``, ``said``, ``answers``, ``tables``."""
+        import pandas as pd
+
+        columns = ("kind", "file", "said", "answers", "tables")
+        return pd.DataFrame(
+            {
+                name: pd.array([_cell(getattr(one, name)) for one in self.found], dtype="string")
+                for name in columns
+            }
+        )
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __repr__(self) -> str:
+        head = f"{self.files} files, {self.records} records"
+        if self.ok:
+            return f"<Verification: all as sealed, {head}, digest {self.digest}>"
+        lines = [f"  {problem}" for problem in self.found]
+        return "\n".join([f"<Verification: {len(lines)} problems, {head}>", *lines])
+
+    def _repr_html_(self) -> str:
+        if self.ok:
+            return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        items = "".join(f"<li>{html.escape(str(problem))}</li>" for problem in self.found)
+        return (
+            f'<div class="tex2jax_ignore"><b>{len(self.found)} problems</b> in '
+            f"{html.escape(str(self.path))}<ul>{items}</ul></div>"
+        )
+
+
+def verify(place: Place, read: Callable[[Record], Hashes] | None = None) -> Verification:
+    """Look at every byte of a study.
+
+    Parameters
+    ----------
+    place
+        Where it lies.
+    read
+        What gives the hashes of a record's tables, to compare them too; None to compare bytes
+        alone.
+    """
+    try:
+        names = place.names()
+    except (StudyError, OSError) as error:
+        problem = Problem("unreadable", "", str(error))
+        return Verification(place.path, None, 0, 0, (problem,))
+    inspected = _Inspection(place, names)
+    found = inspected.problems()
+    if read is not None and not found:
+        found += inspected.replayed(read)
+    sealed = SEAL in inspected.bytes and not found
+    return Verification(
+        place.path,
+        digest(inspected.bytes[SEAL]) if sealed else None,
+        len(names),
+        len(inspected.records),
+        tuple(found),
+    )
+
+
+class _Inspection:
+    """What is there, read once."""
+
+    def __init__(self, place: Place, names: list[str]) -> None:
+        self.names = names
+        self.bytes: dict[str, bytes] = {}
+        self.digests: dict[str, str] = {}
+        self.refused: dict[str, str] = {}
+        for name in filter(is_ours, names):
+            try:
+                data = place.read(name)
+            except StudyError as error:
+                self.refused[name] = str(error)
+                continue
+            self.digests[name] = digest(data)
+            if not name.startswith(ANSWERS):
+                self.bytes[name] = data
+        self.records, self.broken = _records(self.bytes.get(MANIFEST, b""))
+        self.hashes = read_tables(self.bytes.get(TABLES, b""))
+
+    def problems(self) -> list[Problem]:
+        """What is wrong: of each file the first thing, which is the most telling."""
+        said = (self.files(), self.lines(), self.answers(), self.sealed())
+        first: dict[str, Problem] = {}
+        for problem in chain.from_iterable(said):
+            first.setdefault(problem.file, problem)
+        # A file that was changed does not fit the seal; that need not be said twice.
+        seal = first.get(SEAL)
+        if len(first) > 1 and seal is not None and seal.kind == "altered":
+            del first[SEAL]
+        return [*first.values()]
+
+    def files(self) -> Iterable[Problem]:
+        """Files that do not belong here, or that cannot be read."""
+        for name in self.names:
+            if not is_ours(name):
+                yield Problem("added", name, "this is no file of a study")
+        for name, said in self.refused.items():
+            yield self._touching("unreadable", name, said)
+        for name in (STUDY, MANIFEST):
+            if name not in self.names:
+                yield self._touching("missing", name, "every study has one")
+
+    def lines(self) -> Iterable[Problem]:
+        """Lines of the manifest that are damaged, missing, or out of order."""
+        if self.broken is not None:
+            yield self._touching("broken chain", MANIFEST, self.broken)
+
+    def answers(self) -> Iterable[Problem]:
+        """Answers that are not what their name says, that are missing, or that nothing names."""
+        named = {record.sha256 for record in self.records.values()}
+        there = {name: _sha256_in(name) for name in self.names if is_answer(name)}
+        for name, sha256 in there.items():
+            if self.digests.get(name, sha256) != sha256:
+                yield self._touching("altered", name, "its bytes are not those that were recorded")
+            elif sha256 not in named:
+                yield self._touching("added", name, "no record names this answer")
+        for sha256 in sorted(named.difference(there.values())):
+            yield self._touching("missing", answer_name(sha256), "this answer was recorded")
+
+    def sealed(self) -> Iterable[Problem]:
+        """Where the files and the seal differ."""
+        if SEAL not in self.names:
+            yield Problem("not sealed", SEAL, "what is missing or was added cannot be told")
+            return
+        told = self.bytes.get(SEAL, b"")
+        if told == sums(self.digests):
+            return
+        listed = read_sums(told)
+        there = {name: said for name, said in self.digests.items() if name != SEAL}
+        for name in sorted(listed.keys() - there.keys()):
+            yield self._touching("missing", name, "it was sealed")
+        for name in sorted(there.keys() - listed.keys()):
+            yield self._touching("added", name, "it was not sealed")
+        for name in sorted(there.keys() & listed.keys()):
+            # An answer that is what its name says is right, and its line in the seal is not.
+            if there[name] != listed[name] and not is_answer(name):
+                yield self._touching("altered", name, "it is not what was sealed")
+        if {*listed} == {*there}:
+            yield Problem("altered", SEAL, "it does not fit the files")
+
+    def replayed(self, read: Callable[[Record], Hashes]) -> Iterable[Problem]:
+        """Answers that this version makes other tables of than the one that sealed them."""
+        for number, record in self.records.items():
+            now, then = read(record), self._hashes(number)
+            differing = sorted(
+                f"{section}.{name}"
+                for section in now.keys() | then.keys()
+                for name in now.get(section, {}).keys() | then.get(section, {}).keys()
+                if now.get(section, {}).get(name) != then.get(section, {}).get(name)
+            )
+            if differing:
+                yield Problem(
+                    "other tables",
+                    TABLES,
+                    "this version reads other tables; the answers are as they were",
+                    (record.name,),
+                    tuple(differing),
+                )
+
+    def _hashes(self, number: int) -> Hashes:
+        return self.hashes[number - 1] if number <= len(self.hashes) else {}
+
+    def _touching(self, kind: str, name: str, said: str) -> Problem:
+        """A problem with a file, and the answers and tables that it touches."""
+        if name in (STUDY, TABLES):
+            return Problem(kind, name, said)
+        touched = {
+            number: record
+            for number, record in self.records.items()
+            if name == MANIFEST or name == answer_name(record.sha256)
+        }
+        tables = {
+            f"{section}.{table}": None
+            for number, record in touched.items()
+            for section, names in (self._hashes(number) or _declared(record)).items()
+            for table in names
+        }
+        answers = dict.fromkeys(record.name for record in touched.values())
+        return Problem(kind, name, said, tuple(answers), tuple(tables))
+
+
+def _sha256_in(name: str) -> str:
+    return name.removeprefix(f"{ANSWERS}/")[:64]
+
+
+def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
+    """The records by their line, and what is wrong; then those that can still be read."""
+    try:
+        return dict(enumerate(read_lines(manifest), 1)), None
+    except StudyError as error:
+        said = (error.problems or ("",))[0].removeprefix(f"{MANIFEST}: ")
+    legible = {}
+    for number, line in enumerate(manifest.split(b"\n"), 1):
+        with contextlib.suppress(StudyError):
+            legible[number] = Record.loads(line)
+    return legible, said
+
+
+def _declared(record: Record) -> dict[str, list[str]]:
+    """The tables that an answer should become, where their hashes are not known."""
+    name = "scope_options" if record.resource == "scope-options" else record.section
+    try:
+        return {} if name is None else {name: [table.name for table in sections.get(name)]}
+    except ScopeError:
+        return {}
+
+
+def _cell(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)

@@ -1,0 +1,151 @@
+"""A group of options to choose from, and a choice among them as one bit an option."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntFlag
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+
+class Mark(IntFlag):
+    """How an option stands out; the browser's side knows the same numbers."""
+
+    PLAIN = 0
+    STRONG = 1
+    """One's own: shown in bold."""
+    FAINT = 2
+    """Of little use here, such as an engine that is not configured."""
+    CLOSED = 4
+    """Shown, and not to be chosen: the API cannot be asked for it."""
+    GONE = 8
+    """Chosen once, and no longer offered."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: its value, how it is called, and what is said of it."""
+
+    value: Any
+    label: str | None = None
+    detail: str = ""
+    note: str = ""
+    mark: Mark = Mark.PLAIN
+
+
+@dataclass(frozen=True)
+class Group:
+    """Options of one kind, of which one or many are chosen.
+
+    Parameters
+    ----------
+    name
+        What the choice is called in Python.
+    title
+        What it is called for people.
+    options
+        The options; of equal values the first is taken.
+    one
+        Whether exactly one is chosen.
+    empty
+        What an empty choice means; ``{}`` stands for the number of options.
+    rows
+        How many rows a list shows at most without scrolling.
+    """
+
+    name: str
+    title: str
+    options: tuple[Option, ...]
+    one: bool = False
+    empty: str = "all {}"
+    rows: int = 8
+
+    def __post_init__(self) -> None:
+        first = {option.value: option for option in reversed(self.options)}
+        unique = dict.fromkeys(option.value for option in self.options)
+        object.__setattr__(self, "options", tuple(first[value] for value in unique))
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """Where each value stands."""
+        return {option.value: at for at, option in enumerate(self.options)}
+
+    @cached_property
+    def marks(self) -> np.ndarray:
+        """The mark of each option, as a number."""
+        return np.array([option.mark.value for option in self.options], dtype=np.uint8)
+
+    @cached_property
+    def values(self) -> frozenset[Any]:
+        """What can be chosen."""
+        can = np.flatnonzero(self.marks & Mark.CLOSED == 0)
+        return frozenset(self.options[at].value for at in can)
+
+    def among(self, chosen: Iterable[Any], mark: Mark) -> tuple[Any, ...]:
+        """Those of a choice that have a mark."""
+        return tuple(value for value in chosen if self.marks[self.places[value]] & mark)
+
+    @property
+    def offered(self) -> int:
+        """How many options can be chosen and are still offered."""
+        return int(np.count_nonzero(self.marks & (Mark.CLOSED | Mark.GONE) == 0))
+
+    def bits(self, chosen: Iterable[Any]) -> bytes:
+        """A choice, one bit an option, the first in the lowest bit."""
+        flags = np.zeros(len(self.options), dtype=np.uint8)
+        flags[[self.places[value] for value in chosen]] = 1
+        return np.packbits(flags, bitorder="little").tobytes()
+
+    def chosen(self, bits: bytes) -> tuple[Any, ...]:
+        """The values of a choice, in the order of the options; closed ones cannot be chosen."""
+        flags = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
+        taken = flags[: len(self.options)] & (self.marks & Mark.CLOSED == 0)
+        return tuple(self.options[at].value for at in np.flatnonzero(taken))
+
+    def sent(self) -> dict[str, Any]:
+        """The group as the browser's side takes it, column by column."""
+        values = [option.value for option in self.options]
+        labels = _told_apart([str(option.label or option.value) for option in self.options])
+        details = [option.detail for option in self.options]
+        return {
+            "name": self.name,
+            "title": self.title,
+            "one": self.one,
+            "empty": self.empty,
+            "rows": self.rows,
+            "values": values,
+            "labels": None if labels == values else labels,
+            "details": details if any(details) else None,
+            "notes": [option.note for option in self.options],
+            "marks": self.marks.tobytes(),
+        }
+
+
+def with_gone(
+    options: Sequence[Option], chosen: Iterable[Any], words: str = "{}"
+) -> tuple[Option, ...]:
+    """The options, after those that are chosen and not among them."""
+    there = {option.value for option in options}
+    gone = (
+        Option(value, words.format(value), note="no longer offered", mark=Mark.GONE)
+        for value in chosen
+        if value not in there
+    )
+    return (*gone, *options)
+
+
+def _told_apart(labels: Sequence[str]) -> list[str]:
+    """Labels that look the same and are not, spelt out in ASCII."""
+    if all(map(str.isascii, labels)):
+        return list(labels)
+    looks = [unicodedata.normalize("NFC", label) for label in labels]
+    shared = {look for look, count in Counter(looks).items() if count > 1}
+    return [
+        ascii(label)[1:-1] if look in shared else label
+        for look, label in zip(looks, labels, strict=True)
+    ]
