@@ -21,16 +21,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aatoolkit import errors, sections
     from aatoolkit.availability import Availability, Cause, Status
-    from aatoolkit.client import Client, Project, demo, project
+    from aatoolkit.client import Client, Project, collect, demo, project
+    from aatoolkit.collection import Collection
+    from aatoolkit.dataset import Dataset
     from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
-    from aatoolkit.parquet import read_metadata, read_parquet
+    from aatoolkit.parquet import read_metadata, read_parquet, rebuild
     from aatoolkit.payload import Payload
     from aatoolkit.scope import Scope, ScopeOptions
     from aatoolkit.section import Column, Section, Table
     from aatoolkit.shred import shred, unshred
     from aatoolkit.study import Study
-    from aatoolkit.tables import Dataset, Tables
+    from aatoolkit.tables import Tables
     from aatoolkit.tracked import concat
     from aatoolkit.widgets import ScopePicker, SectionPicker
 
@@ -40,8 +42,9 @@ _HOMES = {
     "Availability": "availability",
     "Cause": "availability",
     "Client": "client",
+    "Collection": "collection",
     "Column": "section",
-    "Dataset": "tables",
+    "Dataset": "dataset",
     "Payload": "payload",
     "Project": "client",
     "Scope": "scope",
@@ -53,6 +56,7 @@ _HOMES = {
     "Study": "study",
     "Table": "section",
     "Tables": "tables",
+    "collect": "client",
     "concat": "tracked",
     "demo": "client",
     "errors": "",
@@ -61,6 +65,7 @@ _HOMES = {
     "project": "client",
     "read_metadata": "parquet",
     "read_parquet": "parquet",
+    "rebuild": "parquet",
     "sections": "",
     "shred": "shred",
     "unshred": "shred",
@@ -71,6 +76,7 @@ __all__ = [
     "Availability",
     "Cause",
     "Client",
+    "Collection",
     "Column",
     "Dataset",
     "Payload",
@@ -85,6 +91,7 @@ __all__ = [
     "Table",
     "Tables",
     "__version__",
+    "collect",
     "concat",
     "demo",
     "errors",
@@ -93,6 +100,7 @@ __all__ = [
     "project",
     "read_metadata",
     "read_parquet",
+    "rebuild",
     "sections",
     "shred",
     "unshred",

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
 from dataclasses import dataclass, field
-from itertools import product
 
-from aatoolkit.paths import Each, Entries, Field, Step, format_path, parse_path
-from aatoolkit.section import ENVELOPE, Section
-from aatoolkit.vectors import MISSING, Vector, leaves
+import numpy as np
+
+from aatoolkit.claims import Claim, claims
+from aatoolkit.paths import Each, Entries, Field, Step, format_path
+from aatoolkit.section import Section
+from aatoolkit.shred.groups import Places, Rows
+from aatoolkit.shred.nodes import Place
+from aatoolkit.shred.pieces import count, joined
+from aatoolkit.spots import Spot
+from aatoolkit.vectors import leaves
 
 
 @dataclass(frozen=True)
@@ -50,13 +56,13 @@ class Ledger:
 
     Attributes
     ----------
-    extra : dict of str to tuple of str
-        By JSON path, the JSON text of a leaf and why it is here.
+    kept : list of tuple
+        What no column took: where it stands, in which rows, and why it is here.
     drift : dict
         The differences, by kind and path.
     """
 
-    extra: dict[str, tuple[str, str]] = field(default_factory=dict)
+    kept: list[tuple[Spot, Places, str]] = field(default_factory=list)
     drift: dict[tuple[str, str], Drift] = field(default_factory=dict)
 
     def note(self, kind: str, path: str, count: int, example: str | None = None) -> None:
@@ -65,141 +71,74 @@ class Ledger:
         if known is None or known.count < count:
             self.drift[kind, path] = Drift(kind, path, count, example)
 
-    def keep(self, vector: Vector, rows: Iterable[int], why: str) -> tuple[int, str | None]:
-        """Keep the values at some rows of a vector as extra; their number and one of them."""
-        count, example = 0, None
-        for row in rows:
-            found = leaves(vector.values[row], vector.path(row))
-            self.extra.update((path, (value, why)) for path, value in found)
-            count, example = count + 1, example if example is not None else found[0][1]
-        return count, example
+    def keep(self, spot: Spot, rows: Places, why: str) -> None:
+        """Keep the values at some rows of a spot as extra."""
+        if len(rows):
+            self.kept.append((spot, rows, why))
 
-    def report(self, vector: Vector, rows: Iterable[int], kind: str, path: str) -> None:
+    def report(self, spot: Spot, rows: Places, kind: str, path: str) -> None:
         """Keep values as extra and list them as one drift."""
-        count, example = self.keep(vector, rows, kind)
-        if count:
-            self.note(kind, path, count, example)
+        self.keep(spot, rows, kind)
+        if len(rows):
+            example = json.dumps(spot.first_leaf(int(rows[0])), ensure_ascii=False)
+            self.note(kind, path, len(rows), example)
+
+    @property
+    def extra(self) -> dict[str, tuple[str, str]]:
+        """By JSON path, the JSON text of each leaf that is kept, and why."""
+        return {
+            path: (text, why)
+            for spot, rows, why in self.kept
+            for row, value in zip(rows.tolist(), spot.values(rows), strict=True)
+            for path, text in leaves(value, spot.path(row))
+        }
 
 
-class _Node:
-    """One step of the claims of a section: what is below it, and whether it is taken."""
-
-    __slots__ = ("each", "entries", "fields", "known", "taken")
-
-    def __init__(self) -> None:
-        self.fields: dict[str, _Node] = {}
-        self.each: _Node | None = None
-        self.entries: _Node | None = None
-        self.taken = False
-        self.known: str | None = None
-
-    def down(self, steps: Iterable[Step]) -> _Node:
-        at = self
-        for step in steps:
-            if isinstance(step, Field):
-                at = at.fields.setdefault(step.name, _Node())
-            elif isinstance(step, Each):
-                at.each = at = at.each or _Node()
-            else:
-                at.entries = at = at.entries or _Node()
-        return at
-
-
-def unclaimed(document: Vector, section: Section, ledger: Ledger) -> None:
+def unclaimed(document: Spot, section: Section, ledger: Ledger) -> None:
     """Keep in a ledger all of a document that no column of a section takes."""
-    _walk(document, _claims(section), (), None, ledger)
-
-
-def _claims(section: Section) -> _Node:
-    root = _Node()
-    for name in ENVELOPE:
-        root.down((Field(name),)).known = "envelope"
-    for path in section.kept:
-        root.down(parse_path(path)).known = "known"
-    for table in section:
-        for steps in _spelt_out(table.rows.steps):
-            root.down(steps)
-        for axis in table.rows.axes:
-            root.down((*axis, Each())).taken = True
-        for column in table.columns:
-            if not column.is_label:
-                for steps in _spelt_out(_steps(table.rows.steps, column.pattern)):
-                    root.down(steps).taken = True
-    return root
-
-
-def _spelt_out(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
-    """The same path with a field for each key that an object is limited to."""
-    kinds = (
-        [Field(name) for name in step.only] if isinstance(step, Entries) and step.only else [step]
-        for step in steps
-    )
-    return product(*kinds)
-
-
-def _steps(rows: tuple[Step, ...], pattern: str) -> tuple[Step, ...]:
-    """The steps of a pattern; where it passes through the rows, with the keys they name."""
-    steps = parse_path(pattern)
-    named = [
-        given if isinstance(given, Entries) and isinstance(step, Entries) else step
-        for step, given in zip(steps, rows, strict=False)
-    ]
-    return (*named, *steps[len(named) :])
+    _walk(document, claims(section), (), None, ledger)
 
 
 def _walk(
-    vector: Vector, node: _Node, at: tuple[Step, ...], known: str | None, ledger: Ledger
+    spot: Spot, claim: Claim, at: tuple[Step, ...], known: str | None, ledger: Ledger
 ) -> None:
-    known = node.known or known
-    if node.taken:
+    known = claim.known or known
+    if claim.taken or spot.place is None:
         return
-    if node.fields or node.entries is not None or known:
-        for below, step, child in _fields(vector, node):
-            if child is None:
-                _keep(below, (*at, step), known, ledger)
-            else:
-                _walk(below, child, (*at, step), known, ledger)
-    if node.each is not None:
-        _walk(vector.each(), node.each, (*at, Each()), known, ledger)
-    odd = _unexpected(vector, node, at)
-    if odd and known:
-        ledger.keep(vector, odd, known)
-    elif odd:
-        ledger.report(vector, odd, "wrong type", format_path(at))
-
-
-def _fields(vector: Vector, node: _Node) -> Iterator[tuple[Vector, Step, _Node | None]]:
-    """What stands below the objects of a vector, each with the claim to it."""
-    if node.entries is not None:
-        yield vector.entries(), Entries(), node.entries
-        return
-    for name in vector.fields():
-        yield vector.field(name), Field(name), node.fields.get(name)
-
-
-def _keep(vector: Vector, at: tuple[Step, ...], known: str | None, ledger: Ledger) -> None:
-    rows = [row for row, value in enumerate(vector.values) if value is not MISSING]
-    if known:
-        ledger.keep(vector, rows, known)
+    if claim.entries is not None:
+        _walk(spot.entries(), claim.entries, (*at, Entries()), known, ledger)
     else:
-        ledger.report(vector, rows, "new", format_path(at))
+        for name in spot.fields() if claim.fields else ():
+            below, steps = spot.field(name), (*at, Field(name))
+            if name in claim.fields:
+                _walk(below, claim.fields[name], steps, known, ledger)
+            else:
+                _put(ledger, below, below.rows, known, "new", steps)
+    if claim.each is not None:
+        _walk(spot.each(), claim.each, (*at, Each()), known, ledger)
+    _put(ledger, spot, _unexpected(spot.place, claim, at), known, "wrong type", at)
 
 
-def _unexpected(vector: Vector, node: _Node, at: tuple[Step, ...]) -> list[int]:
+def _put(
+    ledger: Ledger, spot: Spot, rows: Places, known: str | None, kind: str, at: tuple[Step, ...]
+) -> None:
+    if known:
+        ledger.keep(spot, rows, known)
+    else:
+        ledger.report(spot, rows, kind, format_path(at))
+
+
+def _unexpected(place: Place, claim: Claim, at: tuple[Step, ...]) -> Places:
     """The rows whose value is of a kind that the claims below it cannot take."""
-    takes: set[type] = {type(MISSING)}
-    if node.each is not None:
-        takes.add(list)
-    if node.fields or node.entries is not None:
-        takes.add(dict)
+    takes: list[Rows] = []
+    if claim.fields or claim.entries is not None:
+        takes += place.record.rows if place.record else []
+        takes += (rows for _, rows in (place.entries.lengths if place.entries else []))
+    if claim.each is not None and place.items:
+        takes += (rows for _, rows in place.items.lengths)
     # Null is expected of a field only: an element or an entry that is null has no row.
-    if not node.known and at and isinstance(at[-1], Field):
-        takes.add(type(None))
-    if vector.kinds <= takes:
-        return []
-    # What is known is kept field by field, so that only an empty object is left to keep.
-    return [
-        row
-        for row, value in enumerate(vector.values)
-        if type(value) not in takes and not (node.known and value and type(value) is dict)
-    ]
+    null = not claim.known and bool(at) and isinstance(at[-1], Field)
+    if count(takes) == count(place.rows):
+        return np.empty(0, np.int64)
+    expected = [joined(takes), place.nulls] if null else [joined(takes)]
+    return np.setdiff1d(joined(place.rows), np.concatenate(expected))

@@ -30,6 +30,7 @@
     AAToolkitWarning (UserWarning)
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
     ├─ UnknownAvailabilityWarning        a word of availability that is not known
+    ├─ RedactionWarning                  what is left out of a publication stands elsewhere in it
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
     ├─ ScopeWarning                      a value that is chosen is no longer offered
     └─ CacheWarning                      the cache cannot be used; answers come from the network
@@ -368,6 +369,10 @@ class SchemaDriftWarning(AAToolkitWarning):
 
 class UnknownAvailabilityWarning(AAToolkitWarning):
     """An answer says of its availability what is not understood; it is read as unknown."""
+
+
+class RedactionWarning(AAToolkitWarning):
+    """What is left out of one column of a publication stands in another."""
 
 
 class StaleDataWarning(AAToolkitWarning):

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit import metadata, sections, strictjson
+from aatoolkit import metadata, sections
+from aatoolkit.claims import claims
+from aatoolkit.denied import WHY, deny
 from aatoolkit.drift import Ledger, unclaimed
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frames import check_backend, to_frame
-from aatoolkit.payload import Payload
-from aatoolkit.recognise import Signal, recognise
-from aatoolkit.rows import TableRows
+from aatoolkit.payload import NO_CONTENT, Payload, window_of
+from aatoolkit.placement import placement
+from aatoolkit.recognise import REFERENCE, Signal, recognise
+from aatoolkit.rows import Found, TableRows, held
+from aatoolkit.scope import ScopeOptions
 from aatoolkit.section import Column, Section, Table
-from aatoolkit.states import in_words, signal_table, state_of
+from aatoolkit.shred import Grown, grow
+from aatoolkit.shred.groups import Places
+from aatoolkit.spots import Spot
+from aatoolkit.states import in_words, is_silent, signal_table, state_of
 from aatoolkit.tables import Tables
-from aatoolkit.typed import typed
-from aatoolkit.vectors import Vector
+from aatoolkit.typed import Array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +42,8 @@ def normalize(
     *,
     strict: bool = False,
     dtype_backend: str = "numpy_nullable",
+    options: ScopeOptions | None = None,
+    envelope: Collection[str] = (),
 ) -> Tables:
     """Turn the answer of one section into tidy tables, without a network.
 
@@ -51,6 +60,10 @@ def normalize(
         Whether drift is an error.
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The kind of dtypes, as in pandas.
+    options : ScopeOptions, optional
+        What may be asked of the project: it tells engines that could not report.
+    envelope : collection of str
+        The paths that most sections share, where several answers were compared.
 
     Returns
     -------
@@ -83,13 +96,20 @@ def normalize(
     check_backend(dtype_backend)
     declared = sections.get(section) if isinstance(section, str) else section
     payload = answer if isinstance(answer, Payload) else None
-    document = _decoded(declared.name, answer)
-    vector, ledger, signals = Vector.of(document), Ledger(), _signals(document, payload)
-    source = _source(declared, payload, document)
-    rows = {table.name: TableRows(vector, table) for table in declared}
-    built = {name: _build(found, ledger, signals, source) for name, found in rows.items()}
-    _spare(rows.values(), ledger)
-    unclaimed(vector, declared, ledger)
+    grown, ledger = _grown(declared, answer), Ledger()
+    signals = _signals(grown, payload, declared, options, envelope)
+    source = _source(declared, payload, grown.envelope)
+    document = Spot.of(grown.place)
+    silent = is_silent(declared, grown.envelope, signals)
+    if silent:
+        ledger.keep(document, document.rows, "no answer")
+        document = Spot.of(grow({}).place)
+    rows = [TableRows(document, table) for table in declared]
+    built = {found.table.name: _build(found, ledger, signals, source) for found in rows}
+    _spare(rows, ledger)
+    unclaimed(document, declared, ledger)
+    if silent:
+        ledger.drift.clear()
     _judge(declared, ledger, strict)
     return Tables(
         declared.name,
@@ -102,48 +122,61 @@ def normalize(
         extra=partial(_extra, ledger),
         availability=signal_table(signals),
         drift=_drift(ledger),
+        placement=partial(
+            placement, document, declared, rows, {name: arrow for name, (arrow, _) in built.items()}
+        ),
         payload=payload,
     )
 
 
-def _signals(document: Any, payload: Payload | None) -> list[Signal]:
+def _signals(
+    grown: Grown,
+    payload: Payload | None,
+    declared: Section,
+    options: ScopeOptions | None,
+    envelope: Collection[str],
+) -> list[Signal]:
     """What an answer says of itself, in its body, its status and its headers."""
-    if payload is None:
-        return recognise(document)
-    return recognise(document, status=payload.status, headers=payload.headers)
+    transport: dict[str, Any] = {}
+    if payload is not None:
+        transport = {"status": payload.status, "headers": payload.headers}
+    return recognise(
+        _read(grown), declared.availability, options=options, envelope=envelope, **transport
+    )
 
 
-def _decoded(section: str, answer: Any) -> Any:
+def _grown(section: Section, answer: Any) -> Grown:
+    """The answer as a tree, in which it is as declared which objects are rows with a key."""
+    layout = claims(section)
     if isinstance(answer, Payload):
-        return answer.json
-    if isinstance(answer, Mapping | list):
-        answer = _encoded(section, answer)
-    if isinstance(answer, str):
-        answer = answer.encode("utf-8", "surrogatepass")
-    if isinstance(answer, bytes):
-        return strictjson.decode(answer, section=section)
+        facts = {"section": answer.section, "scope": answer.scope}
+        body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
+        return grow(body, layout, url=answer.url, status=answer.status, **facts)
+    if isinstance(answer, Mapping):
+        answer = dict(answer)
+    if isinstance(answer, bytes | str | dict | list):
+        return grow(answer, layout, section=section.name)
     raise PayloadError(
         f"a {type(answer).__name__} is no answer; give a Payload, bytes, text, dict or list",
-        section=section,
+        section=section.name,
         problems=[f"{type(answer).__name__} @ $"],
     )
 
 
-def _encoded(section: str, answer: Mapping[str, Any] | list[Any]) -> str:
-    """An object as the JSON text it stands for, so that it is read as strictly as an answer."""
-    try:
-        return json.dumps(dict(answer) if isinstance(answer, Mapping) else answer)
-    except (TypeError, ValueError, RecursionError) as error:
-        problem = str(error)
-    raise PayloadError(
-        f"the answer is no JSON: {problem}", section=section, problems=[f"{problem} @ $"]
-    )
+def _read(grown: Grown) -> Any:
+    """As much of the answer as is needed to tell what it says of itself."""
+    stated = REFERENCE.find(grown.envelope)
+    if grown.whole or (stated is not None and REFERENCE.is_whole(stated)):
+        return grown.envelope
+    return Spot.of(grown.place).values(np.zeros(1, np.int64))[0]
 
 
 def _source(section: Section, payload: Payload | None, document: Any) -> metadata.Source:
-    stated = document.get("domain") if isinstance(document, Mapping) else None
+    start, end = window_of(document)
     if payload is None:
-        return metadata.Source(stated if isinstance(stated, str) else None, section.name)
+        stated = document.get("domain") if isinstance(document, Mapping) else None
+        host = stated if isinstance(stated, str) else None
+        return metadata.Source(host, section.name, window_start=start, window_end=end)
     return metadata.Source(
         payload.host,
         section.name,
@@ -152,6 +185,8 @@ def _source(section: Section, payload: Payload | None, document: Any) -> metadat
         _instant(payload.fetched_at),
         payload.sha256,
         payload.stale,
+        start,
+        end,
     )
 
 
@@ -165,15 +200,17 @@ def _build(
     table = rows.table
     if rows.absent:
         ledger.note("absent", rows.absent, 1)
-    ledger.report(rows.vector, rows.beyond(), "new", f"{table.rows.path}[]")
-    arrays: dict[str, pa.Array] = {}
+    for spot, places in rows.beyond():
+        ledger.report(spot, places, "new", f"{table.rows.path}[]")
     known: dict[str, metadata.ColumnMetadata] = {}
+    found = {c.name: _column(rows, c, ledger, source.host) for c in table.columns}
+    arrays = {name: array for name, (array, _) in found.items()}
     for column in table.columns:
-        arrays[column.name], absent = _column(rows, column, ledger, source.host)
-        measured = arrays[column.name].null_count < len(arrays[column.name])
-        known[column.name] = metadata.ColumnMetadata(
-            f"{table.name}.{column.name}", state_of(table, column, signals, absent, measured)
-        )
+        array, absent = found[column.name]
+        array, denied = _measured(array, arrays.get("engine"), rows, column, signals, ledger)
+        arrays[column.name], measured = array, array.null_count < len(array)
+        state = state_of(table, column, signals, absent, measured, denied)
+        known[column.name] = metadata.ColumnMetadata(f"{table.name}.{column.name}", state)
     arrow = _keyed(pa.table(arrays), table, ledger)
     return arrow, metadata.FrameMetadata(known, tuple(table.key), (source,))
 
@@ -187,45 +224,76 @@ def _spare(tables: Iterable[TableRows], ledger: Ledger) -> None:
         if not column.is_label and (column.source or "")[:1] not in ("^", "$")
     }
     for rows in tables:
-        for vector, places in rows.spare(plain):
-            ledger.keep(vector, places.tolist(), "known")
+        for spot, places in rows.spare(plain):
+            ledger.keep(spot, places, "known")
 
 
 def _column(
     rows: TableRows, column: Column, ledger: Ledger, host: str | None
-) -> tuple[pa.Array, bool]:
+) -> tuple[Array, bool]:
     """One column of a table, and whether the answer lacks its field altogether."""
-    values, vector, places = rows.column(column.source or "")
-    absent = bool(rows.absent) or (len(values) > 0 and vector.absent)
+    found = rows.find(column.source or "")
+    absent = bool(rows.absent) or (rows.size > 0 and all(spot.lacking for spot, _ in found))
     if absent and column.source == "$.domain" and host is not None:
-        return pa.array([host] * len(values), pa.string()), False
+        return pa.array([host] * rows.size, pa.string()), False
     absent = absent and not (column.optional and not rows.absent)
     if absent and not rows.absent:
-        ledger.note("absent", column.pattern, len(values))
-    array, odd = typed(values, column.dtype)
-    ledger.report(vector, sorted({int(places[row]) for row in odd}), "wrong type", column.pattern)
+        ledger.note("absent", column.pattern, rows.size)
+    array = rows.column(column, found)
+    for spot, index in found:
+        odd = held(index, spot.typed(column.dtype)[1])
+        ledger.report(spot, odd, "wrong type", column.pattern)
     if column.dtype == "category":
-        array = _levelled(array, column, vector, places, ledger)
+        array = _levelled(array, column, found, ledger)
     if column.null is not None:
         array = pc.fill_null(array, column.null)
     return array, absent or rows.unsaid
 
 
+def _measured(
+    array: Array,
+    engines: Array | None,
+    rows: TableRows,
+    column: Column,
+    signals: list[Signal],
+    ledger: Ledger,
+) -> tuple[Array, bool]:
+    """One column without the numbers that the answer denies, and whether it had any."""
+    found = rows.find(column.source or "")
+    places: Callable[[], tuple[Places, Places]] = cache(partial(rows.places, found))
+
+    def path(row: int) -> str:
+        which, there = places()
+        spot, _ = found[int(which[row])]
+        return spot.path(int(there[row]))
+
+    array, denied = deny(array, engines, rows.table, column, signals, path)
+    for number, (spot, _) in enumerate(found if denied else ()):
+        which, there = places()
+        ledger.keep(spot, np.unique(there[denied][which[denied] == number]), WHY)
+    return array, bool(denied)
+
+
 def _levelled(
-    text: pa.Array, column: Column, vector: Vector, places: Any, ledger: Ledger
+    text: Array, column: Column, found: list[Found], ledger: Ledger
 ) -> pa.DictionaryArray:
     """Text as a category; a level that is not declared comes last, if levels have no order."""
     declared = pa.array(column.levels, pa.string())
-    new = sorted(set(pc.unique(text).drop_null().to_pylist()) - set(column.levels))
-    if new:
-        strange = pc.is_in(text, pa.array(new, pa.string()))
-        ledger.note("new level", column.pattern, pc.sum(strange).as_py(), f'"{new[0]}"')
+    whole = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
+    codes = pc.index_in(whole, declared)
+    strange = whole.null_count < codes.null_count
+    if strange:
+        new = sorted(set(pc.unique(whole).drop_null().to_pylist()) - set(column.levels))
+        levels = pa.array(new, pa.string())
+        count = codes.null_count - whole.null_count
+        ledger.note("new level", column.pattern, count, json.dumps(new[0], ensure_ascii=False))
         if column.ordered:
-            there = {int(places[row]) for row in pc.indices_nonzero(strange).to_pylist()}
-            ledger.keep(vector, sorted(there), "new level")
+            for spot, index in found:
+                there = pc.indices_nonzero(pc.is_in(spot.typed("category")[0], levels))
+                ledger.keep(spot, held(index, there.to_numpy().astype(np.int64)), "new level")
         else:
-            declared = pa.concat_arrays([declared, pa.array(new, pa.string())])
-    codes = pc.index_in(text, declared)
+            declared = pa.concat_arrays([declared, levels])
+            codes = pc.index_in(whole, declared)
     return pa.DictionaryArray.from_arrays(codes, declared, ordered=column.ordered)
 
 

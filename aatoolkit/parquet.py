@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit.errors import ExportError
+from aatoolkit import rebuilt
+from aatoolkit.errors import ExportError, PayloadError
 from aatoolkit.files import writing
 from aatoolkit.metadata import NOTHING, FrameMetadata, carrier_of, carry
 from aatoolkit.schema import described, told
@@ -51,6 +52,20 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
         If the file cannot be written; what was there is untouched.
     """
     path = Path(path)
+    table = arrow_table(frame, path.name)
+    with writing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+    return path
+
+
+def arrow_table(frame: pd.DataFrame, name: str) -> pa.Table:
+    """A frame as it is written: an Arrow table that says in its schema what is known.
+
+    Raises
+    ------
+    ExportError
+        If a column cannot be written to Parquet.
+    """
     known = FrameMetadata.loads(carrier_of(frame))
     plain = frame.copy(deep=False)
     plain.attrs = {}
@@ -60,13 +75,10 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = str(error)
     if problem:
-        raise ExportError(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
+        raise ExportError(f"{name} cannot be written as Parquet: {problem}", path=name)
     table = table.replace_schema_metadata({b"pandas": _readable(table.schema.metadata[b"pandas"])})
     levels = {str(name): [*frame[name].cat.categories] for name in frame.select_dtypes("category")}
-    schema = described(_with_levels(table.schema, levels), known)
-    with writing(path) as temporary:
-        pq.write_table(table.cast(schema), temporary, compression="zstd")
-    return path
+    return table.cast(described(_with_levels(table.schema, levels), known))
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -164,8 +176,8 @@ def _lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
 def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Write every table of a section to ``folder/section/table.parquet``, one after the other.
 
-    Also ``extra.parquet``, ``drift.parquet`` and ``availability.parquet``, so that nothing of
-    the answer is left behind.
+    Also ``_extra.parquet``, ``_drift.parquet``, ``_availability.parquet`` and the tables of
+    ``_placement/``, so that nothing of the answer is left behind: `rebuild` makes it again.
     """
     place = Path(folder) / tables.section
     for name in tables:
@@ -176,6 +188,55 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
         ("_availability", tables.availability),
     ):
         yield write_parquet(frame, place / f"{name}.parquet")
+    for name, table in tables.placement.items():
+        path = place / "_placement" / f"{name}.parquet"
+        with writing(path) as temporary:
+            pq.write_table(table, temporary, compression="zstd")
+        yield path
+
+
+def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
+    """The answer that `~aatoolkit.normalize` made tables of, as a JSON value.
+
+    Parameters
+    ----------
+    tables : Tables, str or path
+        The tables of a section, or the folder that they were written to.
+
+    Returns
+    -------
+    object
+        The answer. What was changed in a frame is changed in it; keys of objects may come in
+        another order.
+
+    Raises
+    ------
+    PayloadError
+        If a table or column is missing, or has lost rows.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> from aatoolkit.section import records
+    >>> columns = (aa.Column("name", "string"), aa.Column("n", "Int64"))
+    >>> items = aa.Table("items", "One row per item.", records("items"), "name", columns)
+    >>> section, answer = aa.Section("mine", "Items.", items), {"items": [{"name": "a", "n": 1.0}]}
+    >>> tables = aa.normalize(section, answer)
+    >>> tables.main["n"] = 2
+    >>> rebuild(tables)
+    {'items': [{'n': 2.0, 'name': 'a'}]}
+    """
+    if isinstance(tables, Tables):
+        return tables.rebuild()
+    folder = Path(tables)
+    frames = {path.stem: read_parquet(path) for path in folder.glob("*.parquet")}
+    placed = {
+        path.stem: pq.ParquetFile(path).read() for path in folder.glob("_placement/*.parquet")
+    }
+    if "_extra" not in frames or not placed:
+        problem = f"{folder} holds no tables that write_tables wrote"
+        raise PayloadError(problem, problems=[problem])
+    return rebuilt.rebuild(frames, frames["_extra"], placed)
 
 
 def _readable(pandas: bytes) -> bytes:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from aatoolkit.paths import Each, Entries, Field, format_path, parse_path
-from aatoolkit.section import Table
-from aatoolkit.vectors import KEYS, MISSING, Vector, descend
+from aatoolkit.claims import spelt_out
+from aatoolkit.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.section import Column, Table
+from aatoolkit.shred.groups import Places
+from aatoolkit.shred.pieces import joined
+from aatoolkit.spots import Index, Spot, labelled, through
+from aatoolkit.typed import Array
 
-_Places = np.ndarray[tuple[int], np.dtype[np.intp]]
-Found = tuple[Vector, _Places]
-"""Values as a vector and, for each row of a table, the row of the vector that holds its value."""
+Found = tuple[Spot, Index]
+"""Where the values of a column stand, and for each row of its table the row of its value."""
 
 
 class TableRows:
@@ -22,134 +25,232 @@ class TableRows:
 
     Parameters
     ----------
-    document : Vector
+    document : Spot
         The whole answer.
     table : Table
         The declared table.
     """
 
-    def __init__(self, document: Vector, table: Table) -> None:
-        self.document = document
+    def __init__(self, document: Spot, table: Table) -> None:
         self.table = table
-        self.vector = descend(document, table.rows.steps)
-        self.picked = np.flatnonzero(self._are_rows())
-        self.whole = len(self.picked) == len(self.vector)
-
-    def __len__(self) -> int:
-        return len(self.picked)
+        self._branches = [_Branch(document, s, table) for s in spelt_out(table.rows.steps)]
+        self.size = sum(branch.size for branch in self._branches)
 
     @cached_property
     def absent(self) -> str | None:
         """The first field on the way to the rows that the document lacks; None if it has all."""
-        vector, steps = self.document, self.table.rows.steps
-        for at, step in enumerate(steps, 1):
-            vector = descend(vector, (step,))
-            if isinstance(step, Field) and vector.absent:
-                return format_path(steps[:at])
-        return None
+        found = [at for branch in self._branches if (at := branch.lacking) is not None]
+        if len(found) < len(self._branches):
+            return None
+        return format_path(self.table.rows.steps[: min(found) + 1])
 
     @cached_property
     def unsaid(self) -> bool:
         """Whether null stands where the rows should, which is not to say that there are none."""
-        vector, found = self.document, False
-        for step in self.table.rows.steps:
-            vector = descend(vector, (step,))
-            empty = vector.kinds <= {type(None), type(MISSING)} and type(None) in vector.kinds
-            found = found or (isinstance(step, Field) and empty)
-        return found
+        return all(branch.unsaid for branch in self._branches)
 
-    def values(self, source: str) -> Found:
-        """The values of a column, by its source."""
-        if source[0] == "$":
-            found = descend(self.document, parse_path(source[1:].lstrip(".")))
-            return found, np.zeros(len(self), np.intp)
-        if source[0] == "@":
-            return self._label(int(source[1:]))
-        vector, rows = self.vector, self.picked
-        while source.startswith("^"):
-            vector, up = vector.enclosing()
-            rows, source = up[rows], source[1:]
-        if source[0] == "#":
-            labels = [position + int(source[1:]) for position in vector.labels or ()]
-            return Vector(labels, vector.parent, vector.rows), rows
-        if source.startswith("["):
-            return self._position(vector, int(source[1:-1])), rows
-        return (vector if source == "." else descend(vector, parse_path(source))), rows
+    def find(self, source: str) -> list[Found]:
+        """Where the values of a column stand, by its source; one for each spelling of the path."""
+        return [branch.find(source) for branch in self._branches]
 
-    def column(self, source: str) -> tuple[list[Any], Vector, _Places]:
-        """The values of a column row by row, and where each of them stands."""
-        vector, places = self.values(source)
-        if len(places) == len(vector) and places is self.picked and self.whole:
-            return vector.values, vector, places
-        return list(map(vector.values.__getitem__, places.tolist())), vector, places
+    def column(self, declared: Column, found: list[Found]) -> Array:
+        """The values of a column, row by row, and null where one does not fit."""
+        parts = [
+            _taken(spot, declared.dtype, index, branch.size)
+            for branch, (spot, index) in zip(self._branches, found, strict=True)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        chunks = [
+            c
+            for part in parts
+            for c in (part.chunks if isinstance(part, pa.ChunkedArray) else [part])
+        ]
+        return pa.chunked_array(chunks).take(pa.array(self.order))
 
-    def spare(self, elsewhere: Container[str]) -> Iterator[Found]:
+    def places(self, found: list[Found]) -> tuple[Places, Places]:
+        """For each row, which of the spots has the value of a column, and in which row there."""
+        which, there = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
+        for number, ((_, index), here) in enumerate(zip(found, self.numbers, strict=True)):
+            which[here] = number
+            there[here] = np.arange(len(here)) if index is None else index
+        return which, there
+
+    @cached_property
+    def numbers(self) -> list[Places]:
+        """For each spelling of the path, the numbers of its rows in the table."""
+        if len(self._branches) == 1:
+            return [np.arange(self.size)]
+        numbers = np.empty(self.size, np.int64)
+        numbers[self.order] = np.arange(self.size)
+        return np.split(numbers, np.cumsum([branch.size for branch in self._branches])[:-1])
+
+    @cached_property
+    def order(self) -> Places:
+        """Where each row stands among those of all spellings, one spelling after the other."""
+        keys = [branch.order for branch in self._branches]
+        return np.lexsort([np.concatenate(one) for one in reversed(list(zip(*keys, strict=True)))])
+
+    def spare(self, elsewhere: Container[str]) -> Iterator[tuple[Spot, Places]]:
         """Values that only the rows of this table would hold, and none does.
 
         Such are the labels of an axis that is longer than its arrays, and fields of a record
         that encloses no row. ``elsewhere`` lists the patterns that other columns hold.
         """
-        for number in range(len(self.table.rows.axes)):
-            yield _rest(*self._label(len(self.table.rows.labels) - number - 1))
-        for column in self.table.columns:
-            source = column.source or ""
-            if source[0] in "^$" and not column.is_label and column.pattern not in elsewhere:
-                yield _rest(*self.values(source))
+        rows = self.table.rows
+        for number in range(len(rows.axes)):
+            yield from _rest(self.find(f"@{len(rows.labels) - number - 1}"))
+        for declared in self.table.columns:
+            source = declared.source or ""
+            if source[0] in "^$" and not declared.is_label and declared.pattern not in elsewhere:
+                yield from _rest(self.find(source))
 
-    def beyond(self) -> list[int]:
-        """The rows that are arrays with more positions than are declared."""
+    def beyond(self) -> Iterator[tuple[Spot, Places]]:
+        """The elements of rows that are arrays with more positions than are declared."""
         names = len(self.table.rows.positional)
-        return [
-            row for row in self.picked.tolist() if names and len(self.vector.values[row]) > names
-        ]
+        if names:
+            for branch in self._branches:
+                elements = branch.spot.each()
+                yield elements, np.flatnonzero(elements.level.positions >= names)
 
-    def _are_rows(self) -> list[bool]:
-        """Which values are rows: arrays of positions, objects, or any where no field is read."""
-        values, rows = self.vector.values, self.table.rows
-        plain = all(column.source and column.source[0] in ".^@#$" for column in self.table.columns)
-        kind = list if rows.positional else dict
-        if rows.one or (plain and not rows.positional) or self.vector.kinds == {kind}:
-            return [True] * len(values)
-        return [type(value) is kind for value in values]
+
+class _Branch:
+    """The rows of a table at one path that has no choice of keys."""
+
+    def __init__(self, document: Spot, steps: tuple[Step, ...], table: Table) -> None:
+        self.rows = table.rows
+        self.spots = [document]
+        for one in steps:
+            self.spots.append(self.spots[-1].under((one,)))
+        self.spot = self.spots[-1]
+        self.picked = self._picked(table)
+        self.size = self.spot.level.size if self.picked is None else len(self.picked)
+
+    def _picked(self, table: Table) -> Index:
+        """Which rows of the level are rows of the table; None if all are.
+
+        They are arrays of positions, objects, or any where no field is read.
+        """
+        sources = [declared.source or "" for declared in table.columns]
+        if table.rows.one or (not table.rows.positional and all(s[0] in ".^@#$" for s in sources)):
+            return None
+        place = self.spot.place
+        if place is None:
+            return np.empty(0, np.int64)
+        if table.rows.positional:
+            rows = [there for _, there in place.items.lengths] if place.items else []
+        else:
+            rows = place.record.rows if place.record else []
+            rows = rows + [there for _, there in (place.entries.lengths if place.entries else [])]
+        found = np.sort(joined(rows))
+        return None if len(found) == self.spot.level.size else found
+
+    @property
+    def lacking(self) -> int | None:
+        """The number of the first field on the way to the rows that is lacking."""
+        for at, (given, spot) in enumerate(zip(self.rows.steps, self.spots[1:], strict=True)):
+            if isinstance(given, Field) and spot.lacking:
+                return at
+        return None
+
+    @property
+    def unsaid(self) -> bool:
+        return any(
+            isinstance(given, Field) and spot.is_null
+            for given, spot in zip(self.rows.steps, self.spots[1:], strict=True)
+        )
+
+    @property
+    def order(self) -> list[Places]:
+        """What rows of several spellings are sorted by: where they branch off, and which it is."""
+        found: list[Places] = []
+        for at, given in enumerate(self.rows.steps):
+            if isinstance(given, Entries) and given.only:
+                number = given.only.index(self.spots[at + 1].tail[-1])
+                above = self._up(at)
+                found += [
+                    np.arange(self.size) if above is None else above,
+                    np.full(self.size, number),
+                ]
+        return found
+
+    def find(self, source: str) -> Found:
+        if source[0] == "$":
+            spot = self.spots[0].under(parse_path(source[1:].lstrip(".")))
+            return spot, np.zeros(self.size, np.int64)
+        if source[0] == "@":
+            return self._label(int(source[1:]))
+        spot, index = self.spot, self.picked
+        while source.startswith("^"):
+            (spot, index), source = _enclosing(spot, index), source[1:]
+        if source[0] == "#":
+            return spot.level.numbered(int(source[1:])), index
+        if source.startswith("["):
+            return _position(spot, int(source[1:-1]), index)
+        return (spot if source == "." else spot.under(parse_path(source))), index
 
     def _label(self, number: int) -> Found:
-        rows = self.table.rows
-        above = self.vector.steps()
-        steps = list(rows.steps)
-        keys = [at for at, step in enumerate(steps) if isinstance(step, Entries)]
-        arrays = [at for at, step in enumerate(steps) if isinstance(step, Each)]
+        keys = [at for at, step in enumerate(self.rows.steps) if isinstance(step, Entries)]
         if number < len(keys):
-            vector, up = above[len(steps) - 1 - keys[number]]
-            keys_only = Vector(vector.labels or [], vector.parent, vector.rows, vector.labels, KEYS)
-            return keys_only, up[self.picked]
+            at = keys[number] + 1
+            given = self.rows.steps[at - 1]
+            spot, index = self.spots[at], self._up(at)
+            if isinstance(given, Entries) and given.only:
+                return labelled(spot, spot.tail[-1]), index
+            return spot.level.labels, index
+        arrays = [at for at, step in enumerate(self.rows.steps) if isinstance(step, Each)]
         axis = number - len(keys)
-        vector, up = above[len(steps) - 1 - arrays[axis - len(rows.axes)]]
-        labels = descend(self.document, (*rows.axes[axis], Each()))
-        places = np.asarray(vector.labels or [], np.intp)[up[self.picked]]
-        if len(places) and places.max() >= len(labels):
-            short = int(places.max()) + 1 - len(labels)
-            labels = _lengthened(labels, short)
-        return labels, places
+        at = arrays[axis - len(self.rows.axes)] + 1
+        labels = self.spots[0].under((*self.rows.axes[axis], Each()))
+        places = through(self._up(at), self.spots[at].level.positions)
+        assert places is not None
+        return labels, np.where(places < labels.level.size, places, -1)
 
-    @staticmethod
-    def _position(vector: Vector, place: int) -> Vector:
-        values = [
-            value[place] if type(value) is list and len(value) > place else MISSING
-            for value in vector.values
-        ]
-        return Vector(values, vector, None, [place] * len(values))
-
-
-def _lengthened(labels: Vector, short: int) -> Vector:
-    """The labels of an axis that is shorter than its arrays, with gaps at its end."""
-    return Vector(
-        [*labels.values, *[MISSING] * short],
-        labels.parent,
-        np.append(labels.rows if labels.rows is not None else [], [0] * short).astype(np.intp),
-        [*(labels.labels or []), *range(len(labels), len(labels) + short)],
-    )
+    def _up(self, at: int) -> Index:
+        """For each row, its row in the level of an earlier spot."""
+        level, index = self.spot.level, self.picked
+        while level is not self.spots[at].level:
+            index = through(index, level.parents)
+            assert level.above is not None
+            level = level.above.level
+        return index
 
 
-def _rest(vector: Vector, taken: _Places) -> Found:
-    there = [row for row, value in enumerate(vector.values) if value is not MISSING]
-    return vector, np.setdiff1d(np.asarray(there, np.intp), taken)
+def _enclosing(spot: Spot, index: Index) -> Found:
+    """The record one array up, and for each row its row there."""
+    level, first = spot.level, not spot.tail
+    while first or not level.in_array:
+        if level.above is None:
+            raise LookupError("the document itself is not enclosed by anything")
+        index, level, first = through(index, level.parents), level.above.level, False
+    return level.element, index
+
+
+def _position(spot: Spot, place: int, index: Index) -> Found:
+    """The elements at one place of the arrays of a spot."""
+    elements = spot.each()
+    there = np.flatnonzero(elements.level.positions == place)
+    by_array = np.full(spot.level.size, -1, np.int64)
+    by_array[elements.level.parents[there]] = there
+    return elements, through(index, by_array)
+
+
+def _taken(spot: Spot, dtype: str, index: Index, size: int) -> Array:
+    array, _ = spot.typed(dtype)
+    if index is None:
+        return array
+    if len(index) == 0 or len(array) == 0:
+        return pa.nulls(size, array.type)
+    return array.take(pa.array(index, mask=index < 0))
+
+
+def _rest(found: list[Found]) -> Iterator[tuple[Spot, Places]]:
+    """The values that no row takes."""
+    for spot in dict.fromkeys(spot for spot, _ in found):
+        taken = [spot.rows if index is None else index for one, index in found if one is spot]
+        yield spot, np.setdiff1d(spot.rows, np.concatenate(taken))
+
+
+def held(index: Index, rows: Places) -> Places:
+    """Those of some rows of a spot that rows of the table take."""
+    return rows if index is None or not len(rows) else np.intersect1d(rows, index)

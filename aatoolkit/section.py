@@ -25,12 +25,14 @@ from dataclasses import dataclass, field, replace
 
 from aatoolkit.measures import COUNT, KEY, NONE, SUM, Aggregation
 from aatoolkit.paths import Each, Entries, Step, format_path, parse_path
+from aatoolkit.statement import Rule
 
 __all__ = [
     "COUNT",
     "SUM",
     "Column",
     "Rows",
+    "Rule",
     "Section",
     "Table",
     "keyed",
@@ -294,22 +296,42 @@ class Section:
         Its tables; the first is its main table.
     kept : tuple of str
         Paths that are known and in no table: they stay in ``extra`` and are no drift.
+    availability : Rule, optional
+        Where the service states the section's availability; it then wins over recognition.
+
+    Examples
+    --------
+    >>> columns = (Column("bot", "string"), Column("requests", "Int64"))
+    >>> table = Table("bots", "One row per bot.", records("bots"), "bot", columns)
+    >>> section = Section("mine", "Bots.", table, availability=Rule("theirs", at="meta.state"))
+    >>> import aatoolkit as aa
+    >>> aa.normalize(section, {"meta": {"state": "not_connected"}, "bots": []}).words
+    {'bots': 'unavailable (not connected)'}
     """
 
     name: str
     doc: str
     tables: tuple[Table, ...]
     kept: tuple[str, ...]
+    availability: Rule | None
 
-    def __init__(self, name: str, doc: str, *tables: Table, kept: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        doc: str,
+        *tables: Table,
+        kept: tuple[str, ...] = (),
+        availability: Rule | None = None,
+    ) -> None:
         if not tables:
             raise ValueError(f"section {name!r} has no table")
         listed = [table.name for table in tables]
         if len({*listed}) < len(listed):
             raise ValueError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
-        for attribute, value in zip(
-            ("name", "doc", "tables", "kept"), (name, doc, tables, kept), strict=True
-        ):
+        if availability is not None and availability.at.partition(".")[0] not in ENVELOPE:
+            kept = (*kept, availability.at)
+        given = {"name": name, "doc": doc, "tables": tables, "kept": kept}
+        for attribute, value in {**given, "availability": availability}.items():
             object.__setattr__(self, attribute, value)
 
     def __getitem__(self, name: str) -> Table:

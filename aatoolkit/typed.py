@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from aatoolkit.shred.groups import Places, Rows
+from aatoolkit.shred.nodes import BOOLEAN, INTEGER, NUMBER, STRING, Place
+from aatoolkit.shred.pieces import Piece, filled, joined, laid_out
 from aatoolkit.vectors import MISSING
 
 ARROW: dict[str, pa.DataType] = {
@@ -24,12 +28,19 @@ ARROW: dict[str, pa.DataType] = {
 }
 """The Arrow type of each declared dtype."""
 
+Array: TypeAlias = "pa.Array | pa.ChunkedArray"
+"""A column in one piece or in several."""
+
+_Read = tuple[Array, list[Rows]]
+_Reader = Callable[[Place, int], _Read]
+
 _EXACT = 2**53
-_DAY = re.compile(r"(?!0000)\d{4}-\d{2}-\d{2}", re.ASCII)
-_INSTANT = re.compile(
-    r"(?!0000)\d{4}-\d{2}-\d{2}[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.]\d{1,6})?)?"
-    r"(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)",
-    re.ASCII,
+_YEAR = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
+_DAY = rf"\A{_YEAR}-[0-9]{{2}}-[0-9]{{2}}\z"
+_INSTANT = (
+    rf"\A{_YEAR}-[0-9]{{2}}-[0-9]{{2}}"
+    r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,6})?)?"
+    r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])\z"
 )
 
 
@@ -53,104 +64,151 @@ def typed(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
     >>> array.to_pylist(), odd
     ([1, None, None, None], [2, 3])
     """
-    fits, convert = _READERS[dtype]
-    kinds = set(map(type, values))
-    clean = list(values)
-    if type(MISSING) in kinds:
-        kinds = kinds - {type(MISSING)} | {_NONE}
-        clean = [None if value is MISSING else value for value in values]
-    if kinds <= _PLAIN[dtype]:
-        with suppress(pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
-            return convert(clean), []
-    odd = [row for row, value in enumerate(clean) if not (value is None or fits(value))]
-    for row in odd:
-        clean[row] = None
-    return convert(clean), odd
-
-
-def _is_text(value: Any) -> bool:
-    if type(value) is not str:
-        return False
+    clean = [None if value is MISSING else value for value in values]
     try:
-        value.encode()
+        array, odd = column(_grown(clean), dtype, len(clean))
+    except UnicodeEncodeError:
+        # Half a surrogate pair is no text; an object in its place fits no dtype either.
+        array, odd = column(_grown([v if _is_unicode(v) else {} for v in clean]), dtype, len(clean))
+    whole = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return whole, odd.tolist()
+
+
+def column(place: Place | None, dtype: str, size: int) -> tuple[Array, Places]:
+    """The same of what stands at a place, in a table of so many rows; no loop over its rows."""
+    if place is None or not place.rows:
+        return pa.nulls(size, _plain(dtype)), np.empty(0, np.int64)
+    read, takes = _READERS[dtype]
+    array, odd = read(place, size)
+    odd += _others(place, takes)
+    return array, np.unique(joined(odd)) if odd else np.empty(0, np.int64)
+
+
+def _grown(values: list[Any]) -> Place:
+    place = Place()
+    if values:
+        place.grow(values, range(len(values)), 0)
+    return place
+
+
+def _is_unicode(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return False
     return True
 
 
-def _is_integer(value: Any) -> bool:
-    if type(value) is float:
-        return value.is_integer() and abs(value) <= _EXACT
-    return type(value) is int and -(2**63) <= value < 2**63
+def _plain(dtype: str) -> pa.DataType:
+    return pa.string() if dtype == "category" else ARROW[dtype]
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) is float or (type(value) is int and abs(value) <= _EXACT)
+def _others(place: Place, takes: frozenset[str]) -> list[Rows]:
+    """The rows of all values but null and those of some kinds."""
+    found: list[Rows] = []
+    for kind, pieces in place.scalars.items():
+        if kind not in takes:
+            found += (filled(piece)[1] for piece in pieces)
+    if place.record is not None:
+        found += place.record.rows
+    for name, child in (("items", place.items), ("entries", place.entries)):
+        if child is not None and name not in takes:
+            found += (rows for _, rows in child.lengths)
+    return found
 
 
-def _is_day(value: Any) -> bool:
-    if not (type(value) is str and _DAY.fullmatch(value)):
-        return False
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
+def _laid(pieces: list[Piece], kind: pa.DataType, size: int) -> Array:
+    return laid_out(pieces, kind, size) if pieces else pa.nulls(size, kind)
 
 
-def _is_instant(value: Any) -> bool:
-    if not (type(value) is str and _INSTANT.fullmatch(value)):
-        return False
-    try:
-        datetime.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
+def _text(place: Place, size: int) -> _Read:
+    return _laid(place.scalars.get(STRING, []), pa.string(), size), []
 
 
-def _is_words(value: Any) -> bool:
-    return type(value) is list and all(item is None or _is_text(item) for item in value)
+def _booleans(place: Place, size: int) -> _Read:
+    return _laid(place.scalars.get(BOOLEAN, []), pa.bool_(), size), []
 
 
-def _days(values: list[Any]) -> pa.Array:
-    if all(value is None or _DAY.fullmatch(value) for value in set(values)):
-        return pa.array(values, pa.string()).cast(pa.date32())
-    raise pa.ArrowInvalid("not all are days")
+def _integers(place: Place, size: int) -> _Read:
+    """Whole numbers; also those written as floats, where the float is exact."""
+    pieces, odd = list(place.scalars.get(INTEGER, [])), []
+    for array, rows in map(filled, place.scalars.get(NUMBER, [])):
+        numbers = array.to_numpy()
+        whole = (numbers == np.floor(numbers)) & (np.abs(numbers) <= _EXACT)
+        whole &= ~((numbers == 0) & np.signbit(numbers))  # no integer is less than no zero
+        pieces.append((pa.array(numbers[whole].astype(np.int64)), rows[whole]))
+        odd.append(rows[~whole])
+    return _laid(pieces, pa.int64(), size), odd
 
 
-def _instants(values: list[Any]) -> pa.Array:
-    if all(value is None or _INSTANT.fullmatch(value) for value in set(values)):
-        return pa.array(values, pa.string()).cast(ARROW["timestamp"])
-    raise pa.ArrowInvalid("not all are instants")
+def _floats(place: Place, size: int) -> _Read:
+    """Floats, and whole numbers that a float can hold."""
+    pieces, odd = list(place.scalars.get(NUMBER, [])), []
+    for array, rows in map(filled, place.scalars.get(INTEGER, [])):
+        numbers = array.to_numpy()
+        exact = (numbers <= _EXACT) & (numbers >= -_EXACT)
+        pieces.append((pa.array(numbers[exact].astype(np.float64)), rows[exact]))
+        odd.append(rows[~exact])
+    return _laid(pieces, pa.float64(), size), odd
 
 
-def _numbers(values: list[Any]) -> pa.Array:
-    return pa.array(values, pa.float64())
+def _moments(pattern: str, kind: pa.DataType, parse: Callable[[str], Any]) -> _Reader:
+    def read(place: Place, size: int) -> _Read:
+        text, _ = _text(place, size)
+        fits = pc.match_substring_regex(text, pattern)
+        if pc.all(fits).as_py() is not False:
+            try:
+                return text.cast(kind), []
+            except pa.ArrowInvalid:
+                pass  # it looks like one, but no calendar has it
+        known = pa.array([one for one in pc.unique(text).to_pylist() if _parses(one)], pa.string())
+        fits = pc.and_(fits, pc.is_in(text, known))
+        odd = pc.indices_nonzero(pc.invert(fits)).to_numpy().astype(np.int64)
+        return pc.if_else(fits, text, None).cast(kind), [odd]
+
+    def _parses(one: str | None) -> bool:
+        try:
+            return one is not None and parse(one) is not None
+        except ValueError:
+            return False
+
+    return read
 
 
-def _integers(values: list[Any]) -> pa.Array:
-    return pa.array(values, pa.int64())
+def _words(place: Place, size: int) -> _Read:
+    """Arrays of nothing but text and null."""
+    items, kind = place.items, ARROW["list<string>"]
+    if items is None:
+        return pa.nulls(size, kind), []
+    text, _ = _text(items.place, items.size)
+    odd = joined(_others(items.place, frozenset((STRING,))))
+    lengths = laid_out(items.lengths, pa.int32(), size)
+    lengths = lengths.combine_chunks() if isinstance(lengths, pa.ChunkedArray) else lengths
+    ends = np.cumsum(lengths.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int32)
+    words = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
+    offsets = pa.array(np.concatenate([np.zeros(1, np.int32), ends]))
+    mask = np.asarray(lengths.is_null())
+    parents = _parents(items.parents)[odd] if len(odd) else odd
+    mask[parents] = True
+    return pa.ListArray.from_arrays(offsets, words, mask=pa.array(mask)), [np.unique(parents)]
 
 
-_Reader = tuple[Callable[[Any], bool], Callable[[list[Any]], pa.Array]]
-_NONE = type(None)
-_READERS: dict[str, _Reader] = {
-    "string": (_is_text, lambda values: pa.array(values, pa.string())),
-    "category": (_is_text, lambda values: pa.array(values, pa.string())),
-    "Int64": (_is_integer, _integers),
-    "Float64": (_is_number, _numbers),
-    "boolean": (lambda value: type(value) is bool, lambda values: pa.array(values, pa.bool_())),
-    "date": (_is_day, _days),
-    "timestamp": (_is_instant, _instants),
-    "list<string>": (_is_words, lambda values: pa.array(values, ARROW["list<string>"])),
+def _parents(pieces: list[pa.Array]) -> Places:
+    found: Places = np.concatenate([piece.to_numpy() for piece in pieces])
+    return found
+
+
+_READERS: dict[str, tuple[_Reader, frozenset[str]]] = {
+    "string": (_text, frozenset((STRING,))),
+    "category": (_text, frozenset((STRING,))),
+    "Int64": (_integers, frozenset((INTEGER, NUMBER))),
+    "Float64": (_floats, frozenset((INTEGER, NUMBER))),
+    "boolean": (_booleans, frozenset((BOOLEAN,))),
+    "date": (_moments(_DAY, pa.date32(), date.fromisoformat), frozenset((STRING,))),
+    "timestamp": (
+        _moments(_INSTANT, ARROW["timestamp"], datetime.fromisoformat),
+        frozenset((STRING,)),
+    ),
+    "list<string>": (_words, frozenset(("items",))),
 }
-_PLAIN: dict[str, set[type]] = {
-    "string": {str, _NONE},
-    "category": {str, _NONE},
-    "Int64": {int, _NONE},
-    "Float64": {float, int, _NONE},
-    "boolean": {bool, _NONE},
-    "date": {str, _NONE},
-    "timestamp": {str, _NONE},
-    "list<string>": set(),
-}
+"""How a place is read as each dtype, and the kinds of values that are looked at."""

@@ -860,7 +860,7 @@ def test_writers_may_be_killed_at_any_moment(
                 reading.close()
             acknowledged += len(topics)
         writers.stdin.close()
-    assert acknowledged > 100
+    assert acknowledged >= 40
     with closing(sqlite3.connect(folder / FILE)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 

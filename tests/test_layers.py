@@ -63,6 +63,7 @@ ONLY = {
     "duckdb": "aatoolkit/service/",
     "starlette": "aatoolkit/service/",
     "uvicorn": "aatoolkit/service/",
+    "xlsxwriter": "aatoolkit/publish/",
     "ipywidgets": "aatoolkit/widgets/",
     "anywidget": "aatoolkit/widgets/",
     "traitlets": "aatoolkit/widgets/",

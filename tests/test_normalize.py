@@ -689,10 +689,15 @@ def test_a_field_whose_name_merely_begins_alike_says_nothing() -> None:
     assert said.loc["score", "status"] == "available"
 
 
-def test_a_column_that_holds_values_is_not_wholly_unmeasured() -> None:
-    said = states({"status": "not_run", "reason": "No run."})
-    assert said.loc["seen_count"].tolist() == ["partial", "not_run", "No run."]
+def test_words_of_an_unmeasured_section_stay_and_its_numbers_are_denied() -> None:
+    stated = {"status": "not_run", "reason": "No run."}
+    tables = read(THINGS, things(thing(), availability=stated))
+    said = tables.main.aa.availability
+    assert said.loc["name"].tolist() == ["partial", "not_run", "No run."]
+    assert said.loc["seen_count"].tolist() == ["unavailable", "not_run", "No run."]
     assert said.loc["note"].tolist() == ["unavailable", "not_run", "No run."]
+    assert tables.main["seen_count"].isna().all()
+    assert "denied" in tables.extra["why"].tolist()
 
 
 def test_what_an_unmeasured_section_leaves_out_is_unmeasured_not_unknown() -> None:

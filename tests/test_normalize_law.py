@@ -1,4 +1,4 @@
-"""Every leaf of an answer is in a column or in ``extra``, whatever the answer looks like.
+"""Every leaf of an answer is in a column or in ``extra``, and together they make it again.
 
 What a column holds is worked out here anew, from the declarations' patterns and the frames,
 so that the reader under test cannot vouch for itself.
@@ -224,3 +224,73 @@ def test_no_leaf_of_a_changed_sample_is_lost(changed_sample: tuple[str, Any]) ->
 )
 def test_no_leaf_of_any_document_is_lost(name: str, answer: Any) -> None:
     assert lost(name, answer) == []
+
+
+# --- the whole answer again -------------------------------------------------------------------
+
+
+def read(name: str, answer: Any, **options: Any) -> aa.Tables:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaDriftWarning)
+        return aa.normalize(name, answer, **options)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same: true is not 1, 1 is not 1.0, and 0.0 is not -0.0."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return repr(one) == repr(other)
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_sample_is_rebuilt_whole(name: str, backend: str) -> None:
+    assert same(read(name, SAMPLES[name], dtype_backend=backend).rebuild(), SAMPLES[name])
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+@given(answers())
+def test_a_changed_sample_is_rebuilt_whole(changed_sample: tuple[str, Any]) -> None:
+    name, answer = changed_sample
+    assert same(read(name, answer).rebuild(), answer)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
+)
+def test_any_document_is_rebuilt_whole(name: str, answer: Any) -> None:
+    assert same(read(name, answer).rebuild(), answer)
+
+
+def bent(value: Any, draw: st.DrawFn) -> Any:
+    """An answer of another make: rows as objects, objects as rows, one more level, an envelope."""
+    how = draw(st.sampled_from(("keyed", "listed", "deeper", "texts", "plain", "plain")))
+    if isinstance(value, dict):
+        inner = {key: bent(item, draw) for key, item in value.items()}
+        if how == "listed":
+            return [{"key": key, "value": item} for key, item in inner.items()]
+        return {key: {"value": item} for key, item in inner.items()} if how == "deeper" else inner
+    if isinstance(value, list):
+        items = [bent(item, draw) for item in value]
+        return {f"row {at}": item for at, item in enumerate(items)} if how == "keyed" else items
+    return str(value) if how == "texts" else value
+
+
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+@given(st.data(), st.sampled_from([*SECTIONS]), st.booleans())
+def test_an_answer_of_another_make_is_rebuilt_whole(
+    data: st.DataObject, name: str, wrapped: bool
+) -> None:
+    answer = bent(SAMPLES[name], data.draw)
+    answer = {"ok": True, "data": answer} if wrapped else answer
+    if isinstance(answer, dict | list):
+        assert same(read(name, answer).rebuild(), answer)

@@ -340,9 +340,7 @@ def test_the_body_of_an_error_is_more_precise_than_its_status() -> None:
     assert found.availability == Availability(
         Status.UNAVAILABLE, Cause.WITHHELD, "Not on your plan."
     )
-    assert said({"code": "still_processing", "detail": "No."}, status=409) == {
-        "section": "not_connected"
-    }
+    assert said({"code": "blue_moon", "detail": "No."}, status=409) == {"section": "not_connected"}
     assert said({"code": "processing"}, status=409) == {"section": "pending"}
 
 

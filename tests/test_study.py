@@ -463,8 +463,6 @@ def test_a_replay_is_the_same_everywhere_and_has_no_network(
         done = subprocess.run(
             [
                 sys.executable,
-                "-X",
-                "utf8",
                 "-W",
                 "error",
                 "-c",

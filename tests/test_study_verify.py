@@ -189,7 +189,7 @@ def test_whoever_seals_anew_cannot_forge_the_digest(folder: Path) -> None:
 def test_other_tables_are_told_from_altered_bytes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aatoolkit.study import study as module
+    from aatoolkit.study import contents as module
 
     real = module.hashes_of
 

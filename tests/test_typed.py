@@ -21,10 +21,12 @@ json_scalars = (
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8)
     | st.sampled_from(["2026-11-20", "2026-11-20T06:10:00Z", "5", "true"])
-    | st.just(MISSING)
 )
 json_values = (
-    json_scalars | st.lists(json_scalars, max_size=2) | st.dictionaries(st.text(), json_scalars)
+    st.just(MISSING)
+    | json_scalars
+    | st.lists(json_scalars, max_size=2)
+    | st.dictionaries(st.text(), json_scalars)
 )
 
 

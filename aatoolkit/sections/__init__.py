@@ -106,6 +106,16 @@ def register(section: Section) -> None:
     >>> aa.normalize("mine", {"items": [{"id": "b", "n": 2}]}).main["n"].tolist()
     [2]
     >>> aa.sections.unregister("mine")
+
+    With a rule, for a service that says what it could measure in words of its own:
+
+    >>> from aatoolkit.section import Rule
+    >>> mine = aa.sections.propose({"items": [{"id": "a", "n": 1}]}, "mine").section
+    >>> rule = Rule("ours", at="meta.light", words={"red": "not_connected"})
+    >>> aa.sections.register(Section("mine", mine.doc, *mine, availability=rule))
+    >>> aa.normalize("mine", {"items": [], "meta": {"light": "red"}}).words
+    {'mine_items': 'unavailable (not connected)'}
+    >>> aa.sections.unregister("mine")
     """
     if not isinstance(section, Section):
         raise ConfigurationError(

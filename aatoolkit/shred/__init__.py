@@ -50,17 +50,27 @@ and Parquet keeps it.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from aatoolkit.errors import PayloadError
 from aatoolkit.shred.assemble import assemble
-from aatoolkit.shred.nodes import Place
+from aatoolkit.shred.nodes import Layout, Place
 from aatoolkit.shred.rebuild import unshred
-from aatoolkit.strictjson import Miscut, Parts, Unsure, confirm, cut, decode_exactly, unhurried
+from aatoolkit.strictjson import (
+    Miscut,
+    Parts,
+    Unsure,
+    confirm,
+    cut,
+    decode_exactly,
+    is_plain,
+    unhurried,
+)
 
-__all__ = ["grow", "shred", "unshred"]
+__all__ = ["Grown", "Layout", "Place", "grow", "shred", "unshred"]
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -86,56 +96,96 @@ def shred(answer: bytes | str | Any) -> dict[str, pa.Table]:
         If an object is no JSON value.
     """
     with unhurried():
-        return assemble(grow(answer))
+        return assemble(grow(answer).place)
 
 
-def grow(answer: bytes | str | Any) -> Place:
+@dataclass(frozen=True)
+class Grown:
+    """A document as a tree of places.
+
+    Attributes
+    ----------
+    place : Place
+        The document's place.
+    envelope : object
+        The document; the array that makes most of a long one may be empty in it.
+    whole : bool
+        Whether the envelope is all of the document.
+    """
+
+    place: Place
+    envelope: Any
+    whole: bool = True
+
+
+def grow(answer: bytes | str | Any, layout: Layout | None = None, **facts: Any) -> Grown:
     """The tree of places of a document, before any table is made of it.
+
+    Parameters
+    ----------
+    answer : bytes, str or object
+        As in `shred`.
+    layout : Layout, optional
+        Which objects are rows with a key, where that is not to be told by their looks.
+    **facts
+        Facts for the error, as in `~aatoolkit.strictjson.decode`.
 
     Raises
     ------
     DecodeError, PayloadError
         As `shred`.
     """
-    body = _body(answer)
     with unhurried():
+        if not isinstance(answer, bytes | str):
+            return _planted(_checked(answer, facts), layout)
+        body = _body(answer)
         try:
-            return _grown(body)
+            return _grown(body, layout)
         except Unsure:
             pass
-        document = Place()
-        document.grow([decode_exactly(body)], range(1), 0)
-        return document
+        return _planted(decode_exactly(body, **facts), layout)
 
 
-def _grown(body: bytes) -> Place:
+def _planted(value: Any, layout: Layout | None) -> Grown:
+    document = Place(layout)
+    document.grow([value], range(1), 0)
+    return Grown(document, value)
+
+
+def _grown(body: bytes, layout: Layout | None) -> Grown:
     try:
-        return _fed(cut(body), body)
+        return _fed(cut(body), body, layout)
     except Miscut:
-        return _fed(cut(body, whole=True), body)
+        return _fed(cut(body, whole=True), body, layout)
 
 
-def _fed(parts: Parts, body: bytes) -> Place:
-    document = Place()
+def _fed(parts: Parts, body: bytes, layout: Layout | None) -> Grown:
+    document = Place(layout)
     members = document.grow([parts.document], range(1), 0)
     if parts.path is not None:
         array = document.array(parts.path)
         for chunk in parts.chunks:
             members += array.extend(chunk, parts.depth)
     confirm(body, members)
-    return document
+    return Grown(document, parts.document, parts.path is None)
 
 
-def _body(answer: Any) -> bytes:
-    if isinstance(answer, bytes):
-        return answer.removeprefix(_BOM)
+def _body(answer: bytes | str) -> bytes:
     if isinstance(answer, str):
         return answer.encode("utf-8", "surrogatepass")
+    return answer.removeprefix(_BOM)
+
+
+def _checked(answer: Any, facts: dict[str, Any]) -> Any:
+    """A JSON value; what may be none is written as JSON and read again, as strictly as bytes."""
+    if is_plain(answer):
+        return answer
     try:
-        text = json.dumps(answer)
-        if json.loads(text) == answer:
-            return text.encode()
-        problem = "it would not come back as it is"
+        body = json.dumps(answer).encode()
     except (TypeError, ValueError, RecursionError) as error:
         problem = str(error)
+    else:
+        if decode_exactly(body, **facts) == answer:
+            return answer
+        problem = "it would not come back as it is"
     raise PayloadError(f"the answer is no JSON value: {problem}", problems=[f"{problem} @ $"])

@@ -11,24 +11,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit.shred import names
-from aatoolkit.shred.groups import Places, Rows, numbers
+from aatoolkit.shred.groups import Rows
 from aatoolkit.shred.nodes import (
     ARROW,
     BIG,
     INTEGER,
     NUMBER,
     Child,
-    Piece,
     Place,
     Record,
 )
+from aatoolkit.shred.pieces import Piece, count, filled, joined, laid_out
 
 PLAN = b"aatoolkit.shred"
 """The key of the plan in a table's schema metadata."""
 
 VERSION = 1
 KINDS = ["missing", "null", "object", "array", "entries", *sorted(ARROW)]
-"""What a kind column may say."""
+"""What a kind column may say; where row numbers stand for values, also whose rows they are."""
 
 _EXACT = 2**53
 
@@ -85,7 +85,7 @@ class _Builder:
         for kind, pieces in scalars.items():
             column = label_or_value if len(scalars) == 1 else f"{label_or_value}@{kind}"
             cell.setdefault("scalars", {})[kind] = column
-            self.columns[column] = self._column(pieces, ARROW[kind])
+            self.columns[column] = laid_out(pieces, _arrow(kind), self.child.size)
         if rest == ["null"] and not (scalars or place.items or place.entries):
             self.columns[label_or_value] = pa.nulls(self.child.size)
         for sign, child in ((names.ITEMS, place.items), (names.ENTRIES, place.entries)):
@@ -100,11 +100,11 @@ class _Builder:
 
     def _rest(self, place: Place, enclosing: list[Rows]) -> list[str]:
         """What a row may be in which no column of the place has a value."""
-        there = _count(place.rows)
-        objects = _count(place.record.rows) if place.record else 0
+        there = count(place.rows)
+        objects = count(place.record.rows) if place.record else 0
         held = sum(len(array) - array.null_count for pieces in _held(place) for array, _ in pieces)
         counts = {
-            "missing": _count(enclosing) - there,
+            "missing": count(enclosing) - there,
             "null": there - objects - held,
             "object": objects,
         }
@@ -114,63 +114,38 @@ class _Builder:
         """The scalars by kind; integers among floats if that loses nothing."""
         found = dict(sorted(place.scalars.items()))
         if INTEGER in found and NUMBER in found and BIG not in found and _one_column(found):
-            pieces = map(_filled, found.pop(INTEGER) + found[NUMBER])
+            pieces = map(filled, found.pop(INTEGER) + found[NUMBER])
             found[NUMBER] = [(array.cast(ARROW[NUMBER]), rows) for array, rows in pieces]
             cell["whole"] = INTEGER
         return found
 
     def _child(self, child: Child, label: str, sign: str) -> dict[str, str]:
         column = (label or names.VALUE) + sign
-        self.columns[column] = self._column(child.lengths, pa.int32())
+        self.columns[column] = laid_out(child.lengths, pa.int32(), self.child.size)
         name = names.table(self.name, label, sign)
         self.below.append((name, child))
         return {"column": column, "table": name}
 
-    def _column(self, pieces: list[Piece], kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
-        """Pieces as one column of the table; where there is none, null."""
-        end = 0
-        for _, rows in pieces:
-            if not isinstance(rows, range) or rows.start != end:
-                break
-            end = rows.stop
-        else:
-            if end == self.child.size:
-                return pa.chunked_array([array for array, _ in pieces], kind)
-        scatter = _text if pa.types.is_string(kind) else _fixed
-        return scatter(pieces, kind, self.child.size)
-
     def _kinds(self, place: Place, enclosing: list[Rows]) -> pa.DictionaryArray:
         """For each row what the place is there, in a word."""
-        codes = np.full(self.child.size, -1, np.int8)
-        codes[_joined(enclosing)] = KINDS.index("missing")
-        codes[_joined(place.rows)] = KINDS.index("null")
+        words = [*KINDS, *sorted(place.scalars.keys() - ARROW.keys())]
+        codes = np.full(self.child.size, -1, np.int16)
+        codes[joined(enclosing)] = words.index("missing")
+        codes[joined(place.rows)] = words.index("null")
         for kind, pieces in place.scalars.items():
             for array, rows in pieces:
-                codes[_filled((array, rows))[1]] = KINDS.index(kind)
+                codes[filled((array, rows))[1]] = words.index(kind)
         containers = (place.record, place.items, place.entries)
         for kind, container in zip(("object", "array", "entries"), containers, strict=True):
             if isinstance(container, Record):
-                codes[_joined(container.rows)] = KINDS.index(kind)
+                codes[joined(container.rows)] = words.index(kind)
             elif container is not None:
-                codes[_joined([rows for _, rows in container.lengths])] = KINDS.index(kind)
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), KINDS)
+                codes[joined([rows for _, rows in container.lengths])] = words.index(kind)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), words)
 
 
-def _text(pieces: list[Piece], kind: pa.DataType, size: int) -> pa.Array:
-    """Text in its rows, null in all others."""
-    whole = pa.concat_arrays([array for array, _ in pieces])
-    places = np.full(size, -1, np.int32)
-    places[_joined([rows for _, rows in pieces])] = np.arange(len(whole), dtype=np.int32)
-    return whole.take(pa.array(places, mask=places < 0))
-
-
-def _fixed(pieces: list[Piece], kind: pa.DataType, size: int) -> pa.Array:
-    """Numbers or booleans in their rows, null in all others."""
-    values, empty = np.zeros(size, kind.to_pandas_dtype()), np.ones(size, np.bool_)
-    for array, rows in map(_filled, pieces):
-        values[rows] = array.to_numpy(zero_copy_only=False)
-        empty[rows] = False
-    return pa.array(values, kind, mask=empty)
+def _arrow(kind: str) -> pa.DataType:
+    return ARROW.get(kind, pa.int64())
 
 
 def _held(place: Place) -> Iterator[list[Piece]]:
@@ -178,14 +153,6 @@ def _held(place: Place) -> Iterator[list[Piece]]:
     for child in (place.items, place.entries):
         if child is not None:
             yield child.lengths
-
-
-def _filled(piece: Piece) -> tuple[pa.Array, Places]:
-    """A piece without its nulls."""
-    array, rows = piece
-    if not array.null_count:
-        return array, numbers(rows)
-    return array.drop_null(), numbers(rows)[array.is_valid().to_numpy(zero_copy_only=False)]
 
 
 def _one_column(scalars: dict[str, list[Piece]]) -> bool:
@@ -196,11 +163,3 @@ def _one_column(scalars: dict[str, list[Piece]]) -> bool:
             return False
     floats = (array.drop_null().to_numpy() for array, _ in scalars[NUMBER])
     return not any((array == np.floor(array)).any() for array in floats)
-
-
-def _count(rows: list[Rows]) -> int:
-    return sum(map(len, rows))
-
-
-def _joined(rows: list[Rows]) -> Places:
-    return np.concatenate([numbers(one) for one in rows]) if rows else np.empty(0, np.int64)

@@ -6,20 +6,18 @@ the work on a row is done by loops in C. A long array may come in chunks, one af
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from aatoolkit.shred.groups import Places, Rows, codes_of, grouped, looked_up, numbers, pick
 from aatoolkit.shred.keyed import Traits
+from aatoolkit.shred.pieces import Piece, filled, joined
 from aatoolkit.strictjson import MAX_DEPTH, Miscut, Unsure
-
-Piece = tuple[pa.Array, Rows]
-"""Some values of a column, and the rows they are in."""
 
 Task = tuple["Place", list[Any], Rows, int]
 """Values that a place has still to take in: the place, they, their rows, and how deep they lie."""
@@ -39,6 +37,26 @@ _SCALARS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN}
 _CODES = {_NULL: 0, bool: 1, int: 2, float: 3, str: 4, dict: 5, list: 6}
 
 
+class Layout(Protocol):
+    """Which objects are rows with a key, where that is known beforehand."""
+
+    @property
+    def keyed(self) -> bool | None:
+        """Whether objects are rows with a key, or fields; None leaves it to their looks."""
+
+    @property
+    def fields(self) -> Mapping[str, Layout]:
+        """The same of what lies in fields."""
+
+    @property
+    def each(self) -> Layout | None:
+        """The same of the elements of arrays."""
+
+    @property
+    def entries(self) -> Layout | None:
+        """The same of the entries of objects that are rows with a key."""
+
+
 class Place:
     """One place in the rows of a table, and what stands there.
 
@@ -54,9 +72,10 @@ class Place:
         Arrays, and objects whose keys are data, as rows of a table of their own.
     """
 
-    __slots__ = ("entries", "items", "record", "rows", "scalars", "traits", "was_keyed")
+    __slots__ = ("entries", "items", "layout", "record", "rows", "scalars", "traits", "was_keyed")
 
-    def __init__(self) -> None:
+    def __init__(self, layout: Layout | None = None) -> None:
+        self.layout = layout
         self.rows: list[Rows] = []
         self.scalars: dict[str, list[Piece]] = {}
         self.record: Record | None = None
@@ -99,6 +118,16 @@ class Place:
             kinds.discard(_NULL)
             return self._take_kind(kinds.pop(), values, rows, depth, waiting) if kinds else 0
         return self._take_mixed(values, kinds, rows, depth, waiting)
+
+    @property
+    def nulls(self) -> Places:
+        """The rows in which there is null."""
+        held = [filled(piece)[1] for pieces in self.scalars.values() for piece in pieces]
+        held += [joined(self.record.rows)] if self.record else []
+        for child in (self.items, self.entries):
+            held += [numbers(rows) for _, rows in child.lengths] if child else []
+        there = joined(self.rows)
+        return np.setdiff1d(there, np.concatenate(held)) if held else there
 
     def array(self, path: tuple[str, ...]) -> Child:
         """The array at the end of some fields of the document, each an object but the last.
@@ -160,7 +189,8 @@ class Place:
     def _take_arrays(
         self, arrays: list[list[Any]], rows: Rows, depth: int, waiting: list[Task]
     ) -> int:
-        self.items = self.items or Child()
+        if self.items is None:
+            self.items = Child(place=Place(self.layout and self.layout.each))
         lengths = np.fromiter(map(len, arrays), np.int64, len(arrays))
         values = list(chain.from_iterable(arrays))
         waiting += self.items.take(values, lengths, rows, depth)
@@ -176,11 +206,13 @@ class Place:
         codes = None if regular else codes_of(keys)
         counts = dict.fromkeys(first, len(objects)) if codes is None else codes.counts
         if self._keyed(counts, len(objects), values):
-            self.entries = self.entries or Child(keys=[])
+            if self.entries is None:
+                self.entries = Child(keys=[], place=Place(self.layout and self.layout.entries))
             lengths = np.fromiter(map(len, objects), np.int64, len(objects))
             waiting += self.entries.take(values, lengths, rows, depth, keys)
         else:
-            self.record = self.record or Record()
+            if self.record is None:
+                self.record = Record(self.layout.fields if self.layout else {})
             self.record.rows.append(rows)
             if codes is None:
                 groups = [(key, values[n :: len(first)], rows) for n, key in enumerate(first)]
@@ -190,6 +222,8 @@ class Place:
         return len(keys)
 
     def _keyed(self, counts: dict[str, int], objects: int, values: list[Any]) -> bool:
+        if self.layout is not None and self.layout.keyed is not None:
+            return self.layout.keyed
         self.traits = self.traits or Traits()
         self.traits.see(counts, objects, values)
         keyed = self.traits.keyed()
@@ -203,6 +237,7 @@ class Place:
 class Record:
     """Objects as fields: the rows they are in, and the place of each field."""
 
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
     rows: list[Rows] = field(default_factory=list)
     fields: dict[str, Place] = field(default_factory=dict)
 
@@ -210,7 +245,7 @@ class Record:
         """What the places of the fields are to take in."""
         for key, values, rows in groups:
             if key not in self.fields:
-                self.fields[key] = Place()
+                self.fields[key] = Place(self.layouts.get(key))
             yield self.fields[key], values, rows, depth
 
 

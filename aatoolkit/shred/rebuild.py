@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import repeat
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.shred import names
 from aatoolkit.shred.assemble import PLAN, VERSION
-from aatoolkit.shred.nodes import BIG, INTEGER, NUMBER
+from aatoolkit.shred.nodes import ARROW, BIG, INTEGER, NUMBER
 
 _MISSING: Final = object()
 _Cell = dict[str, Any]
@@ -40,7 +40,15 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     >>> unshred(shred('{"chats": [{"id": 1}, {}], "total": null}'))
     {'chats': [{'id': 1}, {}], 'total': None}
     """
-    rebuilder = _Rebuilder(tables)
+    return restore(tables, _no_cells)
+
+
+def restore(tables: Mapping[str, pa.Table], cells: Callable[[str], list[Any]]) -> Any:
+    """The same where tables hold, in the place of some values, the numbers of other tables' rows.
+
+    What is no kind of scalar is asked of ``cells``: all values that such numbers stand for.
+    """
+    rebuilder = _Rebuilder(tables, cells)
     try:
         return rebuilder.document()
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
@@ -51,7 +59,8 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
 
 
 class _Rebuilder:
-    def __init__(self, tables: Mapping[str, pa.Table]) -> None:
+    def __init__(self, tables: Mapping[str, pa.Table], cells: Callable[[str], list[Any]]) -> None:
+        self.cells = cells
         self.plans = {name: _plan(name, table) for name, table in tables.items()}
         self.tables = {self.plans[name]["table"]: table for name, table in tables.items()}
         self.plans = {plan["table"]: plan for plan in self.plans.values()}
@@ -95,6 +104,9 @@ class _Rebuilder:
         for kind, column in cell.get("scalars", {}).items():
             array = self._column(name, column)
             values = array.to_pylist()
+            if kind not in ARROW:
+                held = self.cells(kind)
+                values = [None if row is None else held[row] for row in values]
             if kind == BIG:
                 values = [None if value is None else int(value) for value in values]
             if kind == NUMBER and cell.get("whole") == INTEGER:
@@ -136,6 +148,10 @@ class _Rebuilder:
         parents = self._column(child, names.PARENT).to_numpy()
         if not np.array_equal(parents, np.repeat(np.arange(len(sizes)), sizes)):
             raise _broken(f"the rows of the table {names.short(child)} are not in their order")
+
+
+def _no_cells(kind: str) -> list[Any]:
+    raise _broken(f"there is no kind of scalar {kind!r}")
 
 
 def _plan(name: str, table: pa.Table) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from aatoolkit.errors import DecodeError
-from aatoolkit.strictjson.evidence import Unsure, confirm, survey
+from aatoolkit.strictjson.evidence import Unsure, confirm, is_plain, survey
 from aatoolkit.strictjson.exact import MAX_DEPTH, MAX_DIGITS, Refused, excerpt, read
 from aatoolkit.strictjson.parts import Miscut, Parts, cut
 
@@ -27,6 +27,7 @@ __all__ = [
     "decode",
     "decode_exactly",
     "excerpt",
+    "is_plain",
     "unhurried",
 ]
 

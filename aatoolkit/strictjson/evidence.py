@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ _WIDE = re.compile(rb"(?:\A|(?<=[\[,: \t\r\n]))(?:-[0-9]{19}|[0-9]{20})")
 _Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 _Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 _Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+
+
+_KINDS = {type(None), bool, int, float, str, list, dict}
 
 
 class Unsure(Exception):
@@ -66,6 +70,42 @@ def survey(values: list[Any], depth: int) -> int:
         below = chain.from_iterable((*map(dict.values, objects), *arrays))
         values = [value for value in below if (kind := type(value)) is dict or kind is list]
     return members
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is made of what JSON has and nothing else, so that nothing changes in it.
+
+    Examples
+    --------
+    >>> is_plain({"a": [1, None]}), is_plain({"a": (1, 2)}), is_plain({1: float("nan")})
+    (True, False, False)
+    """
+    values, depth = [value], 0
+    while values and depth <= MAX_DEPTH:
+        kinds = set(map(type, values))
+        if not kinds <= _KINDS:
+            return False
+        # Each container once: one that holds itself twice would double with every level.
+        objects = list({id(one): one for one in values if type(one) is dict}.values())
+        arrays = list({id(one): one for one in values if type(one) is list}.values())
+        keys = list(chain.from_iterable(objects))
+        texts = keys + [one for one in values if type(one) is str]
+        if not (
+            set(map(type, keys)) <= {str}
+            and all(isfinite(one) for one in values if type(one) is float)
+            and _is_unicode("".join(texts))
+        ):
+            return False
+        values = list(chain.from_iterable((*map(dict.values, objects), *arrays)))
+        depth += 1
+    return not values
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _keys(codes: _Bytes, start: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -67,9 +66,6 @@ class Recorder:
     def offline(self) -> bool:
         """Whether answers come from the cache alone."""
         return self._client.offline
-
-    def _together(self) -> AbstractContextManager[object]:
-        return self._client._together()
 
     def close(self) -> None:
         """Close the connections."""

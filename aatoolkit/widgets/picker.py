@@ -15,8 +15,8 @@ from aatoolkit.widgets.groups import Group
 
 _HERE = Path(__file__).parent
 
-_SHOWN, _LONG = 12, 120
-"""How many values of a choice, and how much of each, a display without a kernel shows."""
+_SHOWN, _LONG = 50, 300
+"""How many values of a choice, and how many characters of each, are spelt out."""
 
 
 class Picker(anywidget.AnyWidget):
@@ -84,9 +84,10 @@ class Picker(anywidget.AnyWidget):
         """What is chosen, where no kernel can show the widget."""
         chosen = self._value()
         rows = "".join(self._row(group, chosen[group.name]) for group in self._shown)
+        title = f"<caption>{html.escape(visible(self._title))}</caption>" if self._title else ""
         return (
-            f'<div class="tex2jax_ignore"><table><caption>{html.escape(repr(self))}</caption>'
-            f"<tbody>{rows}</tbody></table></div>"
+            f'<div class="tex2jax_ignore"><table>{title}<tbody>{rows}</tbody></table>'
+            f"<pre><code>{html.escape(self._python())}</code></pre></div>"
         )
 
     def _row(self, group: Group, values: Sequence[Any]) -> str:

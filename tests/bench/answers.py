@@ -34,7 +34,12 @@ def answer(size: int, kind: str = "regular", seed: int = 20261120) -> bytes:
         "window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30, "timezone": "UTC"},
         "filters": {"engine": None, "topic": None, "category": None, "brand": None},
         "generatedAt": "2026-11-20T23:30:00Z",
-        "availability": {"status": "available"},
+        "availability": {
+            "status": "available",
+            "reason": None,
+            "sampleCount": 800,
+            "asOf": "2026-11-20T23:30:00Z",
+        },
         "sampling": {"returned": 800, "matched": 800, "method": "most_recent"},
         "chats": [],
     }
