@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aatoolkit.availability import Availability, Cause, Status
     from aatoolkit.client import Client, Project, collect, demo, project
     from aatoolkit.collection import Collection
+    from aatoolkit.dataset import Dataset
     from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
     from aatoolkit.parquet import read_metadata, read_parquet, rebuild
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from aatoolkit.section import Column, Section, Table
     from aatoolkit.shred import shred, unshred
     from aatoolkit.study import Study
-    from aatoolkit.tables import Dataset, Tables
+    from aatoolkit.tables import Tables
     from aatoolkit.tracked import concat
     from aatoolkit.widgets import ScopePicker, SectionPicker
 
@@ -43,7 +44,7 @@ _HOMES = {
     "Client": "client",
     "Collection": "collection",
     "Column": "section",
-    "Dataset": "tables",
+    "Dataset": "dataset",
     "Payload": "payload",
     "Project": "client",
     "Scope": "scope",
@@ -118,6 +119,16 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext aatoolkit``: frames say what was not measured; keys complete in a dataset."""
+    importlib.import_module("aatoolkit.notebook").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext aatoolkit``: frames are shown as pandas shows them."""
+    importlib.import_module("aatoolkit.notebook").unload(shell)
 
 
 def _is_command() -> bool:

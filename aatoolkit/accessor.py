@@ -14,12 +14,13 @@ from aatoolkit.availability import Status
 from aatoolkit.measured import Measured
 from aatoolkit.metadata import Source, metadata_of
 from aatoolkit.parquet import write_parquet
+from aatoolkit.pictured import Pictured
 from aatoolkit.schema import declared
 from aatoolkit.typed import typed
 
 
 @pd.api.extensions.register_dataframe_accessor("aa")
-class Accessor(Measured):
+class Accessor(Measured, Pictured):
     """What is known of a DataFrame: works on any frame, changes none, needs no network.
 
     Examples
@@ -91,7 +92,8 @@ class Accessor(Measured):
         """The answers the frame was read from, one row each.
 
         Columns: ``host``, ``section``, ``scope``, ``url``, ``fetched_at`` (UTC), ``sha256`` (of
-        the body), ``stale``.
+        the body), ``stale``, ``window_start`` and ``window_end`` (the days that the answer says
+        it covers).
 
         Raises
         ------

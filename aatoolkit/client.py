@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
@@ -12,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from aatoolkit import settings
 from aatoolkit.collection import Collection
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.projects import Project
 from aatoolkit.reading import known_sections, raise_if_shut_out, read_many
 from aatoolkit.scope import Scope
-from aatoolkit.tables import Dataset
+from aatoolkit.text import code
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
@@ -49,6 +49,13 @@ class Client:
     workers : int
         How many sections are asked for at once.
 
+    Attributes
+    ----------
+    base_url : str
+        The address of the service, in its one spelling.
+    offline : bool
+        Whether answers come from the cache alone.
+
     Raises
     ------
     ConfigurationError
@@ -78,6 +85,8 @@ class Client:
 
         # Hidden before anything can fail: tracebacks may show the arguments of a call.
         token = Secret.wrap(token)
+        # They may show a client that is only half made, too.
+        self.base_url, self.offline = "?", offline
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)
@@ -91,11 +100,6 @@ class Client:
             deadline=deadline,
             workers=self.workers,
         )
-
-    @property
-    def offline(self) -> bool:
-        """Whether answers come from the cache alone."""
-        return self._fetcher.offline
 
     @property
     def has_token(self) -> bool:
@@ -240,7 +244,7 @@ class Client:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
 def project(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Any, Protocol
 
 from aatoolkit import combined, sections
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
@@ -22,7 +22,8 @@ from aatoolkit.reading import (
     read_many,
 )
 from aatoolkit.scope import Scope, ScopeOptions
-from aatoolkit.tables import Dataset, Tables
+from aatoolkit.tables import Tables
+from aatoolkit.text import code
 
 
 class Asker(Protocol):
@@ -83,10 +84,15 @@ class Project:
 
     def __init__(self, client: Service, host: str) -> None:
         self.client = client
+        self.host = "?"  # until it is known to be one: tracebacks may show the half-made
         self.host = canonical_host(host)
+        self._options: ScopeOptions | None = None
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """What may be asked of the project.
+
+        They also say which engines could not report. Once they were read, the reads after
+        them take that into account; no read fetches them of its own accord.
 
         Parameters
         ----------
@@ -107,7 +113,8 @@ class Project:
         payload = self.client._fetcher.get(
             "scope-options", self.host, {"refresh": "1"} if refresh else {}, refresh=refresh
         )
-        return read_options(self.host, payload)
+        self._options = read_options(self.host, payload)
+        return self._options
 
     def fetch(
         self,
@@ -171,6 +178,9 @@ class Project:
     ) -> Tables:
         """One section, as tidy tables.
 
+        Where the service says with an error status why the section could not be measured, the
+        tables are empty and say so; any other error is raised.
+
         Parameters
         ----------
         section : str
@@ -205,7 +215,9 @@ class Project:
         if section is None:
             raise ScopeError("read takes one section; combined() reads the combined view")
         payload = self.fetch(section, scope, refresh=refresh, **filters)
-        return normalize(section, payload, strict=strict, dtype_backend=dtype_backend)
+        return normalize(
+            section, payload, strict=strict, dtype_backend=dtype_backend, options=self._options
+        )
 
     def read_all(
         self,
@@ -251,6 +263,7 @@ class Project:
             [partial(self.fetch, scope=asked)],
             names,
             workers=self.client.workers,
+            options=self._options,
             progress=progress,
         )
         raise_if_shut_out(dataset, NotAuthorized, NotVisible, NotFound)
@@ -278,7 +291,8 @@ class Project:
         >>> "domains" in aa.demo().combined()
         True
         """
-        return read_combined(self.fetch(None, scope, refresh=refresh, **filters))
+        payload = self.fetch(None, scope, refresh=refresh, **filters)
+        return read_combined(payload, self._options)
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -300,16 +314,16 @@ class Project:
         return f"<Project {self.host} at {self.client.base_url}{offline}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
-def read_combined(payload: Payload) -> Dataset:
+def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Dataset:
     """The tables of a combined view, by section; under ``combined`` where none can be told."""
     parts = combined.split(payload)
     if not parts:
         drawn = sections.propose(payload, "combined").section
-        return Dataset({"combined": normalize(drawn, payload)})
-    return normalized((name, partial(_itself, part)) for name, part in parts.items())
+        return Dataset({"combined": normalize(drawn, payload, options=options)})
+    return normalized(((name, partial(_itself, part)) for name, part in parts.items()), options)
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:

@@ -6,14 +6,18 @@ import difflib
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from itertools import groupby
+from typing import Any
 
 from aatoolkit import sections
+from aatoolkit.dataset import Dataset
 from aatoolkit.errors import AAToolkitError, ScopeError
 from aatoolkit.gather import in_order
 from aatoolkit.normalize import normalize
 from aatoolkit.payload import Payload
 from aatoolkit.progress import progress_bar
-from aatoolkit.tables import Dataset, Tables
+from aatoolkit.recognise import envelope_of
+from aatoolkit.scope import ScopeOptions
+from aatoolkit.tables import Tables
 
 Fetch = Callable[[str], Payload]
 """What fetches one section of some host in some scope."""
@@ -26,6 +30,7 @@ def read_many(
     workers: int,
     progress: bool | None,
     unit: str = "section",
+    options: ScopeOptions | None = None,
 ) -> Generator[Dataset]:
     """The same sections from each of many, a dataset each, in order, as they come in."""
     questions = [(place, name) for place in range(len(fetches)) for name in names]
@@ -40,16 +45,30 @@ def read_many(
     with closing(in_order(ask, questions, min(workers, max(1, len(questions))))) as answers:
         watched = progress_bar(answers, progress, total=len(questions), unit=unit)
         for _, group in groupby(watched, key=lambda answer: answer[0][0]):
-            yield normalized((name, outcome.result) for (_, name), outcome in group)
+            yield normalized(((name, outcome.result) for (_, name), outcome in group), options)
 
 
-def normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset:
-    """The tables of many answers; a section that fails is among the errors, in its place."""
+def normalized(
+    answers: Iterable[tuple[str, Callable[[], Payload]]], options: ScopeOptions | None = None
+) -> Dataset:
+    """The tables of many answers; a section that fails is among the errors, in its place.
+
+    What most of the answers share is their envelope, whatever it is called.
+    """
+    got: dict[str, Payload] = {}
+    documents: dict[str, Any] = {}
     results: dict[str, Tables] = {}
     failed: dict[str, AAToolkitError] = {}
     for name, answer in answers:
         try:
-            results[name] = normalize(name, answer())
+            got[name] = answer()
+            documents[name] = got[name].json
+        except AAToolkitError as error:
+            failed[name] = error
+    envelope = envelope_of(documents)
+    for name in documents:
+        try:
+            results[name] = normalize(name, got[name], options=options, envelope=envelope)
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)

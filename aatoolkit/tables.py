@@ -1,20 +1,18 @@
-"""What a read gives: `Tables`, the frames of one section, and `Dataset`, those of many."""
+"""What a read gives: `Tables`, the frames of one section."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.rebuilt import rebuild
-from aatoolkit.text import visible
+from aatoolkit.text import markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from aatoolkit.errors import AAToolkitError
     from aatoolkit.payload import Payload
 
 
@@ -135,7 +133,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     def summary(self) -> pd.DataFrame:
         """One row a table: ``table``, ``rows``, ``availability`` in words."""
         rows = [(name, self.rows[name], self.words[name]) for name in self]
-        return _summary(("table", "rows", "availability"), rows)
+        return summarised(("table", "rows", "availability"), rows)
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -151,13 +149,13 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     def _repr_html_(self) -> str:
         rows = (
             (
-                f"<code>{html.escape(name)}</code>",
+                f"<code>{markup(name)}</code>",
                 f"{self.rows[name]:,}",
-                html.escape(self.shown(name)),
+                markup(self.shown(name)),
             )
             for name in self
         )
-        title = html.escape(f"{self.section}{self._drifted()}")
+        title = markup(f"{self.section}{self._drifted()}")
         return html_table(title, ("table", "rows", "availability"), rows)
 
     def shown(self, name: str) -> str:
@@ -170,87 +168,8 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
 
 
-class Dataset(Mapping[str, Tables]):
-    """The sections of one scope: a mapping from a section's name to its `Tables`.
-
-    Attributes
-    ----------
-    errors : dict of str to AAToolkitError
-        The sections that failed, and how; they are not in the mapping.
-    """
-
-    def __init__(
-        self, results: Mapping[str, Tables], errors: Mapping[str, AAToolkitError] | None = None
-    ) -> None:
-        self._results = dict(results)
-        self.errors = dict(errors or {})
-
-    def __getitem__(self, section: str) -> Tables:
-        if section in self.errors:
-            failure = self.errors[section]
-            raise KeyError(f"{section} failed: {failure}") from failure
-        if section not in self._results:
-            raise KeyError(f"there is no section {section!r} here; there are {', '.join(self)}")
-        return self._results[section]
-
-    def __contains__(self, section: object) -> bool:
-        return section in self._results
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    @property
-    def summary(self) -> pd.DataFrame:
-        """One row a table: ``section``, ``table``, ``rows``, ``availability`` in words.
-
-        A section that failed has one row with no table and no count.
-        """
-        rows = [
-            (name, table, tables.rows[table], tables.words[table])
-            for name, tables in self.items()
-            for table in tables
-        ]
-        failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
-        return _summary(("section", "table", "rows", "availability"), [*rows, *failed])
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
-
-    def __repr__(self) -> str:
-        failed = f", {len(self.errors)} failed" if self.errors else ""
-        lines = [
-            f"  {visible(name)}: {len(tables)} tables, {sum(tables.rows.values()):,} rows"
-            for name, tables in self.items()
-        ]
-        lines += [
-            f"  {visible(name)}: failed: {visible(str(e))}" for name, e in self.errors.items()
-        ]
-        return "\n".join([f"<Dataset of {len(self)} sections{failed}>", *lines])
-
-    def _repr_html_(self) -> str:
-        rows = [
-            (
-                f"<code>{html.escape(name)}</code>" if at == 0 else "",
-                f"<code>{html.escape(table)}</code>",
-                f"{tables.rows[table]:,}",
-                html.escape(tables.shown(table)),
-            )
-            for name, tables in self.items()
-            for at, table in enumerate(tables)
-        ]
-        rows += [
-            (f"<code>{html.escape(name)}</code>", "", "", f"failed: {html.escape(str(error))}")
-            for name, error in self.errors.items()
-        ]
-        return html_table(
-            f"{len(self)} sections", ("section", "table", "rows", "availability"), rows
-        )
-
-
-def _summary(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    """Rows of words, and of counts under ``rows``, as a DataFrame."""
     import pandas as pd
 
     return pd.DataFrame(

@@ -63,9 +63,11 @@ ONLY = {
     "duckdb": "aatoolkit/service/",
     "starlette": "aatoolkit/service/",
     "uvicorn": "aatoolkit/service/",
+    "xlsxwriter": "aatoolkit/publish/",
     "ipywidgets": "aatoolkit/widgets/",
     "anywidget": "aatoolkit/widgets/",
     "traitlets": "aatoolkit/widgets/",
+    "IPython": "aatoolkit/notebook.py",
 }
 """Packages that one folder only may import, even at call time."""
 

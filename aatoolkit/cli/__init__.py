@@ -1,4 +1,6 @@
-"""The command line, ``aatoolkit``: demo, scope, read, export, collect, cache, doctor, synth, serve.
+"""The command line, ``aatoolkit``.
+
+demo, scope, read, export, report, collect, study, cache, doctor, synth, serve.
 
 Data goes to standard output, notes and progress to standard error. The exit code is 0 when
 all went well, 1 when something failed, 2 when the command was not understood.
@@ -133,6 +135,15 @@ def _export(asked: argparse.Namespace) -> int:
     return report.export(dataset, asked.out, asked.json)
 
 
+def _report(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report
+
+    scope = _asked_scope(asked)
+    with _project(asked) as project:
+        dataset = project.read_all(scope, sections=asked.sections, progress=True)
+    return report.page(dataset, asked.out, asked.json)
+
+
 def _collect(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
@@ -155,6 +166,44 @@ def _cache(asked: argparse.Namespace) -> int:
     host = None if asked.host is None else canonical_host(asked.host)
     report.cleared(clear_cache(asked.folder, host), cache_info(asked.folder), asked.json)
     return 0
+
+
+def _study_record(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    scope = _asked_scope(asked)
+    with _project(asked) as project:
+        return study.record(asked, project, scope, note)
+
+
+def _study_show(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.show(asked)
+
+
+def _study_verify(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.verify(asked, note)
+
+
+def _study_diff(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.diff(asked, note)
+
+
+def _study_pack(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.pack(asked, note)
+
+
+def _study_publish(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.publish(asked, note)
 
 
 def _doctor(asked: argparse.Namespace) -> int:
@@ -188,8 +237,15 @@ COMMANDS: dict[str, parser.Command] = {
     "scope": _scope,
     "read": _read,
     "export": _export,
+    "report": _report,
     "collect": _collect,
     "cache": _cache,
+    "study record": _study_record,
+    "study show": _study_show,
+    "study verify": _study_verify,
+    "study diff": _study_diff,
+    "study pack": _study_pack,
+    "study publish": _study_publish,
     "doctor": _doctor,
     "synth": _synth,
     "serve": _serve,

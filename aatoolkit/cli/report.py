@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from aatoolkit.cli.doctor import Finding
+    from aatoolkit.dataset import Dataset
     from aatoolkit.http import CacheInfo
     from aatoolkit.scope import Scope, ScopeOptions
-    from aatoolkit.tables import Dataset, Tables
+    from aatoolkit.tables import Tables
 
 
 def export(dataset: Dataset, folder: Path, json: bool) -> int:
@@ -42,6 +43,20 @@ def export(dataset: Dataset, folder: Path, json: bool) -> int:
         _note(f"aatoolkit: {name} failed: {error}")
     _note(f"{len(written)} Parquet files are in {folder}")
     return 1 if dataset.errors else 0
+
+
+def page(dataset: Dataset, path: Path, json: bool) -> int:
+    """Write the report, say what is in it and where; 1 if a section failed."""
+    written = dataset.report(path)
+    failed = {name: str(error) for name, error in dataset.errors.items()}
+    if json:
+        _json({"file": str(written), "sections": list(dataset), "errors": failed})
+    else:
+        print(written)
+    for name, error in failed.items():
+        _note(f"aatoolkit: {name} failed: {error}")
+    _note(f"a report of {len(dataset)} sections is in {written}")
+    return 1 if failed else 0
 
 
 def collected(datasets: Iterable[tuple[str, Scope, Dataset]], folder: Path, json: bool) -> int:

@@ -11,7 +11,7 @@ from aatoolkit.study.record import Record, question
 
 if TYPE_CHECKING:
     from aatoolkit.scope import Scope
-    from aatoolkit.study.study import Study
+    from aatoolkit.study.contents import Contents
 
 
 class Replay:
@@ -29,7 +29,7 @@ class Replay:
 
     offline = True
 
-    def __init__(self, study: Study, base_url: str, records: Iterable[Record]) -> None:
+    def __init__(self, study: Contents, base_url: str, records: Iterable[Record]) -> None:
         self.base_url = base_url
         self.workers = 8
         self._fetcher = self

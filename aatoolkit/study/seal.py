@@ -13,7 +13,7 @@ from aatoolkit.study.places import SEAL
 from aatoolkit.study.record import canonical
 
 if TYPE_CHECKING:
-    from aatoolkit.tables import Dataset
+    from aatoolkit.dataset import Dataset
 
 Hashes = dict[str, dict[str, dict[str, Any]]]
 """By section and table: ``rows`` and ``hash``."""

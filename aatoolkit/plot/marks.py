@@ -1,0 +1,74 @@
+"""Colours, hatches and markers that stay apart in grey and for the colour-blind.
+
+The colours are after M. Okabe and K. Ito, "Color universal design" (2008); those that are too
+pale for white paper are left out or made darker. No meaning rests on colour alone: each comes
+with a hatch, a marker and a dash of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
+
+INK, MUTED, GRID, PAPER = "#1f2328", "#57606a", "#d8dee4", "#ffffff"
+"""Text, text beside it, lines behind the data, and the ground."""
+
+MISSING: Mapping[str, Any] = {
+    "facecolor": "#f6f8fa",
+    "edgecolor": "#7d8590",
+    "hatch": "////",
+    "linewidth": 0.0,
+}
+"""How a stretch that was not measured is filled."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How one series looks: never by its colour alone."""
+
+    colour: str
+    hatch: str
+    marker: str
+    dash: Any
+
+
+SERIES = (
+    Mark("#0072b2", "", "o", "-"),
+    Mark("#d55e00", "\\\\\\\\", "s", (0, (5, 2))),
+    Mark("#009e73", "||||", "^", (0, (1, 1))),
+    Mark("#7d4f8e", "xxxx", "D", (0, (5, 1, 1, 1))),
+    Mark("#1f2328", "----", "v", (0, (3, 1, 1, 1, 1, 1))),
+    Mark("#3b9ad9", "++++", "P", (0, (8, 2))),
+)
+"""The looks of series, in the order in which they are given out."""
+
+OWN, REST = SERIES[0], Mark("#a9b8c4", "", "o", "-")
+"""The project's own brand, and the others beside it."""
+
+GOOD, EVEN, BAD = SERIES[0], Mark("#c3ccd4", "", "o", "-"), SERIES[1]
+
+_TONES = {
+    GOOD: "positive passed ok improved allowed available accurate answered strong unique high yes",
+    EVEN: "neutral unverified skipped no_detectable_change shared unknown medium too_early",
+    BAD: "negative failed declined blocked unavailable inaccurate error missing low no",
+}
+_TONE = {word: mark for mark, words in _TONES.items() for word in words.split()}
+
+
+def looks(levels: Iterable[str]) -> dict[str, Mark]:
+    """A look for each level: levels that are good, even or bad look so, the others in turn.
+
+    Examples
+    --------
+    >>> looks(["negative", "positive"])["positive"] is GOOD
+    True
+    """
+    listed = list(dict.fromkeys(levels))
+    toned = {_TONE[level]: level for level in reversed(listed) if level in _TONE}
+    if len(toned) < 2:
+        toned = {}
+    given = {level: mark for mark, level in toned.items()}
+    free = cycle(mark for mark in SERIES if mark not in toned)
+    return {level: given.get(level) or next(free) for level in listed}
