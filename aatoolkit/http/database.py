@@ -85,7 +85,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connections that are not in use."""
-        self._opened = [each for each in self._opened if each not in self._idle]
+        self._opened[:] = [each for each in self._opened if each not in self._idle]
         _close_all(self._idle)
 
     def _write(self, action: Action[T], otherwise: T) -> T:
