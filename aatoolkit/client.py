@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
@@ -18,6 +17,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.projects import Project
 from aatoolkit.reading import known_sections, raise_if_shut_out, read_many
 from aatoolkit.scope import Scope
+from aatoolkit.text import code
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
@@ -73,6 +73,13 @@ class Client:
     workers : int
         How many sections are asked for at once.
 
+    Attributes
+    ----------
+    base_url : str
+        The address of the service, in its one spelling.
+    offline : bool
+        Whether answers come from the cache, or from a study, alone.
+
     Raises
     ------
     ConfigurationError
@@ -102,6 +109,8 @@ class Client:
 
         # Hidden before anything can fail: tracebacks may show the arguments of a call.
         token = Secret.wrap(token)
+        # They may show a client that is only half made, too.
+        self.base_url, self.offline = "?", offline
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)
@@ -121,12 +130,8 @@ class Client:
         """A client whose answers are found by something else than its own fetcher."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._fetcher = base_url, workers, fetcher
+        client.offline = fetcher.offline
         return client
-
-    @property
-    def offline(self) -> bool:
-        """Whether answers come from the cache, or from a study, alone."""
-        return self._fetcher.offline
 
     @property
     def has_token(self) -> bool:
@@ -271,7 +276,7 @@ class Client:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
 def project(

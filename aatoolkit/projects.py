@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
@@ -24,6 +23,7 @@ from aatoolkit.reading import (
 )
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.tables import Tables
+from aatoolkit.text import code
 
 if TYPE_CHECKING:
     from aatoolkit.client import Client
@@ -52,6 +52,7 @@ class Project:
 
     def __init__(self, client: Client, host: str) -> None:
         self.client = client
+        self.host = "?"  # until it is known to be one: tracebacks may show the half-made
         self.host = canonical_host(host)
         self._options: ScopeOptions | None = None
 
@@ -281,7 +282,7 @@ class Project:
         return f"<Project {self.host} at {self.client.base_url}{offline}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
 def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Dataset:
