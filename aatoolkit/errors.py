@@ -368,7 +368,11 @@ class SchemaDriftWarning(AAToolkitWarning):
 
 
 class UnknownAvailabilityWarning(AAToolkitWarning):
-    """An answer says of its availability what is not understood; it is read as unknown."""
+    """An answer says of its availability what is not understood; it is read as unknown.
+
+    The words are in ``tables.availability``, verbatim. Where they are known to you, a
+    declaration says what they mean: ``Section(..., availability=Rule(words={...}))``.
+    """
 
 
 class RedactionWarning(AAToolkitWarning):

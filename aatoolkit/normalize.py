@@ -83,6 +83,9 @@ def normalize(
     -----
     SchemaDriftWarning
         Once, if the answer drifted.
+    UnknownAvailabilityWarning
+        If the answer says of its availability what is not understood; it is read as unknown,
+        and its words are kept. A `Rule` of the declaration can tell what they mean.
 
     Examples
     --------

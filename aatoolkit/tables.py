@@ -28,6 +28,7 @@ _MARKS = {
 _EMPTY = {
     "available": "available, and there is nothing",
     "unknown": "unknown: the answer does not say why it is empty",
+    "unavailable": "unavailable: the service does not say why",
     "unknown (absent)": "unknown: the answer gives nothing here",
 }
 """What an empty table says where its availability alone does not explain it."""

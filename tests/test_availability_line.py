@@ -143,18 +143,19 @@ def test_zeros_of_an_engine_that_never_ran_are_none(
             {"id": "gemini", "label": "B", "configured": True, "lastRunDay": None},
         ],
     }
-    section = reply({"bots": [bot("a", 1, byEngine={"chatgpt": 0, "gemini": 0})]})
+    late = bot("b", 1, byEngine={"gemini": 2})
+    section = reply({"bots": [bot("a", 1, byEngine={"chatgpt": 0, "gemini": 0}), late]})
     scripted.script = lambda asked: (
         reply(options) if asked.path.endswith("scope-options") else section
     )
     before = project.read("probe")["probe_engines"]
-    assert before["answers_count"].tolist() == [0, 0]
+    assert before["answers_count"].tolist() == [0, 0, 2]
     with pytest.warns(errors.SchemaDriftWarning):
         project.scope_options()
     asked = len(scripted.asked)
     for tables in (project.read("probe"), project.read_all(sections=["probe"])["probe"]):
         frame = tables["probe_engines"]
-        assert frame["answers_count"].tolist() == [0, pd.NA]
+        assert frame["answers_count"].tolist() == [0, pd.NA, 2]
         said = frame.aa.availability.loc["answers_count"]
         assert said[["status", "cause"]].tolist() == ["partial", "not_run"]
         assert tables.availability["rule"].tolist() == ["options"]

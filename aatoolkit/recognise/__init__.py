@@ -7,7 +7,7 @@ The rules, in the order of their weight; the name of the one that fired is kept:
     403, 423 and 451 withheld, 409, 424 and 428 not connected, 501 not applicable, 206 partial,
     other errors failed; a code in the body is more precise.
 ``error``
-    An error envelope inside a good answer.
+    An error envelope inside a good answer; errors that name their place speak of that alone.
 ``header``
     A response header whose name is about availability.
 A `Rule`
@@ -18,13 +18,21 @@ A `Rule`
     ``engineSupport``, ``unavailable``): a word, a flag, an object, a map or list of fields or
     engines.
 ``flag``, ``status``, ``envelope``, ``reason``, ``note``, ``notice``, ``sampling``, ``source``
-    What the answer or its metadata says of the whole: flags, words, notes; notices of prose
-    only where nothing else speaks; no source of data where nothing was measured.
+    What the answer or its metadata says of the whole: flags, words, notes; notices of prose,
+    and messages of an empty answer, only where nothing else speaks; no source of data where
+    nothing was measured.
 ``sibling``, ``field``, ``connection``
     A key that speaks of the one beside it (``revenueReason``), an object that gives its own
     state (``{"value": null, "status": …}``).
-``row flag``, ``row word``, ``row statement``, ``cell``
-    Inside lists of records, flags and words that speak of data by name.
+``count``
+    A part and a whole under a key about data, what a sample left out, what is missing of the
+    rows or days, a moment from which an answer is incomplete.
+``row flag``, ``row word``, ``row statement``, ``row reason``, ``row code``, ``cell``
+    Inside lists of records, flags and words that speak of data by name; everyday ones only
+    where no number stands beside them; the codes of SDMX and Eurostat.
+``sign``, ``footnote``
+    A word or sign where a number should stand; a note elsewhere that names a field or is
+    marked in a row.
 ``options``
     Engines that scope options call not configured, or that never ran.
 
