@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
@@ -17,6 +16,7 @@ from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.projects import Project
 from aatoolkit.reading import known_sections, raise_if_shut_out, read_many
 from aatoolkit.scope import Scope
+from aatoolkit.text import code
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
@@ -244,7 +244,7 @@ class Client:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
 def project(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
@@ -24,6 +23,7 @@ from aatoolkit.reading import (
 )
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.tables import Tables
+from aatoolkit.text import code
 
 
 class Asker(Protocol):
@@ -314,7 +314,7 @@ class Project:
         return f"<Project {self.host} at {self.client.base_url}{offline}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
 def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Dataset:

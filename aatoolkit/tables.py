@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.rebuilt import rebuild
-from aatoolkit.text import visible
+from aatoolkit.text import markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,13 +149,13 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     def _repr_html_(self) -> str:
         rows = (
             (
-                f"<code>{html.escape(name)}</code>",
+                f"<code>{markup(name)}</code>",
                 f"{self.rows[name]:,}",
-                html.escape(self.shown(name)),
+                markup(self.shown(name)),
             )
             for name in self
         )
-        title = html.escape(f"{self.section}{self._drifted()}")
+        title = markup(f"{self.section}{self._drifted()}")
         return html_table(title, ("table", "rows", "availability"), rows)
 
     def shown(self, name: str) -> str:

@@ -67,6 +67,7 @@ ONLY = {
     "ipywidgets": "aatoolkit/widgets/",
     "anywidget": "aatoolkit/widgets/",
     "traitlets": "aatoolkit/widgets/",
+    "IPython": "aatoolkit/notebook.py",
 }
 """Packages that one folder only may import, even at call time."""
 

@@ -105,7 +105,29 @@ def test_a_packed_study_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) ->
     assert "mine.zip" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["record", "show", "verify", "diff", "pack"])
+def test_a_study_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([*RECORD, "--section", "chats"])
+    capsys.readouterr()
+    asked = ["study", "publish", "mine", "out", "--redact", "texts", "--redact", "chats.model"]
+    assert main([*asked, "--csv", "--excel", "--licence", "CC0-1.0", "--json"]) == 0
+    printed = capsys.readouterr()
+    listed = {Path(name).relative_to("out").as_posix() for name in json.loads(printed.out)}
+    assert listed == {
+        path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()
+    }
+    assert {"data/chats.parquet", "csv/chats.csv", "tables.xlsx", "CITATION.cff"} < listed
+    assert str(aa.Study("mine").digest) in printed.err
+    columns = {*aa.read_parquet("out/data/chats.parquet")}
+    assert not columns & {"answer_text", "prompt", "model"}
+    assert main(asked) == 1
+    assert "something is there" in capsys.readouterr().err
+    assert main([*asked, "--overwrite"]) == 0
+    assert main(["study", "publish", "mine", "other", "--redact", "chats.txt"]) == 1
+    assert "no column 'chats.txt'" in capsys.readouterr().err
+    assert not Path("other").exists()
+
+
+@pytest.mark.parametrize("command", ["record", "show", "verify", "diff", "pack", "publish"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["study", command, "--help"]) == 0
     assert f"usage: aatoolkit study {command}" in capsys.readouterr().out

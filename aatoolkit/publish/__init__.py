@@ -25,7 +25,7 @@ from aatoolkit.parquet import arrow_table
 from aatoolkit.publish import words
 from aatoolkit.publish.codebook import as_markdown, codebook
 from aatoolkit.publish.contents import Failure, Published, gather
-from aatoolkit.publish.crate import crate
+from aatoolkit.publish.crate import NO_LICENCE, crate
 from aatoolkit.publish.descriptor import descriptor, path_of
 from aatoolkit.publish.redaction import Redaction
 from aatoolkit.publish.spreadsheets import csv_bytes, write_excel
@@ -177,12 +177,13 @@ def _write_words(
         "description": " ".join([*facts.notes, words.MISSING]),
         "datePublished": f"{facts.last:%Y-%m-%d}",
         "keywords": ", ".join(facts.keywords),
-        "license": words.licence(about.licence),
         "temporalCoverage": facts.covered,
         **({"identifier": f"sha256:{about.digest}"} if about.digest else {}),
     }
     _put(
-        folder, "ro-crate-metadata.json", _json(crate(said, about.creators, tables, _sums(folder)))
+        folder,
+        "ro-crate-metadata.json",
+        _json(crate(said, about.creators, about.licence, tables, _sums(folder))),
     )
     sums = "".join(f"{sha256}  {path}\n" for path, (_, sha256) in _sums(folder).items())
     _put(folder, SUMS, sums)
@@ -237,7 +238,7 @@ class _Facts:
             "read": f"{moments[0]:%Y-%m-%d %H:%M} to {moments[-1]:%Y-%m-%d %H:%M} UTC",
             "period": f"{covered}, as it was asked for",
             "creators": ", ".join(about.creators) or "not stated",
-            "licence": about.licence or "not stated; ask before you use or share it",
+            "licence": about.licence or NO_LICENCE,
             "study": f"sha256:{about.digest}" if about.digest else "not sealed",
         }
         notes = (

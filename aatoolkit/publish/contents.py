@@ -8,7 +8,7 @@ is a table too, as are the answers' own statements, the leaves that no column to
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -110,7 +110,7 @@ def gather(
         (n, name): metadata_of(tables[name]) for n, tables in numbered.items() for name in tables
     }
     asked = answers_table(
-        [(_payload(tables), None) for tables in read]
+        [(replace(_payload(tables), section=tables.section), None) for tables in read]
         + [(failure.answer, failure.why) for failure in failed]
     )
     whole = [
@@ -130,7 +130,7 @@ def gather(
     }
     silent = {name: section for name, section in names.items() if section in quoting}
     left = [_redacted(each, redaction, silent) for each in whole]
-    _warn_of_copies(whole, left)
+    _warn_of_copies(whole, left, by_name=redaction.names)
     return left, redaction
 
 
@@ -219,12 +219,20 @@ def _redacted(table: Published, redaction: Redaction, silent: Mapping[str, str])
     return replace(table, frame=rest)
 
 
-def _warn_of_copies(whole: Iterable[Published], left: Iterable[Published]) -> None:
-    """Say where a text that is left out of one column stands in another."""
+def _warn_of_copies(
+    whole: Iterable[Published], left: Iterable[Published], by_name: Collection[str]
+) -> None:
+    """Say where a text that is left out of one column stands in another.
+
+    Of columns that are left out for the words in them, only texts of some length count: the
+    title of a page may be no more than the name of a brand.
+    """
     hidden: set[str] = set()
     for before, after in zip(whole, left, strict=True):
         for name in {*before.frame.columns} - {*after.frame.columns}:
-            hidden |= words_of(before.frame[name])
+            said = words_of(before.frame[name])
+            named = not {name, f"{before.name}.{name}"}.isdisjoint(by_name)
+            hidden |= said if named else {word for word in said if word.count(" ") > 2}
     places = [
         f"{table.name}.{name}"
         for table in (left if hidden else ())

@@ -15,11 +15,13 @@ from aatoolkit.publish.descriptor import MEDIA, path_of
 _CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 _PROFILE = "https://w3id.org/ro/crate/1.1"
 _SOFTWARE = "#aatoolkit"
+NO_LICENCE = "No licence is stated; ask the creators before you use or share it."
 
 
 def crate(
     about: Mapping[str, Any],
     creators: Sequence[str],
+    licence: str | None,
     tables: Iterable[Published],
     files: Mapping[str, tuple[int, str]],
 ) -> dict[str, Any]:
@@ -31,6 +33,8 @@ def crate(
         The properties of the whole, as schema.org names them.
     creators
         Who made it.
+    licence
+        The SPDX identifier of its licence.
     tables
         The tables.
     files
@@ -42,18 +46,28 @@ def crate(
         {"@id": f"#creator-{at}", "@type": "Person", "name": name}
         for at, name in enumerate(creators, 1)
     ]
+    licences = [
+        {"@id": f"https://spdx.org/licenses/{name}", "@type": "CreativeWork", "name": name}
+        for name in ([licence] if licence else [])
+    ]
     measured = [*_measured(listed)]
     of_table = {path_of(table.name, form): table for table in listed for form in ("parquet", "csv")}
-    entities = [_file(path, *files[path], of_table.get(path)) for path in sorted(files)]
+    numbers = answers.groupby("section")["answer"].agg(list).to_dict()
+    whole = answers["answer"].tolist()
+    entities = [
+        _file(path, *files[path], table, numbers.get(table.section, whole) if table else ())
+        for path, table in ((path, of_table.get(path)) for path in sorted(files))
+    ]
     sources = [_answer(row) for row in answers.to_dict("records")]
     root = {
         "@id": "./",
         "@type": "Dataset",
         **about,
-        **({"creator": _ids(people)} if people else {}),
+        **({"author": _ids(people)} if people else {}),
+        "license": _ids(licences) if licences else NO_LICENCE,
         "hasPart": _ids(entities),
         "variableMeasured": _ids(measured),
-        "mentions": [{"@id": "#publication"}],
+        "mentions": {"@id": "#publication"},
     }
     made = {
         "@id": "#publication",
@@ -75,18 +89,22 @@ def crate(
         "about": {"@id": "./"},
         "conformsTo": {"@id": _PROFILE},
     }
-    graph = [itself, root, made, software, *people, *entities, *sources, *measured]
+    graph = [itself, root, made, software, *people, *licences, *entities, *sources, *measured]
     return {
         "@context": [_CONTEXT, {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}],
         "@graph": graph,
     }
 
 
-def _ids(entities: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
-    return [{"@id": entity["@id"]} for entity in entities]
+def _ids(entities: Iterable[Mapping[str, Any]]) -> Any:
+    """References to entities; to a single one, without a list, as the specification has it."""
+    found = [{"@id": entity["@id"]} for entity in entities]
+    return found[0] if len(found) == 1 else found
 
 
-def _file(path: str, size: int, sha256: str, table: Published | None) -> dict[str, Any]:
+def _file(
+    path: str, size: int, sha256: str, table: Published | None, numbers: Iterable[int]
+) -> dict[str, Any]:
     ending = path.rpartition(".")[2] if "." in path else ""
     found: dict[str, Any] = {
         "@id": path,
@@ -98,9 +116,7 @@ def _file(path: str, size: int, sha256: str, table: Published | None) -> dict[st
     }
     if table is not None:
         found |= {"name": table.name, **({"description": table.doc} if table.doc else {})}
-        if "answer" in table.frame.columns and table.name != "answers":
-            numbers = sorted({int(number) for number in table.frame["answer"].unique()})
-            found["isBasedOn"] = [{"@id": f"#answer-{number}"} for number in numbers]
+        found["isBasedOn"] = _ids({"@id": f"#answer-{number}"} for number in numbers)
     return found
 
 

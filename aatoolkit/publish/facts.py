@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
 from typing import Any
 
 import pandas as pd
@@ -139,7 +140,8 @@ def _about(number: int, answer: Payload, error: str | None) -> dict[str, Any]:
         "host": answer.host,
         "days": scope and scope.days,
         **{f"filter_{name}": ",".join(filters.get(name, ())) or None for name in FILTERS},
-        "fetched_at": answer.fetched_at,
+        # To the second, as in what frames say of their sources.
+        "fetched_at": answer.fetched_at.astimezone(UTC).replace(microsecond=0),
         "section": answer.section,
         "url": answer.url or None,
         "status": answer.status,

@@ -26,8 +26,8 @@ CONTEXT = ("host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at"
 """What says of every row where and when it was read."""
 
 
-_NEEDED = frozenset({"answer", "fetched_at"})
-"""The columns without which rows of several answers could not be told apart."""
+_NEEDED = frozenset({"answer", "section", "fetched_at"})
+"""The columns without which answers could not be told apart."""
 
 _FIXED = frozenset({"availability", "statements", "extra", "drift"})
 """The tables whose columns are left out one by one only: their names are names of data too."""
@@ -89,6 +89,11 @@ class Redaction:
                 hint = f"; did you mean {', '.join(near)}?" if near else ""
                 raise ExportError(f"there is no column {word!r} to leave out{hint}")
         return cls(frozenset(everywhere), frozenset(of_tables), tuple(words))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that were asked for by name."""
+        return self.everywhere | {name for name in self.of_tables if name in self.asked}
 
     def hides(self, table: str, column: str) -> bool:
         """Whether a column of a table is left out."""

@@ -30,13 +30,6 @@ REDACTED = (
 )
 
 
-def licence(spdx: str | None) -> str:
-    """A licence as a link, or a sentence where none is stated."""
-    if spdx is None:
-        return "No licence is stated; ask the creators before you use or share it."
-    return f"https://spdx.org/licenses/{spdx}"
-
-
 def citation(
     title: str,
     creators: Sequence[str],

@@ -283,6 +283,8 @@ def suffix(key: str) -> tuple[str, str] | None:
 
 def _ending(parts: tuple[str, ...]) -> str | None:
     """What the last parts of a key say of what the first ones name."""
+    if not parts:
+        return None
     if is_reason(parts[-1]) and (len(parts) == 1 or is_absence(" ".join(parts))):
         return "reason"
     if len(parts) == 1 and _IN_PART.fullmatch(parts[0]):

@@ -298,12 +298,13 @@ class Study(Contents):
             self.seal()
 
     def __repr__(self) -> str:
-        sealed = self.digest
-        return (
-            f"<Study {visible(self.title)!r}: {len(self.records)} answers of "
-            f"{', '.join(self.hosts) or 'nothing'}, "
-            f"{'not sealed' if sealed is None else f'sealed {sealed[:12]}'}>"
-        )
+        try:
+            held = f"{len(self.records)} answers of {', '.join(self.hosts) or 'nothing'}"
+            sealed = self.digest
+            title = visible(self.title)
+        except StudyError:
+            return f"<Study at {visible(str(self.path))}, damaged: verify() says how>"
+        return f"<Study {title!r}: {held}, {f'sealed {sealed[:12]}' if sealed else 'not sealed'}>"
 
     def _repr_html_(self) -> str:
         return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
