@@ -558,6 +558,7 @@ def test_a_cache_that_others_hold_on_to_is_left_alone_for_a_while(
             ask(asking, "b")
         assert len(warned) == 1
         assert ask(asking).from_cache, "what is written does not keep anybody from reading"
+        assert ask(fetcher(offline=True)).from_cache, "nor from beginning to"
         assert not ask(asking, "b").from_cache
     time.sleep(0.6)
     ask(asking, "b")
