@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aatoolkit import errors, sections
     from aatoolkit.availability import Availability, Cause, Status
-    from aatoolkit.client import Client, Project, collect, demo, project
+    from aatoolkit.client import Client, Project
     from aatoolkit.collection import Collection
     from aatoolkit.dataset import Dataset
+    from aatoolkit.entry import collect, demo, project
     from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
     from aatoolkit.parquet import read_metadata, read_parquet, rebuild
@@ -56,13 +57,13 @@ _HOMES = {
     "Study": "study",
     "Table": "section",
     "Tables": "tables",
-    "collect": "client",
+    "collect": "entry",
     "concat": "tracked",
-    "demo": "client",
+    "demo": "entry",
     "errors": "",
     "logical_hash": "logical",
     "normalize": "normalize",
-    "project": "client",
+    "project": "entry",
     "read_metadata": "parquet",
     "read_parquet": "parquet",
     "rebuild": "parquet",

@@ -317,6 +317,52 @@ def test_offline_a_process_touches_no_socket(scripted: Any, fetcher: Any, folder
     assert missing.endswith("topic=b")
 
 
+# -- answers that there is nothing ------------------------------------------------------------
+
+NOTHING = [
+    (204, b"", True),
+    (404, {"detail": "No data yet."}, True),
+    (202, b"", False),
+    (403, {"code": "plan_required"}, False),
+    (503, {"detail": "The first run is still pending."}, False),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "kept"), NOTHING)
+def test_what_says_for_good_that_there_is_nothing_is_kept_for_a_while(
+    scripted: Any,
+    fetcher: Any,
+    reply: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    body: Any,
+    kept: bool,
+) -> None:
+    scripted.script = reply(body, status)
+    asking = fetcher(expire_after=3600)
+    first = ask(asking)
+    assert (first.status, first.from_cache) == (status, False)
+    again = ask(asking)
+    assert (again.status, again.body, again.from_cache) == (status, first.body, kept)
+    if kept:
+        assert ask(fetcher(offline=True)).status == status
+        monkeypatch.setattr("aatoolkit.http.fetcher.EMPTY_SECONDS", 0.0)
+        assert not ask(asking).from_cache, "soon there may be something"
+        assert ask(fetcher(offline=True)).stale
+    else:
+        with pytest.raises(errors.NotCached):
+            ask(fetcher(offline=True))
+
+
+def test_something_takes_the_place_of_nothing_and_pending_does_not(
+    scripted: Any, fetcher: Any, reply: Any
+) -> None:
+    asking = fetcher(expire_after=0)
+    scripted.script = [reply(b"", 204), reply({"topic": "a"}), reply(b"", 202)]
+    assert [ask(asking).status for _ in range(3)] == [204, 200, 202]
+    assert topic_of(ask(fetcher(offline=True))) == "a"
+
+
 # -- a file that is of no use ----------------------------------------------------------------
 
 
@@ -512,6 +558,7 @@ def test_a_cache_that_others_hold_on_to_is_left_alone_for_a_while(
             ask(asking, "b")
         assert len(warned) == 1
         assert ask(asking).from_cache, "what is written does not keep anybody from reading"
+        assert ask(fetcher(offline=True)).from_cache, "nor from beginning to"
         assert not ask(asking, "b").from_cache
     time.sleep(0.6)
     ask(asking, "b")

@@ -98,7 +98,7 @@ def _token(file: Path | None) -> str | None:
 
 def _demo(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report
-    from aatoolkit.client import demo
+    from aatoolkit.entry import demo
 
     scope = _asked_scope(asked)
     note("starting the embedded service on synthetic data")

@@ -194,8 +194,16 @@ def _prepared(uri: str, prepare: Callable[[sqlite3.Connection], None]) -> sqlite
 
 
 def _set_up(connection: sqlite3.Connection) -> None:
-    if not _is_empty(connection):
-        _check(connection)
+    if _is_empty(connection):
+        _begin(connection)
+    _check(connection)
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA journal_size_limit={16 * 2**20}")
+    connection.execute("PRAGMA mmap_size=0")  # a file cut short would end the process
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Make the tables of a new file; the settings before them stay with it."""
     ends = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -208,11 +216,7 @@ def _set_up(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > ends:
                 raise
             time.sleep(0.01)
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(f"PRAGMA journal_size_limit={16 * 2**20}")
-    connection.execute("PRAGMA mmap_size=0")  # a file cut short would end the process
-    if _is_empty(connection):
-        _whole(connection, _make_tables)
+    _whole(connection, _make_tables)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
