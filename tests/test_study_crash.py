@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -52,6 +51,7 @@ def write_until_killed(folder: Path, start: int, told: int) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.timeout(400)  # 10 s on an idle machine
 def test_what_a_killed_writer_said_was_kept_is_kept(tmp_path: Path) -> None:
     study = aa.Study.create(tmp_path / "study")
     draw = random.Random(5)
@@ -83,8 +83,13 @@ def test_what_a_killed_writer_said_was_kept_is_kept(tmp_path: Path) -> None:
     assert not list(study.path.rglob(".*"))
 
 
-def full(*_: Any) -> int:
+def full(handle: int, data: bytes = b"") -> int:
+    if data:
+        _write(handle, data[: len(data) // 2])
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+_write: Callable[[int, bytes], int] = os.write
 
 
 @pytest.mark.parametrize("call", ["write", "fsync"])
@@ -94,15 +99,18 @@ def test_a_full_disk_keeps_what_was_there(
     study = aa.Study.create(tmp_path / "study")
     writer = study._writer
     assert writer is not None
-    writer.append(*numbered(1))
+    first, body = numbered(1)
+    writer.append(first, body)
+    # The same answer to another question: the manifest alone is written to.
+    second = replace(first, params={**first.params, "topic": "topic 2"})
     before = (study.path / "manifest.jsonl").read_bytes()
     with monkeypatch.context() as patched:
         patched.setattr(f"aatoolkit.study.manifest.os.{call}", full)
         with pytest.raises(errors.NotWritten) as caught:
-            writer.append(*numbered(2))
+            writer.append(second, body)
     assert caught.value.errno == errno.ENOSPC
     assert (study.path / "manifest.jsonl").read_bytes() == before
-    writer.append(*numbered(2))
+    writer.append(second, body)
     assert len(study.records) == 2
 
 
@@ -110,8 +118,7 @@ def test_a_write_that_takes_only_a_part_is_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = aa.Study.create(tmp_path / "study")
-    whole: Callable[[int, bytes], int] = os.write
-    monkeypatch.setattr("aatoolkit.study.manifest.os.write", lambda h, data: whole(h, data[:7]))
+    monkeypatch.setattr("aatoolkit.study.manifest.os.write", lambda h, data: _write(h, data[:7]))
     assert study._writer is not None
     study._writer.append(*numbered(1))
     assert [record.params["topic"] for record in study.records] == ["topic 1"]
@@ -121,10 +128,9 @@ def test_an_interrupt_while_a_line_is_written_leaves_no_half_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = aa.Study.create(tmp_path / "study")
-    whole: Callable[[int, bytes], int] = os.write
 
     def interrupted(handle: int, data: bytes) -> int:
-        whole(handle, data[: len(data) // 2])
+        _write(handle, data[: len(data) // 2])
         raise KeyboardInterrupt
 
     assert study._writer is not None

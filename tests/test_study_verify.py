@@ -64,6 +64,7 @@ def test_the_seal_is_read_by_sha256sum(original: Path) -> None:
     assert told.stdout.split()[0] == aa.Study(original).digest
 
 
+@pytest.mark.timeout(400)  # 10 s on an idle machine
 def test_two_thousand_random_changes_are_all_found(folder: Path) -> None:
     draw = random.Random(20261121)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -140,6 +141,7 @@ def test_random_damage_never_escapes_as_another_error(folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
+@pytest.mark.timeout(400)  # 10 s on an idle machine
 def test_every_bit_of_the_small_files_counts(folder: Path) -> None:
     for name in ("study.json", "SHA256SUMS"):
         file = folder / name

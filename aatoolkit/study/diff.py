@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from aatoolkit.errors import AAToolkitError, AAToolkitWarning, StudyError
 from aatoolkit.metadata import metadata_of
 from aatoolkit.study.record import Record
 from aatoolkit.study.tidy import key_of, pairs, stacked
-from aatoolkit.text import visible
+from aatoolkit.text import markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,10 +85,8 @@ class StudyDiff:
         return "\n".join([f"<StudyDiff: {self._head()}>", *(f"  {line}" for line in self._lines())])
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{html.escape(line)}</li>" for line in self._lines())
-        return (
-            f'<div class="tex2jax_ignore"><b>{html.escape(self._head())}</b><ul>{items}</ul></div>'
-        )
+        items = "".join(f"<li>{markup(line)}</li>" for line in self._lines())
+        return f'<div class="tex2jax_ignore"><b>{markup(self._head())}</b><ul>{items}</ul></div>'
 
     def _head(self) -> str:
         if self.is_same:

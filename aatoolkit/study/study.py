@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -35,7 +34,7 @@ from aatoolkit.study.record import canonical
 from aatoolkit.study.recorder import Recorder, versions
 from aatoolkit.study.replay import Replay
 from aatoolkit.study.seal import sums, write_tables
-from aatoolkit.text import visible
+from aatoolkit.text import code, visible
 
 Source = TypeVar("Source", Project, Client)
 
@@ -337,4 +336,4 @@ class Study(Contents):
         return f"<Study {title!r}: {held}, {f'sealed {sealed[:12]}' if sealed else 'not sealed'}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import html
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -26,7 +25,7 @@ from aatoolkit.study.places import (
 )
 from aatoolkit.study.record import Record
 from aatoolkit.study.seal import Hashes, read_sums, read_tables, sums
-from aatoolkit.text import visible
+from aatoolkit.text import code, markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,11 +117,11 @@ class Verification:
 
     def _repr_html_(self) -> str:
         if self.ok:
-            return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
-        items = "".join(f"<li>{html.escape(str(problem))}</li>" for problem in self.found)
+            return code(repr(self))
+        items = "".join(f"<li>{markup(str(problem))}</li>" for problem in self.found)
         return (
             f'<div class="tex2jax_ignore"><b>{len(self.found)} problems</b> in '
-            f"{html.escape(str(self.path))}<ul>{items}</ul></div>"
+            f"{markup(str(self.path))}<ul>{items}</ul></div>"
         )
 
 
