@@ -121,6 +121,16 @@ def __dir__() -> list[str]:
     return __all__
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext aatoolkit``: frames say what was not measured; keys complete in a dataset."""
+    importlib.import_module("aatoolkit.notebook").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext aatoolkit``: frames are shown as pandas shows them."""
+    importlib.import_module("aatoolkit.notebook").unload(shell)
+
+
 def _is_command() -> bool:
     """Whether the process is ``aatoolkit`` or ``python -m aatoolkit``."""
     program = PurePath(sys.argv[0] if sys.argv else "").stem

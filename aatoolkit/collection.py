@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from aatoolkit.dataset import Dataset
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.scope import Scope
 from aatoolkit.tables import html_table
-from aatoolkit.text import visible
+from aatoolkit.text import markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,11 +157,11 @@ class Collection(Mapping[Asked, Dataset]):
     def _repr_html_(self) -> str:
         rows = (
             (
-                f"<code>{html.escape(host)}</code>",
-                html.escape(scope.to_query()),
+                f"<code>{markup(host)}</code>",
+                markup(scope.to_query()),
                 f"{len(dataset)}",
                 f"{_rows(dataset):,}",
-                html.escape(_failures(dataset)),
+                markup(_failures(dataset)),
             )
             for (host, scope), dataset in [*self.items()][:_SHOWN]
         )

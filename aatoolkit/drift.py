@@ -72,8 +72,8 @@ class Ledger:
             self.drift[kind, path] = Drift(kind, path, count, example)
 
     def keep(self, spot: Spot, rows: Places, why: str) -> None:
-        """Keep the values at some rows of a spot as extra."""
-        if len(rows):
+        """Keep the values at some rows of a spot as extra, unless they are not the answer's own."""
+        if len(rows) and not spot.level.made:
             self.kept.append((spot, rows, why))
 
     def report(self, spot: Spot, rows: Places, kind: str, path: str) -> None:

@@ -385,3 +385,12 @@ class ScopeWarning(AAToolkitWarning):
 
 class CacheWarning(AAToolkitWarning):
     """The cache cannot be used; answers come from the network."""
+
+
+def __dir__() -> list[str]:
+    kinds = (AAToolkitError, AAToolkitWarning)
+    return [
+        name
+        for name, found in globals().items()
+        if isinstance(found, type) and issubclass(found, kinds)
+    ]

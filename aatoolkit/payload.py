@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
@@ -12,6 +11,7 @@ from typing import Any
 
 from aatoolkit import strictjson
 from aatoolkit.scope import Scope
+from aatoolkit.text import markup
 
 NO_CONTENT = frozenset({202, 204, 205})
 """The statuses of answers that may come without a body."""
@@ -113,7 +113,7 @@ class Payload:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+            f"<tr><th>{markup(name)}</th><td>{markup(str(value))}</td></tr>"
             for name, value in self._facts().items()
         )
         return f'<table class="tex2jax_ignore">{rows}</table>'

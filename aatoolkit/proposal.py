@@ -1,8 +1,9 @@
 """A first declaration of a section, drawn up from its answers.
 
 Arrays of objects, and objects whose keys are data, become tables; plain fields become columns,
-those of nested objects too; a table below another takes over its key. What a number means
-cannot be seen, so units and rules are left open: a proposal is a place to start from.
+those of nested objects too; a table below another takes over its key. Where a field is an object
+here and an array there, it becomes both, and what is neither stays in ``extra``. What a number
+means cannot be seen, so units and rules are left open: a proposal is a place to start from.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     enveloped = any(isinstance(document, dict) and "window" in document for document in documents)
     passed_over = frozenset(ENVELOPE if enveloped else ())
     found = sorted(_below(_Place(Vector(documents), ()), passed_over), key=lambda part: part.rank)
-    names: set[str] = set()
+    names: dict[str, int] = {}
     tables = [_table(part, _fresh(f"{_snake(name)}_{part.title}", names)) for part in found]
     if not tables:
         raise PayloadError(
@@ -159,19 +160,23 @@ def _below(place: _Place, passed_over: frozenset[str] = frozenset()) -> Iterator
             inner = _Place(place.vector.each(), (*place.steps, Each()), place.labels)
             keys = place.keys
             if place.steps and isinstance(place.steps[-1], Each):
-                title = _fresh("row", {key.name for key in keys})
+                title = _fresh("row", dict.fromkeys((key.name for key in keys), 1))
                 keys = (*keys, _Key(title, "Int64", "#0", place.depth))
             yield from _below(replace(inner, keys=keys))
             return
-    elif kinds <= {dict}:
+    elif dict in kinds and _keyed(place.vector):
+        children.append(_entries(place, place.vector, place.steps, "key"))
+    elif dict in kinds:
         _fields(place, place.vector, (), columns, children, passed_over)
-    else:
+    elif kinds:
         columns += _plain("value", place.vector, ".")
+    if list in kinds and kinds != {list}:
+        children.append(_Place(place.vector.each(), (*place.steps, Each()), place.labels))
     inherited = tuple(
         Column(key.name, key.dtype, source=place.source(key)) for key in place.keys
     ) + tuple(Column(label, "string") for label in place.labels)
     named = tuple(column.name for column in inherited)
-    taken = {*named}
+    taken = dict.fromkeys(named, 1)
     columns = [_renamed(column, _fresh(column.name, taken)) for column in columns]
     own = _key_of(place, columns) if place.steps else ()
     if place.steps and not own and not isinstance(place.steps[-1], Entries):
@@ -185,6 +190,13 @@ def _below(place: _Place, passed_over: frozenset[str] = frozenset()) -> Iterator
         yield from _below(replace(child, keys=keys))
 
 
+def _entries(place: _Place, objects: Vector, path: tuple[Step, ...], label: str) -> _Place:
+    """The entries of objects whose keys are data."""
+    taken = (*place.labels, *(key.name for key in place.keys))
+    name = _fresh(label, dict.fromkeys(taken, 1))
+    return _Place(objects.entries(), (*path, Entries()), (*place.labels, name))
+
+
 def _fields(
     place: _Place,
     vector: Vector,
@@ -194,23 +206,19 @@ def _fields(
     passed_over: frozenset[str] = frozenset(),
 ) -> None:
     """Sort the fields of objects into columns and places of further tables."""
-    for name in dict.fromkeys(chain.from_iterable(_there(vector))):
+    for name in dict.fromkeys(chain.from_iterable(_objects(vector))):
         if name in passed_over:
             continue
         below, steps = vector.field(name), (*above, Field(name))
         kinds = set(map(type, _there(below)))
         path = (*place.steps, *steps)
-        if kinds == {dict} and (_BY.match(name) or _keyed(below)):
-            label = _fresh(_label(name), {*place.labels, *(key.name for key in place.keys)})
-            entries = _Place(below.entries(), (*path, Entries()), (*place.labels, label))
-            children.append(entries)
-        elif kinds == {dict}:
+        if dict in kinds and (_BY.match(name) or _keyed(below)):
+            children.append(_entries(place, below, path, _label(name)))
+        elif dict in kinds:
             _fields(place, below, steps, columns, children)
-        elif kinds == {list} and set(map(type, _there(below.each()))) - {str}:
-            inner = set(map(type, _there(below.each())))
-            if len(inner) == 1 or not inner & {dict, list}:
-                children.append(_Place(below.each(), (*path, Each()), place.labels))
-        else:
+        if list in kinds and (kinds != {list} or set(map(type, _there(below.each()))) - {str}):
+            children.append(_Place(below.each(), (*path, Each()), place.labels))
+        elif dict not in kinds:
             title = "_".join(_snake(step.name) for step in steps if isinstance(step, Field))
             columns += _plain(title, below, format_path(steps))
 
@@ -285,9 +293,13 @@ def _there(vector: Vector) -> list[Any]:
     return [value for value in vector.values if value is not None and value is not MISSING]
 
 
+def _objects(vector: Vector) -> list[dict[str, Any]]:
+    return [value for value in vector.values if type(value) is dict]
+
+
 def _keyed(vector: Vector) -> bool:
     """Whether the keys of objects are data."""
-    objects = _there(vector)
+    objects = _objects(vector)
     traits = Traits()
     traits.see(
         Counter(chain.from_iterable(objects)),
@@ -316,12 +328,14 @@ def _snake(name: str) -> str:
     return re.sub(r"\W+", "_", split).strip("_").lower() or "field"
 
 
-def _fresh(name: str, taken: set[str]) -> str:
+def _fresh(name: str, taken: dict[str, int]) -> str:
     """A name that is not taken yet; it is taken from now on."""
-    found, number = name, 2
+    found, number = name, taken.get(name, 1)
     while found in taken:
-        found, number = f"{name}_{number}", number + 1
-    taken.add(found)
+        number += 1
+        found = f"{name}_{number}"
+    taken[name] = number
+    taken.setdefault(found, 1)
     return found
 
 

@@ -35,9 +35,12 @@ class Level:
         The rows.
     above : Spot or None
         The place whose arrays or objects they are; None for the document itself.
+    made : bool
+        Whether a function made them of what stands there.
     """
 
-    def __init__(self, child: Child, above: Spot | None = None) -> None:
+    def __init__(self, child: Child, above: Spot | None = None, made: bool = False) -> None:
+        self.made = made
         self.child = child
         self.above = above
         self.size = child.size
@@ -46,7 +49,7 @@ class Level:
     @property
     def in_array(self) -> bool:
         """Whether the rows are elements of arrays."""
-        return self.above is not None and self.child.keys is None
+        return self.above is not None and self.child.keys is None and not self.made
 
     @cached_property
     def parents(self) -> Places:

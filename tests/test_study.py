@@ -117,9 +117,8 @@ def test_an_answer_of_the_cache_is_recorded_with_its_own_time(
         (404, {"error": {"code": "not_visible", "message": "no"}}, errors.NotFound),
         (403, b"<html>no</html>", errors.NotVisible),
         (400, {"error": {"parameter": "engine", "allowed": ["x"]}}, errors.BadRequest),
-        (409, {"error": "not connected"}, errors.StatusError),
+        (406, {"error": "no"}, errors.StatusError),
         (502, {}, errors.ServerFailed),
-        (204, b"", errors.DecodeError),
     ],
 )
 def test_an_error_about_the_question_is_kept_and_comes_again(
@@ -139,6 +138,29 @@ def test_an_error_about_the_question_is_kept_and_comes_again(
     assert {name: getattr(again.value, name) for name in kind.facts} == {
         name: getattr(first.value, name) for name in kind.facts
     }
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (202, {"status": "pending"}),
+        (204, b""),
+        (404, {"error": {"code": "not_configured", "message": "no such data"}}),
+        (409, {"error": {"code": "not_connected", "message": "connect it first"}}),
+    ],
+)
+def test_an_answer_that_says_why_there_is_none_is_kept_as_it_is(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any, status: int, body: Any
+) -> None:
+    scripted.script = reply(body, status)
+    before = live.read("crawl")
+    (record,) = study.records
+    assert (record.status, record.error) == (status, None)
+    after = replayed(study).read("crawl")
+    assert after.words == before.words
+    assert after.availability.equals(before.availability)
+    assert all(words.startswith("unavailable") for words in after.words.values())
+    assert study.seal() == study.verify(replay=True).digest
 
 
 @pytest.mark.parametrize(
@@ -278,7 +300,7 @@ def test_a_study_begins_in_an_empty_folder_only(study: aa.Study, tmp_path: Path)
         aa.Study.create(tmp_path / "file")
     with pytest.raises(errors.StudyError, match="there is no study"):
         aa.Study(tmp_path / "nowhere")
-    with pytest.raises(errors.StudyError, match="cannot be used"):
+    with pytest.raises(errors.StudyError, match="there is no study"):
         aa.Study.resume(tmp_path)
 
 
@@ -391,6 +413,20 @@ def test_hosts_and_services_are_told_apart(
     assert opened.project(HOST, base_url=f"{scripted.url}/v2").fetch("crawl").section == "crawl"
 
 
+def test_many_hosts_are_recorded_and_replayed(study: aa.Study, scripted: Any) -> None:
+    with aa.Client(scripted.url, TOKEN, cache=False) as client:
+        recorded = study.record(client)
+        assert recorded.has_token
+        with pytest.raises(errors.StudyError, match="not recorded again"):
+            study.record(recorded)
+        before = recorded.collect([HOST, "globex.example"], sections=["urls", "gaps"])
+    replaying = aa.Study(study.path).client()
+    assert (replaying.offline, replaying.has_token) == (True, False)
+    after = replaying.collect([HOST, "globex.example"], sections=["urls", "gaps"])
+    assert after.errors == before.errors == {}
+    assert after.concat("urls").equals(before.concat("urls"))
+
+
 def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> None:
     live.fetch("urls")
     opened = aa.Study(study.path)
@@ -400,7 +436,7 @@ def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> N
         opened.record(live)
     with pytest.raises(errors.StudyError, match="resume"):
         opened.seal()
-    with pytest.raises(errors.StudyError, match="already"):
+    with pytest.raises(errors.StudyError, match="not recorded again"):
         study.record(live)
     assert not opened.is_recording
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -113,6 +114,30 @@ def test_two_thousand_random_changes_are_all_found(folder: Path) -> None:
     assert missed == []
     assert min(kinds.values()) > 200
     assert aa.Study(folder).verify()
+
+
+def test_random_damage_never_escapes_as_another_error(folder: Path) -> None:
+    draw = random.Random(11)
+    attempts: list[Callable[[aa.Study], object]] = [
+        lambda study: study.records,
+        lambda study: study.about,
+        lambda study: study.project(HOST).read("domains", days=7),
+        lambda study: aa.Study.resume(study.path),
+    ]
+    for name in ("manifest.jsonl", "study.json"):
+        data = (folder / name).read_bytes()
+        for _ in range(150):
+            damaged = bytearray(data)
+            for _ in range(draw.randrange(1, 4)):
+                at = draw.randrange(len(damaged))
+                damaged[at : at + draw.randrange(3)] = draw.randbytes(draw.randrange(3))
+            (folder / name).write_bytes(damaged)
+            study = aa.Study(folder)
+            for attempt in attempts:
+                with contextlib.suppress(errors.StudyError):
+                    attempt(study)
+            assert repr(study).startswith("<Study")
+        (folder / name).write_bytes(data)
 
 
 def test_every_bit_of_the_small_files_counts(folder: Path) -> None:

@@ -83,6 +83,8 @@ class Bars:
         ends = np.where(sure, high, np.fmax(np.nan_to_num(values), 0))
         reach = float(ends.max()) or 1.0
         axes.set_xlim(min(float(np.nanmin([*values, 0])) * 1.05, 0), reach * 1.02)
+        if np.isnan(values).all():
+            axes.set_xticks([])
         for row, sample in enumerate(self._samples()):
             self._words(axes, row, float(ends[row]), reach, sample)
         canvas.frame(axes, "x")

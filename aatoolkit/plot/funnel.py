@@ -76,6 +76,8 @@ class Funnel:
                 **canvas.plain(fontsize=9, color=canvas.ink(axes)),
             )
         axes.set_xlim(0, reach * 1.02)
+        if np.isnan(values).all():
+            axes.set_xticks([])
         canvas.frame(axes, "x")
         axes.xaxis.set_major_formatter(lambda value, _: number(value))
         names = [title(spoken(name)) for name in self.drawn]

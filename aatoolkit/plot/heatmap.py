@@ -134,7 +134,8 @@ def plan(sheet: Sheet, asked: Asked) -> Heatmap | None:
     sheet = reduced(sheet, [by, x], [y])
     if not len(sheet):
         return None
-    own = {name for name, mine in zip(sheet.text(by), sheet.own(), strict=True) if mine}
+    mine = pd.Series(sheet.own()).groupby(sheet.text(by)).all()
+    own = {*mine.index[mine]}
     across = sheet.moments(x) if sheet.kinds[x] == "time" else pd.Series(sheet.text(x))
     cells = pd.DataFrame({"by": sheet.text(by), "x": across, "y": sheet.values(y)})
     table = cells.dropna(subset="x").pivot(index="by", columns="x", values="y")
@@ -163,7 +164,9 @@ def _placed(sheet: Sheet) -> list[str]:
 def _adds(sheet: Sheet, y: str, keys: int) -> bool:
     """Whether a number can stand in two columns of the key without a third."""
     rule = sheet.rule(y)
-    return keys == 2 or (keys > 2 and rule is not None and rule.rule == "sum")
+    if rule is not None and rule.rule == "sum":
+        return keys >= 2
+    return keys == 2 and (y in _placed(sheet) or sheet.column(y) is None)
 
 
 def _write(axes: Axes, mesh: object, values: np.ndarray, unit: str | None) -> None:

@@ -13,10 +13,10 @@ from aatoolkit.recognise.keys import denial, subject
 from aatoolkit.recognise.roles import fold, is_echo, is_footnotes, is_holder, is_size
 from aatoolkit.recognise.signals import Signal, raw
 from aatoolkit.recognise.words import tokens
-from aatoolkit.vectors import MISSING, Vector
+from aatoolkit.vectors import Vector
 
 _DEEPEST = 24
-_MOST_FIELDS = 300
+MOST_FIELDS = 300
 """An object with more keys than this holds data by key: its keys are no field names."""
 
 ENGINE_IDS = frozenset(
@@ -185,7 +185,7 @@ def _vectors(root: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
     while waiting:
         steps, vector = waiting.pop()
         yield steps, vector
-        kinds = set(map(type, vector.values))
+        kinds = vector.kinds
         if len(steps) >= _DEEPEST:
             continue
         if list in kinds:
@@ -195,9 +195,8 @@ def _vectors(root: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
 
 
 def _below(steps: tuple[Step, ...], vector: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
-    objects = [value for value in vector.values if type(value) is dict]
-    names = dict.fromkeys(name for one in objects for name in one)
-    if len(names) > _MOST_FIELDS:
+    names = vector.fields()
+    if len(names) > MOST_FIELDS:
         yield (*steps, Entries()), vector.entries()
         return
     for name in names:
@@ -213,8 +212,3 @@ def _is_said(name: str) -> bool:
 
 def _name(steps: tuple[Step, ...]) -> str:
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
-
-
-def given(vector: Vector) -> list[tuple[int, Any]]:
-    """The values of a vector that are there, each with its place."""
-    return [(at, value) for at, value in enumerate(vector.values) if value is not MISSING]

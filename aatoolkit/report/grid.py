@@ -69,7 +69,8 @@ def _cells(sheet: Sheet, name: str) -> list[str]:
     elif kind == "list":
         shown = [_listed(value) for value in sheet.frame[name]]
     else:
-        shown = [element("td", text(word)) for word in sheet.text(name)]
+        look = "time" if kind == "time" else ""
+        shown = [element("td", text(word), look) for word in sheet.text(name)]
     return [_DASH if lacks else cell for cell, lacks in zip(shown, missing, strict=True)]
 
 

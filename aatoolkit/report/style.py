@@ -37,6 +37,7 @@ th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; ma
 thead th { white-space: nowrap; }
 th small { display: block; font-weight: normal; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.time { white-space: nowrap; }
 .missing { color: var(--muted); background: var(--lack); text-align: center; }
 summary { cursor: pointer; padding: .2rem 0; }
 code { font-size: .95em; overflow-wrap: anywhere; }

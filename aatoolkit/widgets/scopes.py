@@ -12,8 +12,9 @@ import traitlets
 from aatoolkit.errors import ScopeError, ScopeWarning
 from aatoolkit.projects import Project
 from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
+from aatoolkit.text import clipped
 from aatoolkit.widgets.groups import Group, Mark, Option, with_gone
-from aatoolkit.widgets.picker import Picker, clipped, spelt
+from aatoolkit.widgets.picker import Picker, spelt
 
 _TITLES = {"engine": "Engines", "topic": "Topics", "category": "Categories", "brand": "Brands"}
 

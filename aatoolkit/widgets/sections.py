@@ -12,8 +12,9 @@ from aatoolkit import sections as declared
 from aatoolkit.dataset import Dataset
 from aatoolkit.errors import ScopeError
 from aatoolkit.tables import Tables
+from aatoolkit.text import clipped
 from aatoolkit.widgets.groups import Group, Mark, Option, with_gone
-from aatoolkit.widgets.picker import Picker, clipped, spelt
+from aatoolkit.widgets.picker import Picker, spelt
 
 _ABSENT = ("unavailable", "not applicable")
 
