@@ -228,7 +228,7 @@ def _calls(write: Callable[[], None], place: Path) -> Counter[str]:
     return Counter(re.findall(r"^(?:\d+ +)?(\w+)\(", log.read_text(), re.M))
 
 
-ENDS = {0: "done", 3: "refused", 4: "failed", -signal.SIGKILL: "killed"}
+ENDS = {0: "done", 3: "refused", 4: "failed", -9: "killed"}
 
 
 def _traced(write: Callable[[], None], *options: str) -> str:

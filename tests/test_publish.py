@@ -482,7 +482,7 @@ def evil() -> aa.Tables:
     )
     from aatoolkit.section import records
 
-    table = aa.Table("words", "One row per word.", records("words"), "id", columns)
+    table = aa.Table("words", '=HYPERLINK("http://x.example")', records("words"), "id", columns)
     payload = replace(answer("gaps").payload, body=json.dumps({"words": rows}).encode())
     return aa.normalize(aa.Section("words", "Words.", table), payload)
 

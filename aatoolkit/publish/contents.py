@@ -212,7 +212,9 @@ def _redacted(table: Published, redaction: Redaction, silent: Mapping[str, str])
         frame = frame[~frame["section"].isin({*silent.values()})].reset_index(drop=True)
     if table.name == "availability":
         frame = frame.assign(reason=frame["reason"].mask(frame["table"].isin({*silent})))
-    if table.name == "answers":
+    if table.name == "answers" and redaction.asked:
+        # What came instead of an answer may quote anything.
+        frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
         frame = frame.drop(
             columns=[name for name in frame if redaction.hides_of_answers(str(name))]
         )

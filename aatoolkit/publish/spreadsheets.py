@@ -77,15 +77,9 @@ def write_excel(tables: Iterable[Published], path: Path, created: datetime) -> N
         import xlsxwriter
     except ImportError:
         raise ImportError('Excel needs xlsxwriter: pip install "aatoolkit[excel]"') from None
-    options = {
-        "strings_to_formulas": False,
-        "strings_to_urls": False,
-        "strings_to_numbers": False,
-        "constant_memory": True,
-    }
     listed = [*tables]
     with tempfile.TemporaryDirectory() as rows_so_far:
-        book = xlsxwriter.Workbook(path, {**options, "tmpdir": rows_so_far})
+        book = xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": rows_so_far})
         book.set_properties({"created": created.replace(tzinfo=None)})
         _Book(book).write(listed)
         book.close()
@@ -111,8 +105,9 @@ class _Book:
                 name = self._name(table.name)
                 self._fill(self._book.add_worksheet(name), frame)
                 listed.append((name, table.name, len(frame), self._cut, table.doc))
-        for at, row in enumerate(listed):
-            index.write_row(at, 0, row, None if at else self._head)
+        for number, row in enumerate(listed):
+            for at, value in enumerate(row):
+                self._put(index, number, at, value)
 
     def _name(self, table: str) -> str:
         """A name for a sheet that no other has; Excel tells upper from lower case nowhere."""
@@ -135,6 +130,7 @@ class _Book:
                     self._put(sheet, number, at, value)
 
     def _put(self, sheet: Any, row: int, column: int, value: Any) -> None:
+        """Write a cell as what it is; no text is looked at for formulas, links or numbers."""
         if isinstance(value, bool):
             sheet.write_boolean(row, column, value)
         elif isinstance(value, datetime):
