@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aatoolkit import errors, sections
     from aatoolkit.availability import Availability, Cause, Status
-    from aatoolkit.client import Client, Project, demo, project
+    from aatoolkit.client import Client, Project, collect, demo, project
+    from aatoolkit.collection import Collection
     from aatoolkit.dataset import Dataset
     from aatoolkit.logical import logical_hash
     from aatoolkit.normalize import normalize
@@ -41,6 +42,7 @@ _HOMES = {
     "Availability": "availability",
     "Cause": "availability",
     "Client": "client",
+    "Collection": "collection",
     "Column": "section",
     "Dataset": "dataset",
     "Payload": "payload",
@@ -54,6 +56,7 @@ _HOMES = {
     "Study": "study",
     "Table": "section",
     "Tables": "tables",
+    "collect": "client",
     "concat": "tracked",
     "demo": "client",
     "errors": "",
@@ -73,6 +76,7 @@ __all__ = [
     "Availability",
     "Cause",
     "Client",
+    "Collection",
     "Column",
     "Dataset",
     "Payload",
@@ -87,6 +91,7 @@ __all__ = [
     "Table",
     "Tables",
     "__version__",
+    "collect",
     "concat",
     "demo",
     "errors",
@@ -114,6 +119,16 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext aatoolkit``: frames say what was not measured; keys complete in a dataset."""
+    importlib.import_module("aatoolkit.notebook").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext aatoolkit``: frames are shown as pandas shows them."""
+    importlib.import_module("aatoolkit.notebook").unload(shell)
 
 
 def _is_command() -> bool:

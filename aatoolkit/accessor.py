@@ -92,7 +92,8 @@ class Accessor(Measured, Pictured):
         """The answers the frame was read from, one row each.
 
         Columns: ``host``, ``section``, ``scope``, ``url``, ``fetched_at`` (UTC), ``sha256`` (of
-        the body), ``stale``.
+        the body), ``stale``, ``window_start`` and ``window_end`` (the days that the answer says
+        it covers).
 
         Raises
         ------

@@ -110,6 +110,16 @@ def _outcome(
     )
 
 
+def _reported(cells: Cells, groups: Groups) -> Cells:
+    """The cells without rows that nobody reported, in groups that have others.
+
+    That a combination has no row says nothing of those that have: their sum stays what it was
+    before somebody made the gap explicit. Of a group without any other row it is all there is.
+    """
+    lacking = cells.for_want_of_a_row
+    return cells.without(lacking & (groups.count(~lacking) > 0)[groups.ids], "no row")
+
+
 def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Availability:
     """What is known of a column over all groups: their statuses, and the words of its rows."""
     status = reduce(join, (state.status for state in used), Status.NOT_APPLICABLE)
@@ -122,6 +132,7 @@ def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Av
 def _cells(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> Cells:
     """What is known of the rows that a column is computed from."""
     cells = reduce(together, (cells_of(frame, part, known) for part in each.parts))
+    cells = _reported(cells, groups)
     if each.rule.by:
         weight = cells_of(frame, each.rule.by, known)
         nothing = weight.whole & (_float(frame[each.rule.by]) == 0)

@@ -66,6 +66,17 @@ class Cells:
         """The rows whose number is the whole of what was to be measured."""
         return self.given & ~self.having(Status.PARTIAL)
 
+    @property
+    def for_want_of_a_row(self) -> Mask:
+        """The rows that were made up because none was reported, so that nothing is known."""
+        return np.array(
+            [
+                state.cause == Cause.NO_ROW and state.status == Status.UNKNOWN
+                for state in self.states
+            ],
+            bool,
+        )[self.codes]
+
     def without(self, rows: Mask, why: str) -> Cells:
         """The same cells with some rows left out as not applicable."""
         state = Availability(Status.NOT_APPLICABLE, None, why)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import product
 
 from aatoolkit.paths import Each, Entries, Field, Step, parse_path
-from aatoolkit.section import ENVELOPE, Section
+from aatoolkit.section import ENVELOPE, Column, Section, Table
 
 
 class Claim:
@@ -62,14 +62,20 @@ def claims(section: Section) -> Claim:
         root.down(parse_path(path)).known = "known"
     for table in section:
         for steps in spelt_out(table.rows.steps):
-            root.down(steps)
+            at = root.down(steps)
+            at.known = "known" if table.rows.function else at.known
         for axis in table.rows.axes:
             root.down((*axis, Each())).taken = True
         for column in table.columns:
-            if not column.is_label:
+            if not column.is_label and not _is_made(table, column):
                 for steps in spelt_out(_steps(table.rows.steps, column.pattern)):
                     root.down(steps).taken = True
     return root
+
+
+def _is_made(table: Table, column: Column) -> bool:
+    """Whether a column reads what a function makes of the answer, and not the answer."""
+    return table.rows.function is not None and (column.source or "")[0] not in "^$"
 
 
 @lru_cache(maxsize=1024)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import html
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from aatoolkit import settings
+from aatoolkit.collection import Collection
+from aatoolkit.dataset import Dataset
+from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.projects import Project
+from aatoolkit.reading import known_sections, raise_if_shut_out, read_many
+from aatoolkit.scope import Scope
+from aatoolkit.text import code
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
 
-__all__ = ["Client", "Project", "demo", "project"]
+__all__ = ["Client", "Project", "collect", "demo", "project"]
+
+T = TypeVar("T")
 
 
 class Client:
@@ -39,6 +48,13 @@ class Client:
         The seconds that one call may take in all.
     workers : int
         How many sections are asked for at once.
+
+    Attributes
+    ----------
+    base_url : str
+        The address of the service, in its one spelling.
+    offline : bool
+        Whether answers come from the cache alone.
 
     Raises
     ------
@@ -69,6 +85,8 @@ class Client:
 
         # Hidden before anything can fail: tracebacks may show the arguments of a call.
         token = Secret.wrap(token)
+        # They may show a client that is only half made, too.
+        self.base_url, self.offline = "?", offline
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)
@@ -82,11 +100,6 @@ class Client:
             deadline=deadline,
             workers=self.workers,
         )
-
-    @property
-    def offline(self) -> bool:
-        """Whether answers come from the cache alone."""
-        return self._fetcher.offline
 
     @property
     def has_token(self) -> bool:
@@ -110,10 +123,104 @@ class Client:
         """
         return Project(self, host)
 
-    def _together(self) -> AbstractContextManager[object]:
-        from aatoolkit.http import ending_together
+    def datasets(
+        self,
+        hosts: str | Iterable[str],
+        scopes: Scope | Iterable[Scope] | None = None,
+        sections: str | Iterable[str] | None = None,
+        *,
+        progress: bool | None = None,
+    ) -> Iterator[tuple[str, Scope, Dataset]]:
+        """The sections of many hosts, one dataset after the other, as they come in.
 
-        return ending_together()
+        However many hosts there are, only a few answers are held at a time: write each dataset
+        away before the next is taken, and memory stays as it is. Some questions are under way at
+        once, as many as the client has ``workers``; the order is that of hosts and scopes, whatever
+        comes in first.
+
+        Parameters
+        ----------
+        hosts : str or iterable of str
+            The projects' domains.
+        scopes : Scope or iterable of Scope, optional
+            The filters, or several; everything of the last 30 days if left out.
+        sections : str or iterable of str, optional
+            The sections; all of them if left out.
+        progress : bool, optional
+            Whether to show a progress bar; by default where somebody watches.
+
+        Yields
+        ------
+        tuple of str, Scope and Dataset
+            The host, the scope, and the tables by section. A section that failed is in
+            ``dataset.errors``.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section, or a host is not a domain; before anything is asked.
+        NotAuthorized
+            If that is how every section of the first host fails: the token is not accepted.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> client = aa.demo().client
+        >>> for host, scope, dataset in client.datasets(["acme.example"], sections="domains"):
+        ...     print(host, scope, list(dataset))
+        acme.example Scope(days=30) ['domains']
+        """
+        listed, names = _each(scopes, Scope) or [Scope()], known_sections(sections)
+        projects = {project.host: project for project in map(self.project, _each(hosts, str))}
+        asked = [(project, scope) for project in projects.values() for scope in listed]
+        return self._datasets(asked, names, progress)
+
+    def _datasets(
+        self, asked: list[tuple[Project, Scope]], names: tuple[str, ...], progress: bool | None
+    ) -> Iterator[tuple[str, Scope, Dataset]]:
+        fetches = [partial(project.fetch, scope=scope) for project, scope in asked]
+        read = read_many(fetches, names, workers=self.workers, progress=progress, unit="answer")
+        with closing(read) as datasets:
+            for place, dataset in enumerate(datasets):
+                if place == 0:
+                    raise_if_shut_out(dataset, NotAuthorized)
+                project, scope = asked[place]
+                yield project.host, scope, dataset
+
+    def collect(
+        self,
+        hosts: str | Iterable[str],
+        scopes: Scope | Iterable[Scope] | None = None,
+        sections: str | Iterable[str] | None = None,
+        *,
+        progress: bool | None = None,
+    ) -> Collection:
+        """The sections of many hosts, all at hand; see `datasets` for one after the other.
+
+        Parameters
+        ----------
+        hosts, scopes, sections, progress
+            As for `datasets`.
+
+        Returns
+        -------
+        Collection
+            The datasets by host and scope. What failed is in ``.errors``.
+
+        Raises
+        ------
+        ScopeError, NotAuthorized
+            As for `datasets`.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> client = aa.demo().client
+        >>> collected = client.collect(["acme.example", "globex.example"], sections=["urls"])
+        >>> collected.concat("urls")["host"].unique().tolist()
+        ['acme.example', 'globex.example']
+        """
+        return Collection(self.datasets(hosts, scopes, sections, progress=progress))
 
     def close(self) -> None:
         """Close the connections; the client may be used again."""
@@ -137,7 +244,7 @@ class Client:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
 def project(
@@ -175,6 +282,50 @@ def project(
 
     token = Secret.wrap(token)
     return Client(base_url, token, cache=cache, offline=offline, **more).project(host)
+
+
+def collect(
+    hosts: str | Iterable[str],
+    scopes: Scope | Iterable[Scope] | None = None,
+    sections: str | Iterable[str] | None = None,
+    *,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Collection:
+    """The sections of many hosts, from a service that is named here or in the environment.
+
+    Parameters
+    ----------
+    hosts, scopes, sections, progress
+        As for `Client.collect`.
+    **settings
+        As for `Client`: ``base_url``, ``token``, ``cache``, ``workers`` …
+
+    Returns
+    -------
+    Collection
+        The datasets by host and scope. What failed is in ``.errors``.
+
+    Raises
+    ------
+    ConfigurationError
+        If a setting is missing or cannot be used.
+    ScopeError
+        If there is no such section, or a host is not a domain.
+    NotAuthorized
+        If the token is not accepted.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> aa.collect([], base_url="https://api.example", cache=False)
+    <Collection of 0 hosts>
+    """
+    from aatoolkit.http import Secret
+
+    settings["token"] = Secret.wrap(settings.get("token"))
+    with Client(**settings) as client:
+        return client.collect(hosts, scopes, sections, progress=progress)
 
 
 def demo(
@@ -220,3 +371,16 @@ def demo(
 
     base_url, token = serve_synthetic(seed, answers)
     return project(host, base_url=base_url, token=Secret(token), cache=cache, **more)
+
+
+def _each(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:
+    """One or many things of a kind, each once, as a list."""
+    if given is None or isinstance(given, kind):
+        return [] if given is None else [given]
+    listed = list(given) if isinstance(given, Iterable) else [given]
+    for thing in listed:
+        if not isinstance(thing, kind):
+            raise ScopeError(
+                f"{thing!r} is no {kind.__name__}", parameter="hosts" if kind is str else "scopes"
+            )
+    return list(dict.fromkeys(listed))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from aatoolkit.files import write_whole
 from aatoolkit.report import page
 from aatoolkit.tables import Tables, html_table, summarised
-from aatoolkit.text import visible
+from aatoolkit.text import markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,16 +119,16 @@ class Dataset(Mapping[str, Tables]):
     def _repr_html_(self) -> str:
         rows = [
             (
-                f"<code>{html.escape(name)}</code>" if at == 0 else "",
-                f"<code>{html.escape(table)}</code>",
+                f"<code>{markup(name)}</code>" if at == 0 else "",
+                f"<code>{markup(table)}</code>",
                 f"{tables.rows[table]:,}",
-                html.escape(tables.shown(table)),
+                markup(tables.shown(table)),
             )
             for name, tables in self.items()
             for at, table in enumerate(tables)
         ]
         rows += [
-            (f"<code>{html.escape(name)}</code>", "", "", f"failed: {html.escape(str(error))}")
+            (f"<code>{markup(name)}</code>", "", "", f"failed: {markup(str(error))}")
             for name, error in self.errors.items()
         ]
         return html_table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,16 +72,16 @@ class Ledger:
             self.drift[kind, path] = Drift(kind, path, count, example)
 
     def keep(self, spot: Spot, rows: Places, why: str) -> None:
-        """Keep the values at some rows of a spot as extra."""
-        if len(rows):
+        """Keep the values at some rows of a spot as extra, unless they are not the answer's own."""
+        if len(rows) and not spot.level.made:
             self.kept.append((spot, rows, why))
 
     def report(self, spot: Spot, rows: Places, kind: str, path: str) -> None:
         """Keep values as extra and list them as one drift."""
         self.keep(spot, rows, kind)
         if len(rows):
-            (first,) = spot.values(rows[:1])
-            self.note(kind, path, len(rows), leaves(first, "")[0][1])
+            example = json.dumps(spot.first_leaf(int(rows[0])), ensure_ascii=False)
+            self.note(kind, path, len(rows), example)
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:

@@ -30,6 +30,7 @@
     AAToolkitWarning (UserWarning)
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
     ├─ UnknownAvailabilityWarning        a word of availability that is not known
+    ├─ RedactionWarning                  what is left out of a publication stands elsewhere in it
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
     ├─ ScopeWarning                      a value that is chosen is no longer offered
     └─ CacheWarning                      the cache cannot be used; answers come from the network
@@ -370,6 +371,10 @@ class UnknownAvailabilityWarning(AAToolkitWarning):
     """An answer says of its availability what is not understood; it is read as unknown."""
 
 
+class RedactionWarning(AAToolkitWarning):
+    """What is left out of one column of a publication stands in another."""
+
+
 class StaleDataWarning(AAToolkitWarning):
     """An expired answer was used, as the service failed."""
 
@@ -380,3 +385,12 @@ class ScopeWarning(AAToolkitWarning):
 
 class CacheWarning(AAToolkitWarning):
     """The cache cannot be used; answers come from the network."""
+
+
+def __dir__() -> list[str]:
+    kinds = (AAToolkitError, AAToolkitWarning)
+    return [
+        name
+        for name, found in globals().items()
+        if isinstance(found, type) and issubclass(found, kinds)
+    ]

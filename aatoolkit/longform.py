@@ -17,7 +17,8 @@ from aatoolkit.schema import declared
 from aatoolkit.scope import FILTERS, Scope
 
 _ADDED = ("variable", "value", "unit", ROW, ROW + CAUSE, ROW + REASON)
-_CONTEXT = ("host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at")
+_WINDOW = ("window_start", "window_end")
+_CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
 _EXACT = 2**53
 _MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
@@ -120,11 +121,9 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     facts: dict[str, tuple[object, str]] = {
         "host": (source.host, "string"),
         "days": (scope and scope.days, "Int64"),
+        **{name: (_moment(getattr(source, name)), "datetime64[us]") for name in _WINDOW},
         **{f"filter_{name}": (_listed(scope, name), "string") for name in FILTERS},
-        "fetched_at": (
-            np.datetime64("NaT") if source.fetched_at is None else source.fetched_at,
-            "datetime64[us, UTC]",
-        ),
+        "fetched_at": (_moment(source.fetched_at), "datetime64[us, UTC]"),
     }
     context = pd.DataFrame(
         {
@@ -135,6 +134,10 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     described = {**dict.fromkeys(_CONTEXT, _MEASURED), **known.columns}
     whole = pd.concat([context, frame], axis=1)
     return attach(whole, FrameMetadata(described, known.key, known.sources))
+
+
+def _moment(text: str | None) -> object:
+    return np.datetime64("NaT") if text is None else text
 
 
 def _listed(scope: Scope | None, name: str) -> str | None:

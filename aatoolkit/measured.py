@@ -95,7 +95,8 @@ class Measured:
         first, in their order; in the others all that is no key is missing. What is known of a
         row stands in its columns ``availability``, ``availability_cause`` and
         ``availability_reason``, which `aggregate` reads: a row that was not reported is
-        unknown, never zero.
+        unknown, never zero. Where nothing is known of it but that it was not reported, it
+        takes nothing from the sum of rows that were; alone, it stays unknown.
 
         Parameters
         ----------
@@ -208,7 +209,8 @@ class Measured:
         Returns
         -------
         pandas.DataFrame
-            The frame with ``host``, ``days``, ``filter_engine``, ``filter_topic``,
+            The frame with ``host``, ``days``, ``window_start`` and ``window_end`` (missing
+            where the answer does not give them), ``filter_engine``, ``filter_topic``,
             ``filter_category``, ``filter_brand`` (missing where nothing was filtered) and
             ``fetched_at`` before its columns.
 

@@ -35,7 +35,7 @@ VERSION = "1.0"
 
 @dataclass(frozen=True)
 class Source:
-    """One answer that a frame was read from."""
+    """One answer that a frame was read from; the window's days where the answer gives them."""
 
     host: str | None = None
     section: str | None = None
@@ -44,6 +44,8 @@ class Source:
     fetched_at: str | None = None
     sha256: str | None = None
     stale: bool = False
+    window_start: str | None = None
+    window_end: str | None = None
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,17 +15,20 @@ import pyarrow.compute as pc
 
 from aatoolkit import metadata, sections
 from aatoolkit.claims import claims
+from aatoolkit.denied import WHY, deny
 from aatoolkit.drift import Ledger, unclaimed
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frames import check_backend, to_frame
-from aatoolkit.payload import Payload
+from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.placement import placement
 from aatoolkit.recognise import REFERENCE, Signal, recognise
 from aatoolkit.rows import Found, TableRows, held
+from aatoolkit.scope import ScopeOptions
 from aatoolkit.section import Column, Section, Table
 from aatoolkit.shred import Grown, grow
+from aatoolkit.shred.groups import Places
 from aatoolkit.spots import Spot
-from aatoolkit.states import in_words, signal_table, state_of
+from aatoolkit.states import in_words, is_silent, signal_table, state_of
 from aatoolkit.tables import Tables
 from aatoolkit.typed import Array
 
@@ -39,6 +42,8 @@ def normalize(
     *,
     strict: bool = False,
     dtype_backend: str = "numpy_nullable",
+    options: ScopeOptions | None = None,
+    envelope: Collection[str] = (),
 ) -> Tables:
     """Turn the answer of one section into tidy tables, without a network.
 
@@ -55,6 +60,10 @@ def normalize(
         Whether drift is an error.
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The kind of dtypes, as in pandas.
+    options : ScopeOptions, optional
+        What may be asked of the project: it tells engines that could not report.
+    envelope : collection of str
+        The paths that most sections share, where several answers were compared.
 
     Returns
     -------
@@ -87,13 +96,20 @@ def normalize(
     check_backend(dtype_backend)
     declared = sections.get(section) if isinstance(section, str) else section
     payload = answer if isinstance(answer, Payload) else None
-    grown = _grown(declared, answer)
-    document, ledger, signals = Spot.of(grown.place), Ledger(), _signals(_read(grown), payload)
+    grown, ledger = _grown(declared, answer), Ledger()
+    signals = _signals(grown, payload, declared, options, envelope)
     source = _source(declared, payload, grown.envelope)
+    document = Spot.of(grown.place)
+    silent = is_silent(declared, grown.envelope, signals)
+    if silent:
+        ledger.keep(document, document.rows, "no answer")
+        document = Spot.of(grow({}).place)
     rows = [TableRows(document, table) for table in declared]
     built = {found.table.name: _build(found, ledger, signals, source) for found in rows}
     _spare(rows, ledger)
     unclaimed(document, declared, ledger)
+    if silent:
+        ledger.drift.clear()
     _judge(declared, ledger, strict)
     return Tables(
         declared.name,
@@ -113,11 +129,20 @@ def normalize(
     )
 
 
-def _signals(document: Any, payload: Payload | None) -> list[Signal]:
+def _signals(
+    grown: Grown,
+    payload: Payload | None,
+    declared: Section,
+    options: ScopeOptions | None,
+    envelope: Collection[str],
+) -> list[Signal]:
     """What an answer says of itself, in its body, its status and its headers."""
-    if payload is None:
-        return recognise(document)
-    return recognise(document, status=payload.status, headers=payload.headers)
+    transport: dict[str, Any] = {}
+    if payload is not None:
+        transport = {"status": payload.status, "headers": payload.headers}
+    return recognise(
+        _read(grown), declared.availability, options=options, envelope=envelope, **transport
+    )
 
 
 def _grown(section: Section, answer: Any) -> Grown:
@@ -125,7 +150,8 @@ def _grown(section: Section, answer: Any) -> Grown:
     layout = claims(section)
     if isinstance(answer, Payload):
         facts = {"section": answer.section, "scope": answer.scope}
-        return grow(answer.body, layout, url=answer.url, status=answer.status, **facts)
+        body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
+        return grow(body, layout, url=answer.url, status=answer.status, **facts)
     if isinstance(answer, Mapping):
         answer = dict(answer)
     if isinstance(answer, bytes | str | dict | list):
@@ -146,9 +172,11 @@ def _read(grown: Grown) -> Any:
 
 
 def _source(section: Section, payload: Payload | None, document: Any) -> metadata.Source:
-    stated = document.get("domain") if isinstance(document, Mapping) else None
+    start, end = window_of(document)
     if payload is None:
-        return metadata.Source(stated if isinstance(stated, str) else None, section.name)
+        stated = document.get("domain") if isinstance(document, Mapping) else None
+        host = stated if isinstance(stated, str) else None
+        return metadata.Source(host, section.name, window_start=start, window_end=end)
     return metadata.Source(
         payload.host,
         section.name,
@@ -157,6 +185,8 @@ def _source(section: Section, payload: Payload | None, document: Any) -> metadat
         _instant(payload.fetched_at),
         payload.sha256,
         payload.stale,
+        start,
+        end,
     )
 
 
@@ -172,15 +202,15 @@ def _build(
         ledger.note("absent", rows.absent, 1)
     for spot, places in rows.beyond():
         ledger.report(spot, places, "new", f"{table.rows.path}[]")
-    arrays: dict[str, Array] = {}
     known: dict[str, metadata.ColumnMetadata] = {}
+    found = {c.name: _column(rows, c, ledger, source.host) for c in table.columns}
+    arrays = {name: array for name, (array, _) in found.items()}
     for column in table.columns:
-        array, absent = _column(rows, column, ledger, source.host)
-        arrays[column.name] = array
-        measured = array.null_count < len(array)
-        known[column.name] = metadata.ColumnMetadata(
-            f"{table.name}.{column.name}", state_of(table, column, signals, absent, measured)
-        )
+        array, absent = found[column.name]
+        array, denied = _measured(array, arrays.get("engine"), rows, column, signals, ledger)
+        arrays[column.name], measured = array, array.null_count < len(array)
+        state = state_of(table, column, signals, absent, measured, denied)
+        known[column.name] = metadata.ColumnMetadata(f"{table.name}.{column.name}", state)
     arrow = _keyed(pa.table(arrays), table, ledger)
     return arrow, metadata.FrameMetadata(known, tuple(table.key), (source,))
 
@@ -218,6 +248,30 @@ def _column(
     if column.null is not None:
         array = pc.fill_null(array, column.null)
     return array, absent or rows.unsaid
+
+
+def _measured(
+    array: Array,
+    engines: Array | None,
+    rows: TableRows,
+    column: Column,
+    signals: list[Signal],
+    ledger: Ledger,
+) -> tuple[Array, bool]:
+    """One column without the numbers that the answer denies, and whether it had any."""
+    found = rows.find(column.source or "")
+    places: Callable[[], tuple[Places, Places]] = cache(partial(rows.places, found))
+
+    def path(row: int) -> str:
+        which, there = places()
+        spot, _ = found[int(which[row])]
+        return spot.path(int(there[row]))
+
+    array, denied = deny(array, engines, rows.table, column, signals, path)
+    for number, (spot, _) in enumerate(found if denied else ()):
+        which, there = places()
+        ledger.keep(spot, np.unique(there[denied][which[denied] == number]), WHY)
+    return array, bool(denied)
 
 
 def _levelled(

@@ -52,6 +52,20 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
         If the file cannot be written; what was there is untouched.
     """
     path = Path(path)
+    table = arrow_table(frame, path.name)
+    with writing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+    return path
+
+
+def arrow_table(frame: pd.DataFrame, name: str) -> pa.Table:
+    """A frame as it is written: an Arrow table that says in its schema what is known.
+
+    Raises
+    ------
+    ExportError
+        If a column cannot be written to Parquet.
+    """
     known = FrameMetadata.loads(carrier_of(frame))
     plain = frame.copy(deep=False)
     plain.attrs = {}
@@ -61,13 +75,10 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = str(error)
     if problem:
-        raise ExportError(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
+        raise ExportError(f"{name} cannot be written as Parquet: {problem}", path=name)
     table = table.replace_schema_metadata({b"pandas": _readable(table.schema.metadata[b"pandas"])})
     levels = {str(name): [*frame[name].cat.categories] for name in frame.select_dtypes("category")}
-    schema = described(_with_levels(table.schema, levels), known)
-    with writing(path) as temporary:
-        pq.write_table(table.cast(schema), temporary, compression="zstd")
-    return path
+    return table.cast(described(_with_levels(table.schema, levels), known))
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
 from aatoolkit import strictjson
 from aatoolkit.scope import Scope
+from aatoolkit.text import markup
+
+NO_CONTENT = frozenset({202, 204, 205})
+"""The statuses of answers that may come without a body."""
 
 _UNITS = ("bytes", "kB", "MB", "GB")
 
@@ -27,7 +30,7 @@ class Payload:
     url : str
         What was asked for.
     status : int
-        The HTTP status it came with.
+        The HTTP status it came with; not 200 where the service says why there is no answer.
     fetched_at : datetime.datetime
         When the service gave it, with a time zone.
     from_cache : bool
@@ -82,11 +85,15 @@ class Payload:
     def json(self) -> Any:
         """The body, decoded strictly; treat it as read-only, it is decoded once.
 
+        None where a status says that there is no body, and there is none.
+
         Raises
         ------
         DecodeError
             If the body is not one JSON document.
         """
+        if self.status in NO_CONTENT and not self.body:
+            return None
         facts = {"url": self.url, "status": self.status}
         return strictjson.decode(self.body, section=self.section, scope=self.scope, **facts)
 
@@ -106,7 +113,7 @@ class Payload:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+            f"<tr><th>{markup(name)}</th><td>{markup(str(value))}</td></tr>"
             for name, value in self._facts().items()
         )
         return f'<table class="tex2jax_ignore">{rows}</table>'
@@ -123,6 +130,34 @@ class Payload:
             "sha256": self.sha256[:12],
         }
         return {name: value for name, value in facts.items() if value is not None}
+
+
+def window_of(document: Any) -> tuple[str | None, str | None]:
+    """The first and the last day that an answer says it covers; None where it does not say.
+
+    Examples
+    --------
+    >>> window_of({"window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30}})
+    ('2026-10-22', '2026-11-20')
+    >>> window_of({"window": {"days": 30}})
+    (None, None)
+    """
+    stated = document.get("window") if isinstance(document, Mapping) else None
+    given = stated if isinstance(stated, Mapping) else {}
+    first, last = (_day(given, names) for names in (("start", "from"), ("end", "to")))
+    return first, last
+
+
+def _day(given: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    words = (given.get(name) for name in names)
+    return next((word for word in words if _is_day(word)), None)
+
+
+def _is_day(word: object) -> bool:
+    try:
+        return isinstance(word, str) and date.fromisoformat(word).isoformat() == word
+    except ValueError:
+        return False
 
 
 def _size(count: int) -> str:

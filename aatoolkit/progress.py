@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.util import find_spec
+from typing import TypeVar
 
 from aatoolkit.errors import ConfigurationError
 
+T = TypeVar("T")
 
-def progress_bar(items: Sequence[str], wanted: bool | None) -> Iterable[str]:
+
+def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: str) -> Iterable[T]:
     """The items, with a bar that moves as they are taken.
 
     Parameters
     ----------
     items
         What is gone through.
+    total
+        How many they are.
+    unit
+        What one of them is called.
     wanted
         Whether to show a bar; None shows one on a terminal and in a notebook.
 
@@ -38,7 +45,7 @@ def progress_bar(items: Sequence[str], wanted: bool | None) -> Iterable[str]:
         raise ConfigurationError(
             "a progress bar needs tqdm: pip install tqdm", setting="progress"
         ) from None
-    return tqdm(items, unit="section", leave=False)
+    return tqdm(items, total=total, unit=unit, leave=False)
 
 
 def _is_watched() -> bool:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
-import html
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
-from contextvars import copy_context
+from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Any, Protocol
 
 from aatoolkit import combined, sections
 from aatoolkit.dataset import Dataset
-from aatoolkit.errors import AAToolkitError, NotAuthorized, NotFound, NotVisible, ScopeError
+from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.hosts import canonical_host
 from aatoolkit.normalize import normalize
 from aatoolkit.options import read_options
 from aatoolkit.payload import Payload
-from aatoolkit.progress import progress_bar
+from aatoolkit.reading import (
+    known_section,
+    known_sections,
+    normalized,
+    raise_if_shut_out,
+    read_many,
+)
 from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.tables import Tables
-
-_STEP = 0.1
-"""How long, in seconds, an interrupt may have to wait."""
+from aatoolkit.text import code
 
 
 class Asker(Protocol):
@@ -58,9 +57,6 @@ class Service(Protocol):
     def offline(self) -> bool:
         """Whether no network is asked."""
 
-    def _together(self) -> AbstractContextManager[object]:
-        """While calls are made that end when the block does."""
-
     def close(self) -> None:
         """Close the connections."""
 
@@ -88,10 +84,15 @@ class Project:
 
     def __init__(self, client: Service, host: str) -> None:
         self.client = client
+        self.host = "?"  # until it is known to be one: tracebacks may show the half-made
         self.host = canonical_host(host)
+        self._options: ScopeOptions | None = None
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """What may be asked of the project.
+
+        They also say which engines could not report. Once they were read, the reads after
+        them take that into account; no read fetches them of its own accord.
 
         Parameters
         ----------
@@ -112,7 +113,8 @@ class Project:
         payload = self.client._fetcher.get(
             "scope-options", self.host, {"refresh": "1"} if refresh else {}, refresh=refresh
         )
-        return read_options(self.host, payload)
+        self._options = read_options(self.host, payload)
+        return self._options
 
     def fetch(
         self,
@@ -153,7 +155,7 @@ class Project:
         (200, Scope(days=7))
         """
         asked = _scope(scope, filters)
-        named = {} if section is None else {"section": _known(section)}
+        named = {} if section is None else {"section": known_section(section)}
         return self.client._fetcher.get(
             "agent-analytics",
             self.host,
@@ -175,6 +177,9 @@ class Project:
         **filters: Any,
     ) -> Tables:
         """One section, as tidy tables.
+
+        Where the service says with an error status why the section could not be measured, the
+        tables are empty and say so; any other error is raised.
 
         Parameters
         ----------
@@ -210,7 +215,9 @@ class Project:
         if section is None:
             raise ScopeError("read takes one section; combined() reads the combined view")
         payload = self.fetch(section, scope, refresh=refresh, **filters)
-        return normalize(section, payload, strict=strict, dtype_backend=dtype_backend)
+        return normalize(
+            section, payload, strict=strict, dtype_backend=dtype_backend, options=self._options
+        )
 
     def read_all(
         self,
@@ -251,19 +258,15 @@ class Project:
         >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        asked, names = _scope(scope, filters), _names(sections)
-        pool = ThreadPoolExecutor(min(self.client.workers, max(1, len(names))), "aatoolkit")
-        with self.client._together():
-            try:
-                answers = {
-                    name: pool.submit(copy_context().run, self.fetch, name, asked) for name in names
-                }
-                watched = progress_bar(names, progress)
-                dataset = _normalized((name, partial(_awaited, answers[name])) for name in watched)
-            finally:
-                # Not waited for, so that an interrupt ends the call at once.
-                pool.shutdown(wait=False, cancel_futures=True)
-        _raise_if_shut_out(dataset)
+        asked, names = _scope(scope, filters), known_sections(sections)
+        (dataset,) = read_many(
+            [partial(self.fetch, scope=asked)],
+            names,
+            workers=self.client.workers,
+            options=self._options,
+            progress=progress,
+        )
+        raise_if_shut_out(dataset, NotAuthorized, NotVisible, NotFound)
         return dataset
 
     def combined(
@@ -288,7 +291,8 @@ class Project:
         >>> "domains" in aa.demo().combined()
         True
         """
-        return read_combined(self.fetch(None, scope, refresh=refresh, **filters))
+        payload = self.fetch(None, scope, refresh=refresh, **filters)
+        return read_combined(payload, self._options)
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -310,16 +314,16 @@ class Project:
         return f"<Project {self.host} at {self.client.base_url}{offline}>"
 
     def _repr_html_(self) -> str:
-        return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
+        return code(repr(self))
 
 
-def read_combined(payload: Payload) -> Dataset:
+def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Dataset:
     """The tables of a combined view, by section; under ``combined`` where none can be told."""
     parts = combined.split(payload)
     if not parts:
         drawn = sections.propose(payload, "combined").section
-        return Dataset({"combined": normalize(drawn, payload)})
-    return _normalized((name, partial(_itself, part)) for name, part in parts.items())
+        return Dataset({"combined": normalize(drawn, payload, options=options)})
+    return normalized(((name, partial(_itself, part)) for name, part in parts.items()), options)
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
@@ -333,55 +337,5 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     return (scope or Scope()).with_(**filters)
 
 
-def _names(asked: Iterable[str] | None) -> tuple[str, ...]:
-    if asked is None:
-        return sections.names()
-    listed = [asked] if isinstance(asked, str) else list(asked)
-    return tuple(dict.fromkeys(map(_known, listed)))
-
-
-def _known(section: str) -> str:
-    names = sections.names()
-    if section in names:
-        return section
-    near = tuple(difflib.get_close_matches(str(section).casefold(), names, n=3, cutoff=0.6))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
-    raise ScopeError(
-        f"{section!r} is not a section; {hint}",
-        parameter="section",
-        unknown=(str(section),),
-        suggestions=near,
-    )
-
-
-def _normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset:
-    """The tables of many answers; a section that fails is among the errors, in its place."""
-    results: dict[str, Tables] = {}
-    failed: dict[str, AAToolkitError] = {}
-    for name, answer in answers:
-        try:
-            results[name] = normalize(name, answer())
-        except AAToolkitError as error:
-            failed[name] = error
-    return Dataset(results, failed)
-
-
-def _awaited(future: Future[Payload]) -> Payload:
-    """An answer that is under way, waited for in short steps.
-
-    A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
-    """
-    while not wait([future], _STEP).done:
-        pass
-    return future.result()
-
-
 def _itself(payload: Payload) -> Payload:
     return payload
-
-
-def _raise_if_shut_out(dataset: Dataset) -> None:
-    """Raise what shut every section out: one wrong token is one error, not seventeen."""
-    kinds = {type(error) for error in dataset.errors.values()}
-    if not len(dataset) and len(kinds) == 1 and kinds <= {NotAuthorized, NotVisible, NotFound}:
-        raise next(iter(dataset.errors.values()))

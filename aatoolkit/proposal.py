@@ -74,7 +74,7 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     enveloped = any(isinstance(document, dict) and "window" in document for document in documents)
     passed_over = frozenset(ENVELOPE if enveloped else ())
     found = sorted(_below(_Place(Vector(documents), ()), passed_over), key=lambda part: part.rank)
-    names: set[str] = set()
+    names: dict[str, int] = {}
     tables = [_table(part, _fresh(f"{_snake(name)}_{part.title}", names)) for part in found]
     if not tables:
         raise PayloadError(
@@ -159,10 +159,12 @@ def _below(place: _Place, passed_over: frozenset[str] = frozenset()) -> Iterator
             inner = _Place(place.vector.each(), (*place.steps, Each()), place.labels)
             keys = place.keys
             if place.steps and isinstance(place.steps[-1], Each):
-                title = _fresh("row", {key.name for key in keys})
+                title = _fresh("row", dict.fromkeys((key.name for key in keys), 1))
                 keys = (*keys, _Key(title, "Int64", "#0", place.depth))
             yield from _below(replace(inner, keys=keys))
             return
+    elif kinds == {dict} and _keyed(place.vector):
+        children.append(_entries(place, place.vector, place.steps, "key"))
     elif kinds <= {dict}:
         _fields(place, place.vector, (), columns, children, passed_over)
     else:
@@ -171,7 +173,7 @@ def _below(place: _Place, passed_over: frozenset[str] = frozenset()) -> Iterator
         Column(key.name, key.dtype, source=place.source(key)) for key in place.keys
     ) + tuple(Column(label, "string") for label in place.labels)
     named = tuple(column.name for column in inherited)
-    taken = {*named}
+    taken = dict.fromkeys(named, 1)
     columns = [_renamed(column, _fresh(column.name, taken)) for column in columns]
     own = _key_of(place, columns) if place.steps else ()
     if place.steps and not own and not isinstance(place.steps[-1], Entries):
@@ -183,6 +185,13 @@ def _below(place: _Place, passed_over: frozenset[str] = frozenset()) -> Iterator
     keys = (*place.keys, *(_as_key(place, columns, name) for name in own))
     for child in children:
         yield from _below(replace(child, keys=keys))
+
+
+def _entries(place: _Place, objects: Vector, path: tuple[Step, ...], label: str) -> _Place:
+    """The entries of objects whose keys are data."""
+    taken = (*place.labels, *(key.name for key in place.keys))
+    name = _fresh(label, dict.fromkeys(taken, 1))
+    return _Place(objects.entries(), (*path, Entries()), (*place.labels, name))
 
 
 def _fields(
@@ -201,9 +210,7 @@ def _fields(
         kinds = set(map(type, _there(below)))
         path = (*place.steps, *steps)
         if kinds == {dict} and (_BY.match(name) or _keyed(below)):
-            label = _fresh(_label(name), {*place.labels, *(key.name for key in place.keys)})
-            entries = _Place(below.entries(), (*path, Entries()), (*place.labels, label))
-            children.append(entries)
+            children.append(_entries(place, below, path, _label(name)))
         elif kinds == {dict}:
             _fields(place, below, steps, columns, children)
         elif kinds == {list} and set(map(type, _there(below.each()))) - {str}:
@@ -316,12 +323,14 @@ def _snake(name: str) -> str:
     return re.sub(r"\W+", "_", split).strip("_").lower() or "field"
 
 
-def _fresh(name: str, taken: set[str]) -> str:
+def _fresh(name: str, taken: dict[str, int]) -> str:
     """A name that is not taken yet; it is taken from now on."""
-    found, number = name, 2
+    found, number = name, taken.get(name, 1)
     while found in taken:
-        found, number = f"{name}_{number}", number + 1
-    taken.add(found)
+        number += 1
+        found = f"{name}_{number}"
+    taken[name] = number
+    taken.setdefault(found, 1)
     return found
 
 

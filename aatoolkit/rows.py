@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aatoolkit.claims import spelt_out
+from aatoolkit.errors import PayloadError
 from aatoolkit.paths import Each, Entries, Field, Step, format_path, parse_path
 from aatoolkit.section import Column, Table
 from aatoolkit.shred.groups import Places
+from aatoolkit.shred.nodes import Child
 from aatoolkit.shred.pieces import joined
-from aatoolkit.spots import Index, Spot, labelled, through
+from aatoolkit.spots import Index, Level, Spot, labelled, through
+from aatoolkit.strictjson import is_plain
 from aatoolkit.typed import Array
 
 Found = tuple[Spot, Index]
@@ -68,6 +73,14 @@ class TableRows:
         ]
         return pa.chunked_array(chunks).take(pa.array(self.order))
 
+    def places(self, found: list[Found]) -> tuple[Places, Places]:
+        """For each row, which of the spots has the value of a column, and in which row there."""
+        which, there = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
+        for number, ((_, index), here) in enumerate(zip(found, self.numbers, strict=True)):
+            which[here] = number
+            there[here] = np.arange(len(here)) if index is None else index
+        return which, there
+
     @cached_property
     def numbers(self) -> list[Places]:
         """For each spelling of the path, the numbers of its rows in the table."""
@@ -115,6 +128,8 @@ class _Branch:
         for one in steps:
             self.spots.append(self.spots[-1].under((one,)))
         self.spot = self.spots[-1]
+        if table.rows.function is not None:
+            self.spot = _made(self.spot, table.name, table.rows.function)
         self.picked = self._picked(table)
         self.size = self.spot.level.size if self.picked is None else len(self.picked)
 
@@ -206,6 +221,24 @@ class _Branch:
             assert level.above is not None
             level = level.above.level
         return index
+
+
+def _made(spot: Spot, table: str, function: Callable[[Any], Iterable[Any]]) -> Spot:
+    """The rows that a function makes of the values of a spot."""
+    there = spot.rows if spot.place is None else np.setdiff1d(spot.rows, spot.place.nulls)
+    try:
+        found = [[dict(row) for row in function(value)] for value in spot.values(there)]
+        if not is_plain(found):
+            raise TypeError("not all of them are made of JSON values")
+    except Exception as error:
+        problem = f"the rows of {table} could not be made: {type(error).__name__}: {error}"
+    else:
+        lengths = np.fromiter(map(len, found), np.int64, len(found))
+        child = Child()
+        for place, values, rows, depth in child.take(list(chain(*found)), lengths, there, 0):
+            place.grow(values, rows, depth)
+        return Level(child, spot, made=True).element
+    raise PayloadError(problem, problems=[f"{problem} @ {spot.path(0)}"])
 
 
 def _enclosing(spot: Spot, index: Index) -> Found:

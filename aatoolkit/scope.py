@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import html
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
 from aatoolkit.errors import ScopeError
-from aatoolkit.text import visible
+from aatoolkit.text import clipped, code, markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +76,9 @@ class Scope:
         shown = [f"days={self.days}"]
         shown += [f"{name}={value!r}" for name, value in self.filters.items()]
         return f"Scope({', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        return code(repr(self))
 
     @property
     def filters(self) -> dict[str, tuple[str, ...]]:
@@ -251,9 +253,9 @@ class ScopeOptions:
 
     def _repr_html_(self) -> str:
         parts = [
-            f"<h4>What may be asked of {html.escape(self.host)}</h4>",
+            f"<h4>What may be asked of {markup(self.host)}</h4>",
             *(
-                f"<h5>{name} ({len(frame)})</h5>{frame.head(20).to_html(index=False)}"
+                f"<details><summary>{name} ({len(frame):,})</summary>{_head(frame)}</details>"
                 for name, frame in (
                     ("engines", self.engines),
                     ("topics", self.topics),
@@ -261,10 +263,17 @@ class ScopeOptions:
                     ("brands", self.brands),
                 )
             ),
-            f"<p><b>own_terms</b>: {html.escape(', '.join(self.own_terms))}</p>",
+            f"<p><b>own_terms</b>: {markup(', '.join(self.own_terms))}</p>",
             f"<p><b>days</b>: {', '.join(map(str, self.days))}</p>",
         ]
         return f'<div class="tex2jax_ignore">{"".join(parts)}</div>'
+
+
+def _head(frame: pd.DataFrame) -> str:
+    """The first rows of a table from an answer, as HTML."""
+    cells = frame.head(20).astype(object)
+    safe = cells.map(lambda cell: clipped(cell) if isinstance(cell, str) else cell)
+    return str(safe.to_html(index=False, na_rep="–"))
 
 
 def _values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -20,19 +20,25 @@ entries of an object whose keys are data (``{a,b}`` for some of its keys only).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from aatoolkit.measures import COUNT, KEY, NONE, SUM, Aggregation
 from aatoolkit.paths import Each, Entries, Step, format_path, parse_path
+from aatoolkit.statement import Rule
+from aatoolkit.text import code, listing
 
 __all__ = [
     "COUNT",
     "SUM",
     "Column",
     "Rows",
+    "Rule",
     "Section",
     "Table",
+    "computed",
     "keyed",
     "matrix",
     "pairs",
@@ -73,6 +79,10 @@ class Rows:
         Paths to arrays that label positions of the last ``[]`` steps, in order.
     positional
         Names for the positions of rows that are arrays.
+    one
+        Whether there is one row, whatever stands there.
+    function
+        What makes the rows, where none of the shapes fits.
     """
 
     steps: tuple[Step, ...]
@@ -80,6 +90,7 @@ class Rows:
     axes: tuple[tuple[Step, ...], ...] = ()
     positional: tuple[str, ...] = ()
     one: bool = False
+    function: Callable[[Any], Iterable[Mapping[str, Any]]] | None = None
 
     @property
     def path(self) -> str:
@@ -152,6 +163,26 @@ def single(path: str = "") -> Rows:
     return Rows(parse_path(path), one=True)
 
 
+def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
+    """Rows are what a function makes of the value at a path: for shapes that are none of these.
+
+    The function gets the value as it stands in the answer and gives objects, whose fields
+    columns read as those of records; ``^`` leads to the record around the value. What the
+    function reads stays in ``extra``, for nobody knows what it left out.
+
+    Examples
+    --------
+    >>> def bands(text):
+    ...     return ({"band": band} for band in text.split("|"))
+    >>> table = Table("bands", "One row per band.", computed("bands", bands), "band",
+    ...     (Column("band", "string"),))
+    >>> import aatoolkit as aa
+    >>> aa.normalize(Section("mine", "Bands.", table), {"bands": "top|rest"}).main["band"].tolist()
+    ['top', 'rest']
+    """
+    return Rows(parse_path(path), function=rows)
+
+
 def _names(key: str | tuple[str, ...]) -> tuple[str, ...]:
     return (key,) if isinstance(key, str) else key
 
@@ -213,6 +244,9 @@ class Column:
         if self.source == "":
             raise ValueError(f"column {self.name!r}: its source is empty; '.' is the row itself")
 
+    def _repr_html_(self) -> str:
+        return code(f"{self.name}: {self.dtype}{f', {self.unit}' if self.unit else ''}. {self.doc}")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -225,7 +259,8 @@ class Table:
     doc : str
         Its grain, in a sentence: "One row per cited domain."
     rows : Rows
-        Where its rows stand: `records`, `keyed`, `parallel`, `matrix`, `pairs` or `single`.
+        Where its rows stand: `records`, `keyed`, `parallel`, `matrix`, `pairs`, `single` or
+        `computed`.
     key : str or tuple of str
         The columns that tell its rows apart.
     columns : tuple of Column
@@ -241,7 +276,8 @@ class Table:
     def __post_init__(self) -> None:
         key = _names(self.key)
         names = [column.name for column in self.columns]
-        unknown = sorted({*key} - {*names}) or sorted({n for n in names if names.count(n) > 1})
+        twice = (name for name, count in Counter(names).items() if count > 1)
+        unknown = sorted({*key} - {*names}) or sorted(twice)
         if unknown:
             raise ValueError(f"table {self.name!r}: key or columns do not fit: {unknown}")
         lists = [c.name for c in self.columns if c.name in key and c.dtype == "list<string>"]
@@ -264,6 +300,10 @@ class Table:
             if column.name == name:
                 return column
         raise KeyError(name)
+
+    def _repr_html_(self) -> str:
+        title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
+        return listing(title, (f"{each.name}: {each.doc}" for each in self.columns))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -294,22 +334,42 @@ class Section:
         Its tables; the first is its main table.
     kept : tuple of str
         Paths that are known and in no table: they stay in ``extra`` and are no drift.
+    availability : Rule, optional
+        Where the service states the section's availability; it then wins over recognition.
+
+    Examples
+    --------
+    >>> columns = (Column("bot", "string"), Column("requests", "Int64"))
+    >>> table = Table("bots", "One row per bot.", records("bots"), "bot", columns)
+    >>> section = Section("mine", "Bots.", table, availability=Rule("theirs", at="meta.state"))
+    >>> import aatoolkit as aa
+    >>> aa.normalize(section, {"meta": {"state": "not_connected"}, "bots": []}).words
+    {'bots': 'unavailable (not connected)'}
     """
 
     name: str
     doc: str
     tables: tuple[Table, ...]
     kept: tuple[str, ...]
+    availability: Rule | None
 
-    def __init__(self, name: str, doc: str, *tables: Table, kept: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        doc: str,
+        *tables: Table,
+        kept: tuple[str, ...] = (),
+        availability: Rule | None = None,
+    ) -> None:
         if not tables:
             raise ValueError(f"section {name!r} has no table")
         listed = [table.name for table in tables]
         if len({*listed}) < len(listed):
             raise ValueError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
-        for attribute, value in zip(
-            ("name", "doc", "tables", "kept"), (name, doc, tables, kept), strict=True
-        ):
+        if availability is not None and availability.at.partition(".")[0] not in ENVELOPE:
+            kept = (*kept, availability.at)
+        given = {"name": name, "doc": doc, "tables": tables, "kept": kept}
+        for attribute, value in {**given, "availability": availability}.items():
             object.__setattr__(self, attribute, value)
 
     def __getitem__(self, name: str) -> Table:
@@ -320,6 +380,11 @@ class Section:
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)
+
+    def _repr_html_(self) -> str:
+        return listing(
+            f"{self.name}: {self.doc}", (f"{each.name}: {each.doc}" for each in self.tables)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from aatoolkit.paths import Each, Field, Step
 from aatoolkit.shred.groups import Places
 from aatoolkit.shred.nodes import INTEGER, STRING, Child, Place
 from aatoolkit.shred.pieces import count, joined
-from aatoolkit.shred.values import values
+from aatoolkit.shred.values import first_leaf, values
 from aatoolkit.typed import Array, column
 from aatoolkit.vectors import KEYS, step
 
@@ -35,9 +35,12 @@ class Level:
         The rows.
     above : Spot or None
         The place whose arrays or objects they are; None for the document itself.
+    made : bool
+        Whether a function made them of what stands there.
     """
 
-    def __init__(self, child: Child, above: Spot | None = None) -> None:
+    def __init__(self, child: Child, above: Spot | None = None, made: bool = False) -> None:
+        self.made = made
         self.child = child
         self.above = above
         self.size = child.size
@@ -46,7 +49,7 @@ class Level:
     @property
     def in_array(self) -> bool:
         """Whether the rows are elements of arrays."""
-        return self.above is not None and self.child.keys is None
+        return self.above is not None and self.child.keys is None and not self.made
 
     @cached_property
     def parents(self) -> Places:
@@ -188,6 +191,10 @@ class Spot:
     def values(self, rows: Places) -> list[Any]:
         """What stands in some rows, as JSON values."""
         return values(self.place, rows) if self.place and len(rows) else []
+
+    def first_leaf(self, row: int) -> Any:
+        """The first value that is no container, or empty container, of what stands in a row."""
+        return None if self.place is None else first_leaf(self.place, row)
 
     def path(self, row: int) -> str:
         """The JSON path of the value in one row; of a key, that of its value and a sign."""

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
-from aatoolkit.metadata import FrameMetadata
+from aatoolkit.metadata import EMPTY, FrameMetadata
 from aatoolkit.recognise import Signal
-from aatoolkit.section import Column, Table
+from aatoolkit.section import ENVELOPE, Column, Section, Table
 from aatoolkit.typed import typed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
-_INFERRED = "options"
+INFERRED = "options"
 """The rule whose signals are listed, but say nothing of what an answer did measure."""
 
 _STEP = re.compile(r'\["(?:[^"\\]|\\.)*"\]|\[\d*\]|\{\}|"(?:[^"\\]|\\.)*"|[^.\[\]{}"]+')
 
 
 def state_of(
-    table: Table, column: Column, signals: list[Signal], absent: bool, measured: bool
+    table: Table,
+    column: Column,
+    signals: list[Signal],
+    absent: bool,
+    measured: bool,
+    denied: bool = False,
 ) -> Availability:
     """What is known of a column: the narrowest signal, joined with its rows and engines.
 
@@ -39,16 +43,22 @@ def state_of(
         Whether the answer lacks the column's field.
     measured
         Whether the column holds any value: then it is not wholly unmeasured, whatever is said.
+    denied
+        Whether it lost numbers that the answer denies, be it by what scope options suggest.
     """
     if absent and not _unmeasured(signals):
         return Availability(Status.UNKNOWN, Cause.ABSENT)
-    state = _stated(column, signals)
+    state = stated(column, signals)
     if column.name not in table.key:
         state = _with_rows(state, [*_of_rows(column, signals)])
-        engines = [_of_engine(signal) for signal in signals if _is_engine(signal)]
-        if engines and "engine" in table.names:
-            state = combine([state, *engines])
-    if measured and state.status in _EMPTY:
+        engines = [
+            _of_engine(signal)
+            for signal in signals
+            if signal.scope == "engine" and (denied or signal.rule != INFERRED)
+        ]
+        if "engine" in table.names:
+            state = _with_rows(state, engines)
+    if measured and state.status in EMPTY:
         return combine([state, Availability(Status.AVAILABLE)])
     return state
 
@@ -67,50 +77,33 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
     return combine(first) if len(first) > 1 else next(iter(first), None)
 
 
-def contradicted(table: Table, column: Column, signals: Iterable[Signal]) -> frozenset[str]:
-    """The JSON paths at or below which a column's numbers are denied by what is said of them.
+def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> bool:
+    """Whether an answer only says why there is none: it is an error, or has no body of its own.
 
-    A number beside ``hasData: false`` is no measurement and must not be shown as one.
+    Then its tables are empty and say why, and that it lacks their fields is no drift.
     """
-    if column.name in table.key or column.dtype not in ("Int64", "Float64"):
-        return frozenset()
-    return frozenset(
-        _json_path(signal.target)
+    given = document if isinstance(document, Mapping) else {}
+    own = (steps(column.pattern)[:1] for table in section for column in table.columns)
+    if any(step in given and step not in ENVELOPE for first in own for step in first):
+        return False
+    return any(
+        signal.scope == "section"
+        and signal.rule in ("transport", "error")
+        and signal.availability.status in EMPTY
         for signal in signals
-        if signal.scope in ("row", "field")
-        and signal.target
-        and signal.availability.status in _EMPTY
-        and _reach(signal.target, column.pattern) is not None
     )
 
 
-def is_denied(path: str, denied: Collection[str]) -> bool:
-    """Whether a value at a JSON path stands at or below one of the denied places.
-
-    Examples
-    --------
-    >>> is_denied("$.points[0].rate", {"$.points[0]"}), is_denied("$.points[1].rate", {"$.p"})
-    (True, False)
-    """
-    while path and path not in denied:
-        path = path[: max(path.rfind("."), path.rfind("["), 0)]
-    return bool(path)
-
-
-def _json_path(target: str) -> str:
-    return f"${target}" if target.startswith("[") else f"$.{target}"
-
-
 def _rank(signal: Signal) -> int:
-    return {"transport": 0, _INFERRED: 2}.get(signal.rule, 1)
+    return {"transport": 0, INFERRED: 2}.get(signal.rule, 1)
 
 
-def _stated(column: Column, signals: list[Signal]) -> Availability:
+def stated(column: Column, signals: list[Signal]) -> Availability:
     """The narrowest statement about a whole column; that of the section if there is none."""
     reaches = [
         (len(steps(signal.target or "")), signal.availability)
         for signal in signals
-        if signal.scope == "field" and _reach(signal.target or "", column.pattern) == "all"
+        if signal.scope == "field" and reach(signal.target or "", column.pattern) == "all"
     ]
     narrowest = max((length for length, _ in reaches), default=0)
     told = [state for length, state in reaches if length == narrowest]
@@ -126,7 +119,7 @@ def _of_rows(column: Column, signals: Iterable[Signal]) -> dict[Availability, No
         for signal in signals
         if signal.scope in ("row", "field")
         and signal.target
-        and _reach(signal.target, column.pattern) == "some"
+        and reach(signal.target, column.pattern) == "some"
     )
 
 
@@ -137,10 +130,6 @@ def _with_rows(state: Availability, rows: list[Availability]) -> Availability:
     return combine(rows if state == UNKNOWN else [state, *rows])
 
 
-def _is_engine(signal: Signal) -> bool:
-    return signal.scope == "engine" and signal.rule != _INFERRED
-
-
 def _of_engine(signal: Signal) -> Availability:
     """What an answer says of one engine, with the engine's id before the service's words."""
     said = signal.availability.reason or str(signal.availability)
@@ -149,7 +138,7 @@ def _of_engine(signal: Signal) -> Availability:
 
 def _unmeasured(signals: list[Signal]) -> bool:
     state = section_state(signals)
-    return state is not None and state.status in _EMPTY
+    return state is not None and state.status in EMPTY
 
 
 @lru_cache(maxsize=4096)
@@ -166,7 +155,7 @@ def steps(path: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _reach(target: str, pattern: str) -> str | None:
+def reach(target: str, pattern: str) -> str | None:
     """Whether a target is about ``all`` of a column, about ``some`` of it, or not at all.
 
     A bare name is about every field of that name and what it encloses.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.rebuilt import rebuild
-from aatoolkit.text import visible
+from aatoolkit.text import markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,13 +149,13 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     def _repr_html_(self) -> str:
         rows = (
             (
-                f"<code>{html.escape(name)}</code>",
+                f"<code>{markup(name)}</code>",
                 f"{self.rows[name]:,}",
-                html.escape(self.shown(name)),
+                markup(self.shown(name)),
             )
             for name in self
         )
-        title = html.escape(f"{self.section}{self._drifted()}")
+        title = markup(f"{self.section}{self._drifted()}")
         return html_table(title, ("table", "rows", "availability"), rows)
 
     def shown(self, name: str) -> str:
@@ -181,8 +180,8 @@ def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> pd.DataFr
     )
 
 
-def html_table(title: str, heads: tuple[str, ...], rows: Any) -> str:
-    """Cells that are HTML already, as a short table for a notebook."""
+def html_table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of cells that are HTML already, under a title that is."""
     head = "".join(f"<th>{name}</th>" for name in heads)
     body = "".join(
         "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>"

@@ -7,6 +7,7 @@ once and then forks, so that hundreds of deaths cost seconds.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import random
@@ -17,6 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,6 +26,9 @@ import pandas as pd
 
 import aatoolkit as aa
 from aatoolkit.files import sweep, writing, writing_folder
+from aatoolkit.payload import Payload
+from aatoolkit.publish import About, publish
+from aatoolkit.section import records
 
 SIZE = 400_000
 """Bytes of a written file: several writes of the system."""
@@ -102,10 +107,36 @@ def _whole(name: str, folder: int) -> int:
     return version
 
 
+def _answers() -> list[aa.Tables]:
+    body = b'{"domains": [{"domain": "a.example", "citations": 1}], "typeBreakdown": []}'
+    columns = (aa.Column("domain", "string"), aa.Column("citations", "Int64"))
+    table = aa.Table("cited", "One row per domain.", records("domains"), "domain", columns)
+    section = aa.Section("cited", "Domains.", table, kept=("typeBreakdown",))
+    moment = datetime(2026, 11, 20, tzinfo=UTC)
+    return [aa.normalize(section, Payload(body, fetched_at=moment, host="acme.example"))]
+
+
+def write_publication(place: Path, version: int) -> None:
+    publish(_answers(), place / "published", About(f"version {version}"), overwrite=True)
+
+
+def read_publication(place: Path) -> int:
+    out = place / "published"
+    there = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    sums = dict(
+        reversed(line.split("  ")) for line in (out / "SHA256SUMS").read_text().splitlines()
+    )
+    assert there == {*sums, "SHA256SUMS"}
+    for name, digest in sums.items():
+        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
+    return int(json.loads((out / "datapackage.json").read_bytes())["title"].split()[1])
+
+
 WRITERS: dict[str, tuple[Callable[[Path, int], None], Callable[[Path], int]]] = {
     "file": (write_file, read_file),
     "parquet": (write_parquet, read_parquet),
     "folder": (write_folder, read_folder),
+    "publication": (write_publication, read_publication),
 }
 
 

@@ -88,6 +88,8 @@ def test_sources_are_the_answers_it_was_read_from(frame: pd.DataFrame) -> None:
         "fetched_at": pd.Timestamp("2026-11-20T07:00:00Z"),
         "sha256": expected.sha256,
         "stale": False,
+        "window_start": "2026-10-22",
+        "window_end": "2026-11-20",
     }
 
 

@@ -98,7 +98,8 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.usefixtures("at_service")
 def test_export_of_some_sections(tmp_path: Path) -> None:
     assert main(["export", "acme.example", "out", "--no-cache", "--section", "crawl"]) == 0
-    assert {path.parent.name for path in tmp_path.rglob("*.parquet")} == {"crawl"}
+    files = [path.relative_to(tmp_path / "out") for path in tmp_path.rglob("*.parquet")]
+    assert {path.parts[0] for path in files} == {"crawl"}
 
 
 @pytest.mark.usefixtures("at_service")
@@ -113,10 +114,66 @@ def test_doctor_tries_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["pandas"]["said"] == pd.__version__
 
 
+@pytest.mark.usefixtures("at_service")
+def test_many_hosts_are_collected_into_folders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosts = ["acme.example", "Globex.example", "hooli.example"]
+    asked = ["collect", *hosts, "--section", "crawl", "--section", "urls", "--no-cache"]
+    assert main([*asked, "--out", "all", "--json"]) == 1, "one host is not visible"
+    printed = capsys.readouterr()
+    acme, globex, hooli = json.loads(printed.out)["hosts"]
+    assert (acme["sections"], acme["errors"], globex["host"]) == (2, {}, "globex.example")
+    assert (hooli["sections"], set(hooli["errors"])) == (0, {"crawl", "urls"})
+    assert "hooli.example crawl failed" in printed.err
+    for host in ("acme.example", "globex.example"):
+        frame = aa.read_parquet(tmp_path / "all" / host / "urls" / "cited_urls.parquet")
+        assert frame.aa.sources.loc[0, "host"] == host
+    assert not (tmp_path / "all" / "hooli.example").exists()
+    assert main([*asked[:3], *asked[4:], "-o", "all", "--workers", "2", "--days", "7"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["host", "acme.example", "globex.example"]
+
+
+@pytest.mark.usefixtures("at_service")
+def test_the_cache_is_told_and_cleared(
+    base_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for host in ("acme.example", "globex.example"):
+        assert main(["read", host, "urls", "--csv"]) == 0
+    assert main(["read", "acme.example", "ads", "--csv"]) == 0
+    capsys.readouterr()
+    assert main(["cache", "info", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["answers"], said["bytes"] > 0) == (3, True)
+    assert [(host["origin"], host["host"], host["answers"]) for host in said["hosts"]] == [
+        (base_url, "acme.example", 2),
+        (base_url, "globex.example", 1),
+    ]
+    assert main(["cache", "info"]) == 0
+    printed = capsys.readouterr()
+    assert "globex.example" in printed.out
+    assert "3 answers" in printed.err
+    assert main(["cache", "clear", "--host", "Acme.example", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["removed"] == 2
+    assert main(["cache", "clear"]) == 0
+    assert "1 answers removed; 0 left" in capsys.readouterr().err
+    assert main(["cache", "info", "--folder", str(tmp_path / "none"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answers"] == 0
+    (tmp_path / "answers.sqlite").write_text("no database at all" * 100)
+    assert main(["cache", "info", "--folder", str(tmp_path)]) == 2
+    assert "clearing it helps" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("asked", "status", "said"),
     [
         ([], 2, "required"),
+        (["cache"], 2, "required"),
+        (["collect", "acme.example"], 2, "required"),
+        (["collect", "acme.example", "-o", "x", "--section", "url"], 2, "urls"),
+        (["cache", "info", "--host", "acme.example"], 2, "goes with clear"),
+        (["cache", "clear", "--host", "a host"], 2, "host"),
         (["read", "acme.example", "domainz"], 2, "domains"),
         (["read", "acme.example", "domains", "--days", "8"], 2, "7, 30, 90"),
         (["read", "acme.example", "domains", "--engine", "a,b"], 2, "comma"),
@@ -148,7 +205,10 @@ def test_without_a_base_url_it_says_what_to_set(capsys: pytest.CaptureFixture[st
     assert "AATOOLKIT_BASE_URL" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["demo", "scope", "read", "export", "doctor", "synth", "serve"])
+@pytest.mark.parametrize(
+    "command",
+    ["demo", "scope", "read", "export", "collect", "cache", "doctor", "synth", "serve"],
+)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert "usage: aatoolkit" in capsys.readouterr().out

@@ -55,6 +55,29 @@ def test_the_levels_are_crossed_with_the_rest_of_the_key() -> None:
     assert whole.aa.codebook["of"].tolist()[:3] == frame.aa.codebook["of"].tolist()
 
 
+@pytest.mark.parametrize("allow_partial", [False, True])
+def test_what_nobody_reported_takes_nothing_from_what_was(allow_partial: bool) -> None:
+    frame = queries()
+    whole = frame.aa.complete(engine=["chatgpt", "perplexity", "grok"])
+    for by in (None, "query"):
+        sums = whole.aa.aggregate(by, "occurrences", allow_partial)
+        plain = frame.aa.aggregate(by, "occurrences", allow_partial)
+        assert sums["occurrences"].tolist() == plain["occurrences"].tolist()
+        assert sums.aa.availability.loc["occurrences", "status"] == "available"
+    engines = whole.aa.aggregate("engine", "occurrences", allow_partial).set_index("engine")
+    assert engines["occurrences"].tolist() == [3, pd.NA, 2]
+    assert engines.loc["grok", "occurrences_availability_cause"] == "no_row"
+    steps = engines.reset_index().aa.aggregate(None, "occurrences", allow_partial)
+    assert steps["occurrences"].tolist() == [5]
+
+
+def test_what_could_not_be_measured_still_does() -> None:
+    whole = queries().aa.complete(engine=["gemini", "claude"], availability=ENGINES)
+    assert whole.aa.aggregate("query", "occurrences")["occurrences"].isna().all()
+    without = queries().aa.complete(engine=["claude"], availability=ENGINES)
+    assert without.aa.aggregate("query", "occurrences")["occurrences"].tolist() == [0, 5]
+
+
 def test_an_engine_that_cannot_report_is_not_applicable() -> None:
     whole = queries().aa.complete(engine=["claude", "gemini", "copilot"], availability=ENGINES)
     added = whole.iloc[3:].drop_duplicates("engine").set_index("engine")[SAID]

@@ -664,7 +664,33 @@ def test_a_body_that_is_no_answer_is_an_error_and_not_kept(
 
 def test_no_content_is_not_no_rows(scripted: Any, fetcher: Any, reply: Any) -> None:
     scripted.script = reply(b"", 204)
-    assert fails(errors.DecodeError, fetcher()).problem == "empty"
+    payload = ask(fetcher(), {"section": "urls"})
+    assert (payload.status, payload.json) == (204, None)
+    with pytest.raises(errors.StatusError) as caught:
+        ask(fetcher(), {})
+    assert caught.value.status == 204
+
+
+def test_what_a_service_says_of_a_section_is_kept_without_the_token(
+    scripted: Any, fetcher: Any, reply: Any, tmp_path: Path
+) -> None:
+    scripted.script = reply({"code": "plan_required", "trace": TOKEN}, 403)
+    payload = ask(fetcher(), {"section": "urls"})
+    assert payload.status == 403
+    assert payload.json["code"] == "plan_required"
+    assert TOKEN.encode() not in payload.body
+    assert cache_info(tmp_path / "cache").answers == 0
+
+
+def test_headers_that_speak_of_availability_are_kept(
+    scripted: Any, fetcher: Any, reply: Any
+) -> None:
+    said = {"X-Data-Availability": "partial", "Set-Cookie": "a=b", "X-Powered-By": "x"}
+    scripted.script = reply({"ok": 1}, headers=said)
+    asking = fetcher()
+    for payload in (ask(asking), ask(asking)):
+        assert payload.headers["x-data-availability"] == "partial"
+        assert not {"set-cookie", "x-powered-by"} & {*payload.headers}
 
 
 def test_nothing_that_answers_is_an_error(scripted: Any, fetcher: Any, waits: list[float]) -> None:

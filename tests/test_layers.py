@@ -63,11 +63,13 @@ ONLY = {
     "duckdb": "aatoolkit/service/",
     "starlette": "aatoolkit/service/",
     "uvicorn": "aatoolkit/service/",
+    "xlsxwriter": "aatoolkit/publish/",
     "ipywidgets": "aatoolkit/widgets/",
     "anywidget": "aatoolkit/widgets/",
     "traitlets": "aatoolkit/widgets/",
     # The accessor names the type of what it gives, and no more.
     "matplotlib": ("aatoolkit/plot/", "aatoolkit/pictured.py"),
+    "IPython": "aatoolkit/notebook.py",
 }
 """Packages that one folder only may import, even at call time."""
 

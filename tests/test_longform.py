@@ -95,17 +95,19 @@ def test_a_frame_without_numbers_has_an_empty_long_form() -> None:
 def test_context_stands_before_the_columns() -> None:
     frame = read("domains", days=7, engine=["gemini", "chatgpt"]).main
     whole = frame.aa.with_context()
-    assert whole.iloc[0, :7].tolist() == [
+    assert whole.iloc[0, :9].tolist() == [
         "acme.example",
         7,
+        pd.Timestamp("2026-10-22"),
+        pd.Timestamp("2026-11-20"),
         "chatgpt,gemini",
         pd.NA,
         pd.NA,
         pd.NA,
         pd.Timestamp("2026-11-20T07:00:00Z"),
     ]
-    assert [*whole.columns[7:]] == [*frame.columns]
-    assert whole.aa.codebook["of"].iloc[7:].tolist() == frame.aa.codebook["of"].tolist()
+    assert [*whole.columns[9:]] == [*frame.columns]
+    assert whole.aa.codebook["of"].iloc[9:].tolist() == frame.aa.codebook["of"].tolist()
     empty = frame.iloc[:0].aa.with_context()
     assert empty.dtypes.tolist() == whole.dtypes.tolist()
     with pytest.raises(AvailabilityError, match="already has"):
@@ -114,7 +116,7 @@ def test_context_stands_before_the_columns() -> None:
 
 def test_context_that_is_not_known_is_missing() -> None:
     frame = attach(pd.DataFrame({"n": [1]}), FrameMetadata(sources=(Source(),)))
-    assert frame.aa.with_context().iloc[0, :7].isna().all()
+    assert frame.aa.with_context().iloc[0, :9].isna().all()
 
 
 @pytest.mark.parametrize("sources", [(), (Source("a.example"), Source("b.example"))])

@@ -30,7 +30,7 @@ from aatoolkit.errors import (
     ScopeError,
 )
 from aatoolkit.measures import COUNT
-from aatoolkit.section import keyed, matrix, pairs, parallel, records, single
+from aatoolkit.section import computed, keyed, matrix, pairs, parallel, records, single
 
 HERE = Path(__file__).parent
 SECTIONS = sections.all()
@@ -616,6 +616,60 @@ def test_short_arrays_whose_positions_mean_something() -> None:
     assert extra(tables)["$.terms[4].e"] == ("5", "wrong type")
 
 
+def bands(text: str) -> list[dict[str, Any]]:
+    """The rows of a table in text, as ``top=3|rest=``."""
+    pairs = (part.partition("=") for part in text.split("|"))
+    return [{"band": band, "n": int(n) if n else None} for band, _, n in pairs]
+
+
+BANDS = table(
+    computed("items[].bands", bands),
+    aa.Column("item", "string", source="^id"),
+    aa.Column("band", "string"),
+    aa.Column("n", "Int64"),
+    aa.Column("place", "Int64", source="#1"),
+    key=("item", "band"),
+)
+
+
+def test_rows_that_a_function_makes_where_no_shape_fits() -> None:
+    items = [{"id": "a", "bands": "top=3|rest="}, {"id": "b", "bands": None}, {"id": "c"}]
+    answer = {"items": [*items, {"id": "d", "bands": "top=7"}]}
+    aa.sections.register(BANDS)
+    try:
+        tables = aa.normalize("odd", answer, strict=True)
+    finally:
+        aa.sections.unregister("odd")
+    assert tables.main.to_numpy(dtype=object, na_value=None).tolist() == [
+        ["a", "top", 3, 1],
+        ["a", "rest", None, 2],
+        ["d", "top", 7, 1],
+    ]
+    assert extra(tables)["$.items[0].bands"] == ('"top=3|rest="', "known")
+    assert "$.items[1].id" in extra(tables)
+    assert tables.rebuild() == answer
+
+
+def test_a_value_of_a_made_row_that_does_not_fit_is_drift_and_no_part_of_the_answer() -> None:
+    section = table(
+        computed("words", lambda words: [{"word": word} for word in words]),
+        aa.Column("word", "string"),
+        key="word",
+    )
+    tables = read(section, {"words": ["a", 5]})
+    assert tables.main["word"].tolist() == ["a", pd.NA]
+    assert ("wrong type", "words.word", 1, "5") in drifts(tables)
+    assert [*extra(tables)] == ["$.words[0]", "$.words[1]"]
+    assert tables.rebuild() == {"words": ["a", 5]}
+
+
+@pytest.mark.parametrize("odd", [lambda text: 1 / 0, lambda text: [5], lambda text: [{"a": {1}}]])
+def test_a_function_that_makes_no_rows_is_refused(odd: Any) -> None:
+    section = table(computed("x", odd), aa.Column("a", "string"), key="a")
+    with pytest.raises(PayloadError, match="the rows of odd could not be made"):
+        read(section, {"x": "y"})
+
+
 def test_a_record_around_no_row_is_kept() -> None:
     section = table(
         records("groups[].actions"),
@@ -689,10 +743,15 @@ def test_a_field_whose_name_merely_begins_alike_says_nothing() -> None:
     assert said.loc["score", "status"] == "available"
 
 
-def test_a_column_that_holds_values_is_not_wholly_unmeasured() -> None:
-    said = states({"status": "not_run", "reason": "No run."})
-    assert said.loc["seen_count"].tolist() == ["partial", "not_run", "No run."]
+def test_words_of_an_unmeasured_section_stay_and_its_numbers_are_denied() -> None:
+    stated = {"status": "not_run", "reason": "No run."}
+    tables = read(THINGS, things(thing(), availability=stated))
+    said = tables.main.aa.availability
+    assert said.loc["name"].tolist() == ["partial", "not_run", "No run."]
+    assert said.loc["seen_count"].tolist() == ["unavailable", "not_run", "No run."]
     assert said.loc["note"].tolist() == ["unavailable", "not_run", "No run."]
+    assert tables.main["seen_count"].isna().all()
+    assert "denied" in tables.extra["why"].tolist()
 
 
 def test_what_an_unmeasured_section_leaves_out_is_unmeasured_not_unknown() -> None:

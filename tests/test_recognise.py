@@ -18,6 +18,9 @@ from aatoolkit.errors import UnknownAvailabilityWarning
 from aatoolkit.recognise import WORDS, Rule, envelope_of, read_word, recognise, tells
 
 VARIANTS = sorted((Path(__file__).parent / "availability").glob("*.json"))
+DECOYS = json.loads((Path(__file__).parent / "decoys.json").read_bytes())
+"""Synthetic answers about business of all kinds, in the words that availability uses too."""
+
 SAMPLES = sorted((Path(__file__).parents[1] / "data" / "samples").glob("*.json"))
 
 REFERENCE: dict[str, Any] = {
@@ -284,7 +287,12 @@ def _last(name: str) -> str:
 
 
 def test_there_are_all_variants() -> None:
-    assert len(VARIANTS) == 42
+    assert len(VARIANTS) == 137
+
+
+@pytest.mark.parametrize("decoy", DECOYS)
+def test_a_decoy_says_nothing(decoy: str) -> None:
+    assert said(DECOYS[decoy]) == {}
 
 
 def test_a_named_field_is_given_the_path_its_column_has() -> None:
@@ -340,9 +348,7 @@ def test_the_body_of_an_error_is_more_precise_than_its_status() -> None:
     assert found.availability == Availability(
         Status.UNAVAILABLE, Cause.WITHHELD, "Not on your plan."
     )
-    assert said({"code": "still_processing", "detail": "No."}, status=409) == {
-        "section": "not_connected"
-    }
+    assert said({"code": "blue_moon", "detail": "No."}, status=409) == {"section": "not_connected"}
     assert said({"code": "processing"}, status=409) == {"section": "pending"}
 
 
@@ -463,12 +469,14 @@ _NAMES = (
     "status state availability available hasData dataStatus coverage errors error "
     "warnings meta unavailable missing engines engineSupport value reason fields data "
     "result section filters notes revenue revenueReason hasRevenue tier points sources "
-    "gateway success code "
+    "gateway success code footnotes _revenue revenue@x .: masked observed collected flag date "
+    "OBS_STATUS total sampled failed _shards collectionGaps missingDays jobStatus path message "
+    "dataAbsentReason columns capabilities engineCoverage dataset phase entitlements final "
 )
 NAMES = st.sampled_from(_NAMES.split())
 _TEXTS = (
     "available unavailable partial pending failed error not_connected in_stock open "
-    "chatgpt insufficient_sample revenue blue_moon true x "
+    "chatgpt insufficient_sample revenue blue_moon true x n/a : * e masked QUEUED 12/30 "
 )
 TEXTS = st.sampled_from(_TEXTS.split()) | st.text(max_size=6)
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS

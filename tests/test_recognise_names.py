@@ -253,16 +253,46 @@ def test_what_a_flag_denies(name: str, word: str) -> None:
 
 @names(
     "hasData noData dataAvailable dataMissing insufficientData lowSample insufficientSample "
-    "measured underpowered calibrating tooThin partial isPartial withheld recalculating "
+    "measured underpowered calibrating tooThin withheld recalculating "
     "unmeasured notMeasured lowVolume dataUnavailable hasEnoughData"
 )
 def test_flags_that_rows_may_carry(name: str) -> None:
     assert "row rows[0]" in {**said({"rows": [{name: True}]}), **said({"rows": [{name: False}]})}
 
 
+@names("partial isPartial incomplete estimated provisional preliminary sampled final complete")
+def test_flags_that_only_points_in_time_carry(name: str) -> None:
+    for flag in (True, False):
+        assert said({"refunds": [{"id": "a", name: flag, "amount": 3}]}) == {}
+    found = [said({"days": [{"day": "2026-11-20", name: flag, "n": 3}]}) for flag in (True, False)]
+    assert "row days[0]" in {**found[0], **found[1]}
+
+
+@names("masked suppressed redacted hidden missing absent isMasked")
+def test_flags_that_count_where_there_is_no_number(name: str) -> None:
+    rows = [{"brand": "a", name: True, "hits": None}, {"brand": "b", name: False, "hits": 3}]
+    assert [*said({"rows": rows})] == ["row rows[0]"]
+    assert said({"rows": [{**rows[0], "hits": 4}, rows[1]]}) == {}
+    assert said({"rows": [rows[0], {**rows[1], "hits": None}]}) == {}
+
+
+@names("collected observed captured recorded ingested reported wasCollected")
+def test_flags_that_deny_a_zero(name: str) -> None:
+    rows = [{"day": "1", name: False, "hits": 0}, {"day": "2", name: True, "hits": 3}]
+    assert said({"rows": rows}) == {"row rows[0]": "unavailable", "row rows[1]": "available"}
+    assert said({"rows": [{**rows[0], "hits": 4}, rows[1]]}) == {}
+
+
+@names("observed captured recorded reported")
+def test_flags_that_deny_a_zero_of_a_day_only(name: str) -> None:
+    rows = [{"ad": "a", name: False, "hits": 0}, {"ad": "b", name: True, "hits": 3}]
+    assert said({"rows": rows}) == {}
+    assert "row rows[0]" in said({"rows": [{**rows[0], "hits": None}, rows[1]]})
+
+
 @names(
-    "available supported connected enabled complete pending missing active verified truncated "
-    "estimated suppressed configured ready locked visible tracked found"
+    "available supported connected enabled complete pending active verified truncated "
+    "estimated configured ready locked visible tracked found"
 )
 def test_flags_that_are_business_in_rows(name: str) -> None:
     assert said({"rows": [{name: True, "v": None}, {name: False, "v": 3}]}) == {}

@@ -197,4 +197,6 @@ def test_what_may_be_asked_in_a_notebook_is_escaped(options: ScopeOptions) -> No
     assert "<img" not in shown
     assert shown.count("&lt;img") == 3
     assert "tex2jax_ignore" in shown
-    assert all(f"<h5>{part} (" in shown for part in ("engines", "topics", "categories", "brands"))
+    assert all(
+        f"<summary>{part} (" in shown for part in ("engines", "topics", "categories", "brands")
+    )

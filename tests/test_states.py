@@ -9,12 +9,10 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Column, Section, Status, Table
-from aatoolkit.recognise import Signal, recognise
+from aatoolkit.recognise import Signal
 from aatoolkit.section import keyed, records
 from aatoolkit.states import (
-    contradicted,
     in_words,
-    is_denied,
     section_state,
     signal_table,
     state_of,
@@ -170,39 +168,6 @@ def test_an_absent_field_is_unknown_unless_the_section_was_not_measured() -> Non
     assert state(POINTS, "label", absent=True, measured=False).cause == Cause.ABSENT
     whole = signal("section", None, NOT_CONNECTED)
     assert state(POINTS, "label", whole, absent=True, measured=False) == NOT_CONNECTED
-
-
-# --- numbers that are denied ----------------------------------------------------------------
-
-
-def test_a_number_beside_a_denial_is_found() -> None:
-    answer = {
-        "points": [
-            {"date": "2026-11-19", "visibility": 0, "hasData": False},
-            {"date": "2026-11-20", "visibility": 0.4, "hasData": True},
-        ]
-    }
-    found = recognise(answer)
-    assert contradicted(POINTS, POINTS["visibility"], found) == {"$.points[0]"}
-    assert contradicted(POINTS, POINTS["date"], found) == frozenset()
-    assert contradicted(POINTS, POINTS["label"], found) == frozenset()
-    assert contradicted(KPIS, KPIS["value"], found) == frozenset()
-
-
-def test_a_thin_number_is_kept() -> None:
-    found = recognise({"points": [{"visibility": 0.4, "tier": "underpowered"}]})
-    assert found[0].availability.status == Status.PARTIAL
-    assert contradicted(POINTS, POINTS["visibility"], found) == frozenset()
-
-
-def test_what_is_denied_is_at_or_below_the_place() -> None:
-    denied = {"$.a[1]", '$.k["x.y"]', "$[0]"}
-    assert is_denied("$.a[1]", denied)
-    assert is_denied("$.a[1].b[0].c", denied)
-    assert is_denied("$[0].n", denied)
-    assert not is_denied("$.a[10].b", denied)
-    assert not is_denied("$.a", denied)
-    assert not is_denied("$", denied)
 
 
 # --- end to end -----------------------------------------------------------------------------

@@ -117,9 +117,8 @@ def test_an_answer_of_the_cache_is_recorded_with_its_own_time(
         (404, {"error": {"code": "not_visible", "message": "no"}}, errors.NotFound),
         (403, b"<html>no</html>", errors.NotVisible),
         (400, {"error": {"parameter": "engine", "allowed": ["x"]}}, errors.BadRequest),
-        (409, {"error": "not connected"}, errors.StatusError),
+        (406, {"error": "no"}, errors.StatusError),
         (502, {}, errors.ServerFailed),
-        (204, b"", errors.DecodeError),
     ],
 )
 def test_an_error_about_the_question_is_kept_and_comes_again(
@@ -139,6 +138,29 @@ def test_an_error_about_the_question_is_kept_and_comes_again(
     assert {name: getattr(again.value, name) for name in kind.facts} == {
         name: getattr(first.value, name) for name in kind.facts
     }
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (202, {"status": "pending"}),
+        (204, b""),
+        (404, {"error": {"code": "not_configured", "message": "no such data"}}),
+        (409, {"error": {"code": "not_connected", "message": "connect it first"}}),
+    ],
+)
+def test_an_answer_that_says_why_there_is_none_is_kept_as_it_is(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any, status: int, body: Any
+) -> None:
+    scripted.script = reply(body, status)
+    before = live.read("crawl")
+    (record,) = study.records
+    assert (record.status, record.error) == (status, None)
+    after = replayed(study).read("crawl")
+    assert after.words == before.words
+    assert after.availability.equals(before.availability)
+    assert all(words.startswith("unavailable") for words in after.words.values())
+    assert study.seal() == study.verify(replay=True).digest
 
 
 @pytest.mark.parametrize(
@@ -278,7 +300,7 @@ def test_a_study_begins_in_an_empty_folder_only(study: aa.Study, tmp_path: Path)
         aa.Study.create(tmp_path / "file")
     with pytest.raises(errors.StudyError, match="there is no study"):
         aa.Study(tmp_path / "nowhere")
-    with pytest.raises(errors.StudyError, match="cannot be used"):
+    with pytest.raises(errors.StudyError, match="there is no study"):
         aa.Study.resume(tmp_path)
 
 
@@ -463,8 +485,6 @@ def test_a_replay_is_the_same_everywhere_and_has_no_network(
         done = subprocess.run(
             [
                 sys.executable,
-                "-X",
-                "utf8",
                 "-W",
                 "error",
                 "-c",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -115,6 +116,30 @@ def test_two_thousand_random_changes_are_all_found(folder: Path) -> None:
     assert aa.Study(folder).verify()
 
 
+def test_random_damage_never_escapes_as_another_error(folder: Path) -> None:
+    draw = random.Random(11)
+    attempts: list[Callable[[aa.Study], object]] = [
+        lambda study: study.records,
+        lambda study: study.about,
+        lambda study: study.project(HOST).read("domains", days=7),
+        lambda study: aa.Study.resume(study.path),
+    ]
+    for name in ("manifest.jsonl", "study.json"):
+        data = (folder / name).read_bytes()
+        for _ in range(150):
+            damaged = bytearray(data)
+            for _ in range(draw.randrange(1, 4)):
+                at = draw.randrange(len(damaged))
+                damaged[at : at + draw.randrange(3)] = draw.randbytes(draw.randrange(3))
+            (folder / name).write_bytes(damaged)
+            study = aa.Study(folder)
+            for attempt in attempts:
+                with contextlib.suppress(errors.StudyError):
+                    attempt(study)
+            assert repr(study).startswith("<Study")
+        (folder / name).write_bytes(data)
+
+
 def test_every_bit_of_the_small_files_counts(folder: Path) -> None:
     for name in ("study.json", "SHA256SUMS"):
         file = folder / name
@@ -189,7 +214,7 @@ def test_whoever_seals_anew_cannot_forge_the_digest(folder: Path) -> None:
 def test_other_tables_are_told_from_altered_bytes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aatoolkit.study import study as module
+    from aatoolkit.study import contents as module
 
     real = module.hashes_of
 

@@ -1,4 +1,6 @@
-"""The command line, ``aatoolkit``: demo, scope, read, export, report, doctor, synth, serve.
+"""The command line, ``aatoolkit``.
+
+demo, scope, read, export, report, collect, study, cache, doctor, synth, serve.
 
 Data goes to standard output, notes and progress to standard error. The exit code is 0 when
 all went well, 1 when something failed, 2 when the command was not understood.
@@ -11,14 +13,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aatoolkit.cli import parser
 from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
 from aatoolkit.scope import FILTERS, Scope
 
 if TYPE_CHECKING:
-    from aatoolkit.client import Project
+    from aatoolkit.client import Client
+    from aatoolkit.projects import Project
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,16 +75,15 @@ def _asked_scope(asked: argparse.Namespace) -> Scope:
     return Scope(days=asked.days, **{name: tuple(getattr(asked, name)) for name in FILTERS})
 
 
-def _project(asked: argparse.Namespace) -> Project:
-    from aatoolkit.client import project
+def _client(asked: argparse.Namespace, **more: Any) -> Client:
+    from aatoolkit.client import Client
 
-    return project(
-        asked.host,
-        base_url=asked.base_url,
-        token=_token(asked.token_file),
-        cache=not asked.no_cache,
-        offline=asked.offline,
-    )
+    token = _token(asked.token_file)
+    return Client(asked.base_url, token, cache=not asked.no_cache, offline=asked.offline, **more)
+
+
+def _project(asked: argparse.Namespace) -> Project:
+    return _client(asked).project(asked.host)
 
 
 def _token(file: Path | None) -> str | None:
@@ -142,6 +144,68 @@ def _report(asked: argparse.Namespace) -> int:
     return report.page(dataset, asked.out, asked.json)
 
 
+def _collect(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report
+
+    scope = _asked_scope(asked)
+    with _client(asked, workers=asked.workers) as client:
+        datasets = client.datasets(asked.hosts, scope, asked.sections, progress=True)
+        return report.collected(datasets, asked.out, asked.json)
+
+
+def _cache(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import report
+    from aatoolkit.hosts import canonical_host
+    from aatoolkit.http import cache_info, clear_cache
+
+    if asked.action == "info":
+        if asked.host is not None:
+            raise ConfigurationError("--host goes with clear; info tells all", setting="host")
+        report.cache(cache_info(asked.folder), asked.json)
+        return 0
+    host = None if asked.host is None else canonical_host(asked.host)
+    report.cleared(clear_cache(asked.folder, host), cache_info(asked.folder), asked.json)
+    return 0
+
+
+def _study_record(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    scope = _asked_scope(asked)
+    with _project(asked) as project:
+        return study.record(asked, project, scope, note)
+
+
+def _study_show(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.show(asked)
+
+
+def _study_verify(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.verify(asked, note)
+
+
+def _study_diff(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.diff(asked, note)
+
+
+def _study_pack(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.pack(asked, note)
+
+
+def _study_publish(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import study
+
+    return study.publish(asked, note)
+
+
 def _doctor(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import doctor, report
 
@@ -174,6 +238,14 @@ COMMANDS: dict[str, parser.Command] = {
     "read": _read,
     "export": _export,
     "report": _report,
+    "collect": _collect,
+    "cache": _cache,
+    "study record": _study_record,
+    "study show": _study_show,
+    "study verify": _study_verify,
+    "study diff": _study_diff,
+    "study pack": _study_pack,
+    "study publish": _study_publish,
     "doctor": _doctor,
     "synth": _synth,
     "serve": _serve,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from aatoolkit import __version__
 from aatoolkit.scope import DAYS, FILTERS
@@ -28,10 +29,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     listed = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     def command(name: str, doc: str) -> argparse.ArgumentParser:
-        added = listed.add_parser(name, help=doc, description=f"{doc[0].upper()}{doc[1:]}.")
-        added.set_defaults(run=commands[name])
-        added.add_argument("--json", action="store_true", help="print JSON")
-        return added
+        return _command(listed, name, doc, commands[name])
 
     demo = command("demo", "read everything from an embedded service")
     demo.add_argument(
@@ -86,6 +84,34 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _filters(report)
     _connection(report)
 
+    collect = command("collect", "write every table of many hosts as Parquet, host by host")
+    collect.add_argument("hosts", metavar="HOST", nargs="+", help="the projects' domains")
+    collect.add_argument(
+        "--out",
+        "-o",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="where the files go: DIR/HOST/SECTION/TABLE.parquet",
+    )
+    _sections(collect)
+    collect.add_argument(
+        "--workers", type=int, default=8, help="answers asked for at once (default: %(default)s)"
+    )
+    _filters(collect)
+    _connection(collect)
+
+    cache = command("cache", "say what answers are kept, or remove them")
+    cache.add_argument(
+        "action", choices=("info", "clear"), help="info: sizes by host; clear: remove answers"
+    )
+    cache.add_argument(
+        "--folder", type=Path, metavar="DIR", help="where the cache is (default: the user's own)"
+    )
+    cache.add_argument("--host", metavar="HOST", help="clear the answers of this host only")
+
+    _study(listed, commands)
+
     doctor = command("doctor", "say what is installed, set and reachable")
     doctor.add_argument("host", metavar="HOST", nargs="?", help="a project to try to reach")
     _connection(doctor)
@@ -131,7 +157,79 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     return parser
 
 
-def _sections(parser: argparse.ArgumentParser) -> None:
+def _command(listed: Any, name: str, doc: str, run: Command) -> argparse.ArgumentParser:
+    added: argparse.ArgumentParser = listed.add_parser(
+        name, help=doc, description=f"{doc[0].upper()}{doc[1:]}."
+    )
+    added.set_defaults(run=run)
+    added.add_argument("--json", action="store_true", help="print JSON")
+    return added
+
+
+def _study(listed: Any, commands: Mapping[str, Command]) -> None:
+    """The commands that make and check studies."""
+    doc = "record, check, compare and publish studies"
+    study = listed.add_parser("study", help=doc, description=f"{doc.capitalize()}.")
+    actions = study.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, doc: str) -> argparse.ArgumentParser:
+        added = _command(actions, name, doc, commands[f"study {name}"])
+        if name == "record":
+            added.add_argument("host", metavar="HOST", help="the project's domain")
+        added.add_argument(
+            "study", type=Path, metavar="DIR", help="the study's folder, or its file if packed"
+        )
+        return added
+
+    record = command("record", "read scope options and sections into a study, and seal it")
+    record.add_argument("--title", help="what a new study is about, in a line")
+    record.add_argument("--description", metavar="TEXT", help="the same, at length")
+    record.add_argument(
+        "--creator",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="creators",
+        help="who makes a new study; may be repeated",
+    )
+    read = record.add_mutually_exclusive_group()
+    _sections(read)
+    read.add_argument(
+        "--all-sections",
+        action="store_const",
+        const=None,
+        dest="sections",
+        help="all 17 sections (the default)",
+    )
+    _filters(record)
+    _connection(record)
+    command("show", "say what a study holds")
+    verify = command("verify", "find any byte that was altered, taken away or added")
+    verify.add_argument(
+        "--replay", action="store_true", help="make the tables again, and compare them too"
+    )
+    diff = command("diff", "say what changed; exits with 0 if nothing did, 1 if something, else 2")
+    diff.add_argument("other", type=Path, metavar="OTHER", help="the study to compare it with")
+    pack = command("pack", "put a study into one file")
+    pack.add_argument("file", type=Path, metavar="FILE", help="the zip file to write")
+    publish = command("publish", "put the tables of a study into a folder for others to use")
+    publish.add_argument("out", type=Path, metavar="OUT", help="the folder to write")
+    publish.add_argument(
+        "--redact",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="leave out a column, a TABLE.COLUMN, or texts: all columns of words; may be repeated",
+    )
+    publish.add_argument("--excel", action="store_true", help="write a workbook too")
+    publish.add_argument("--csv", action="store_true", help="write CSV too")
+    publish.add_argument("--licence", metavar="SPDX", help="such as CC-BY-4.0")
+    publish.add_argument(
+        "--overwrite", action="store_true", help="replace an earlier publication in that folder"
+    )
+
+
+def _sections(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--section",
         action="append",

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from aatoolkit.cli.doctor import Finding
     from aatoolkit.dataset import Dataset
-    from aatoolkit.scope import ScopeOptions
+    from aatoolkit.http import CacheInfo
+    from aatoolkit.scope import Scope, ScopeOptions
     from aatoolkit.tables import Tables
 
 
@@ -56,6 +57,32 @@ def page(dataset: Dataset, path: Path, json: bool) -> int:
         _note(f"aatoolkit: {name} failed: {error}")
     _note(f"a report of {len(dataset)} sections is in {written}")
     return 1 if failed else 0
+
+
+def collected(datasets: Iterable[tuple[str, Scope, Dataset]], folder: Path, json: bool) -> int:
+    """Write the tables of each host as they come in, say how many; 1 if an answer failed."""
+    from aatoolkit.parquet import write_tables
+
+    told: list[dict[str, Any]] = []
+    for host, _, dataset in datasets:
+        place = folder / host
+        facts = {
+            "host": host,
+            "sections": len(dataset),
+            "rows": sum(rows for tables in dataset.values() for rows in tables.rows.values()),
+            "files": sum(len(list(write_tables(tables, place))) for tables in dataset.values()),
+            "errors": {name: str(error) for name, error in dataset.errors.items()},
+        }
+        for name, error in dataset.errors.items():
+            _note(f"aatoolkit: {host} {name} failed: {error}")
+        told.append(facts)
+    heads = ("host", "sections", "rows", "files", "failed")
+    if json:
+        _json({"folder": str(folder), "hosts": told})
+    else:
+        grid(heads, ({**facts, "errors": len(facts["errors"])}.values() for facts in told))
+    _note(f"{sum(facts['files'] for facts in told)} Parquet files are in {folder}")
+    return 1 if any(facts["errors"] for facts in told) else 0
 
 
 def scope_options(options: ScopeOptions, json: bool) -> None:
@@ -112,6 +139,25 @@ def table(tables: Tables, name: str | None, *, json: bool, csv: bool, out: Path 
     else:
         grid(frame.columns, frame.itertuples(index=False))
     _note(f"{name}: {tables.rows[name]} rows, {visible(tables.words[name])}")
+
+
+def cache(info: CacheInfo, json: bool) -> None:
+    """Print what a cache holds, host by host."""
+    heads = ("origin", "host", "answers", "bytes", "oldest", "newest")
+    if json:
+        told = {**vars(info), "hosts": [vars(host) for host in info.hosts]}
+        _json(told)
+        return
+    grid(heads, ([getattr(host, name) for name in heads] for host in info.hosts))
+    _note(f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}")
+
+
+def cleared(count: int, left: CacheInfo, json: bool) -> None:
+    """Print how many answers were removed, and what is left."""
+    if json:
+        _json({"removed": count, "answers": left.answers, "bytes": left.bytes})
+        return
+    _note(f"{count} answers removed; {left.answers} left, {left.bytes:,} bytes in {left.folder}")
 
 
 def findings(found: Sequence[Finding], json: bool) -> None:

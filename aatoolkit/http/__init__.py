@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.call import ending_together
 from aatoolkit.http.fetcher import MAX_BODY, Fetcher
 from aatoolkit.http.place import default_folder
 from aatoolkit.http.secret import Secret
@@ -18,5 +17,4 @@ __all__ = [
     "cache_info",
     "clear_cache",
     "default_folder",
-    "ending_together",
 ]

@@ -6,13 +6,13 @@ server can make a call last longer or grow larger than it may, whatever it sends
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from aatoolkit.http.secret import Secret
+from aatoolkit.together import is_stopped
 
 STEP = 0.1
 """The longest, in seconds, that anything waits before it looks up again."""
@@ -51,7 +51,6 @@ class Call:
         self.ends = time.monotonic() + seconds
         self._token = token
         self._bytes = HEAD
-        self._stop = _STOP.get()
 
     @staticmethod
     def current() -> Call:
@@ -80,7 +79,7 @@ class Call:
         Late, Stopped
             If none are.
         """
-        if self._stop is not None and self._stop.is_set():
+        if is_stopped():
             raise Stopped
         left = self.ends - time.monotonic()
         if left <= 0:
@@ -118,29 +117,6 @@ class Call:
 
 
 _CURRENT: ContextVar[Call] = ContextVar("call")
-_STOP: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
-
-
-@contextmanager
-def ending_together() -> Iterator[None]:
-    """End, with the block, the calls that were begun in it and still last.
-
-    Calls belong to it in threads too, if they run in a copy of the context. They end in an
-    error, within a moment; nobody is left to see it.
-    """
-    stop = threading.Event()
-    before = _STOP.set(stop)
-    try:
-        yield
-    finally:
-        _STOP.reset(before)
-        stop.set()
-
-
-def is_stopped() -> bool:
-    """Whether the calls around have ended."""
-    stop = _STOP.get()
-    return stop is not None and stop.is_set()
 
 
 def pause(seconds: float) -> None:

@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 from aatoolkit import errors, strictjson
+from aatoolkit.payload import NO_CONTENT
+from aatoolkit.recognise import speaks
 from aatoolkit.strictjson import excerpt
 
-ANSWERS = frozenset({200, 201, 202, 203, 204})
-"""The statuses under which an answer may come."""
+ANSWERS = frozenset({200, 201, 202, 203})
+"""The statuses under which an answer may come; `is_reason` knows others of a section."""
 
 _SHOWN = 1 << 12
 _SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
@@ -29,10 +31,12 @@ def judge(
 ) -> errors.FetchError | None:
     """The error that a response is, or None if it is an answer.
 
-    An answer is one JSON object or list, with a status that says success. ``mask`` is applied to
-    whatever of the body an error repeats.
+    An answer is one JSON object or list, with a status that says success; or it says of a
+    section why there is none. ``mask`` is applied to whatever of the body an error repeats.
     """
     facts: dict[str, Any] = {"url": url, "status": status}
+    if is_reason(url, status, body):
+        return None
     if status not in ANSWERS:
         return _refusal(status, headers, mask(body), facts)
     try:
@@ -45,6 +49,18 @@ def judge(
         message, problem = "the answer is neither a JSON object nor a list", "wrong_type"
     shown = excerpt(mask(body[:_SHOWN]))
     return errors.DecodeError(message, problem=problem, excerpt=shown, **facts)
+
+
+def is_reason(url: str, status: int, body: bytes) -> bool:
+    """Whether a response says why a section has no answer, as `aatoolkit.recognise` reads it."""
+    if status == 200 or "section" not in parse_qs(urlsplit(url).query):
+        return False
+    if status in NO_CONTENT and not body:
+        return True
+    try:
+        return speaks(status, strictjson.decode(body))
+    except errors.DecodeError:
+        return False
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from aatoolkit.errors import DeadlineExceeded, FetchError
-from aatoolkit.http.call import STEP, is_stopped
+from aatoolkit.http.call import STEP
+from aatoolkit.together import is_stopped
 
 T = TypeVar("T")
 

@@ -59,8 +59,13 @@ _MISHAPS: tuple[tuple[tuple[type[BaseException], ...], Mishap], ...] = (
     ((Silent,), Mishap("no connection in time")),
     ((ConnectionRefusedError,), Mishap("the connection was refused")),
     (
-        (ssl.SSLCertVerificationError, urllib3.SSLError, requests.exceptions.SSLError),
+        (ssl.SSLCertVerificationError,),
         Mishap("the service could not prove who it is (TLS)", again=False),
+    ),
+    ((ssl.SSLEOFError,), Mishap("the connection broke off")),
+    (
+        (ssl.SSLError, urllib3.SSLError, requests.exceptions.SSLError),
+        Mishap("there is no agreement on an encrypted connection (TLS)", again=False),
     ),
     ((requests.exceptions.ProxyError,), Mishap("the proxy could not be used")),
     ((requests.exceptions.Timeout,), Mishap("the service went silent")),

@@ -12,7 +12,6 @@ from aatoolkit.errors import ConfigurationError
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _ODD = re.compile(r"[+/=~]")
 _FORMS = ("%{:02X}", "%{:02x}", "\\u{:04X}", "\\u{:04x}", "&#{:d};", "&#x{:X};", "&#x{:x};")
-_ESCAPE = re.compile(rb"(?:\\u00|%)([0-7][0-9a-fA-F])")
 _PART = 12
 _CHANCE = 8
 _PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
@@ -51,17 +50,10 @@ class Secret:
         ConfigurationError
             If it is not; the message says where, and holds no part of the token.
         """
-        value = self.reveal()
-        if not value:
-            raise ConfigurationError("the token is empty; give one, or none", setting="token")
-        match = _B64TOKEN.match(value)
-        end = match.end() if match else 0
-        if end < len(value):
-            raise ConfigurationError(
-                f"character {end + 1} of the token cannot stand in a token: letters, digits and "
-                "-._~+/ can, and = at its end; was it copied whole?",
-                setting="token",
-            )
+        # Found out elsewhere: the frame that raises holds neither the token nor a match in it.
+        flaw = _flaw(self.reveal())
+        if flaw is not None:
+            raise ConfigurationError(flaw, setting="token")
         return self
 
     def is_in(self, text: bytes) -> bool:
@@ -73,13 +65,15 @@ class Secret:
         (True, False)
         """
         token = self.reveal()
-        spellings = {
-            *self._spellings(),
-            *(token.encode(coding) for coding in ("utf-16-le", "utf-16-be")),
-            *(form for form in _base64_forms(token.encode()) if len(form) >= _CHANCE),
-        }
-        plain = _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), text)
-        return any(each and (each in text or each in plain) for each in spellings)
+        # What every plain spelling has in common is looked for first: answers are long.
+        common = max(_ODD.split(token), key=len).encode()
+        if common in text and any(each in text for each in self._spellings()):
+            return True
+        # Both orders of UTF-16 hold what is between the first byte and the last.
+        wide = token.encode("utf-16-le")[:-1]
+        return wide in text or any(
+            form in text for form in set(_base64_forms(token.encode())) if len(form) >= _CHANCE
+        )
 
     @property
     def is_distinct(self) -> bool:
@@ -122,6 +116,20 @@ class Secret:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         self.__reduce__()
+
+
+def _flaw(token: str) -> str | None:
+    """What keeps a token from being one."""
+    if not token:
+        return "the token is empty; give one, or none"
+    match = _B64TOKEN.match(token)
+    end = match.end() if match else 0
+    if end == len(token):
+        return None
+    return (
+        f"character {end + 1} of the token cannot stand in a token: letters, digits and -._~+/ "
+        "can, and = at its end; was it copied whole?"
+    )
 
 
 def _base64_forms(token: bytes) -> Iterator[bytes]:

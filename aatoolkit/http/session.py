@@ -67,9 +67,10 @@ def send(session: requests.Session, request: requests.PreparedRequest, timeout: 
         If no answer came back.
     """
     url = str(request.url)
-    options: dict[str, Any] = {"verify": True, "cert": None, "proxies": {}}
-    if not _is_loopback(url):
-        options = dict(session.merge_environment_settings(url, {}, None, None, None))
+    settings: Any = session.merge_environment_settings(url, {}, None, None, None)
+    options: dict[str, Any] = dict(settings)
+    if _is_loopback(url):
+        options["proxies"] = {}
     if isinstance(session, CachedSession):
         options["force_refresh"] = True
     return session.send(

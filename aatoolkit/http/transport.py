@@ -28,10 +28,11 @@ from aatoolkit.http.mishap import LATE, Mishap, NoBundle, UnfitProxy, let_go, mi
 from aatoolkit.http.retry import Failure, may_pass
 from aatoolkit.http.secret import Secret
 from aatoolkit.http.wire import POOLS, tls_context
+from aatoolkit.recognise import tells
 from aatoolkit.strictjson import excerpt
 
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
-"""The response headers that anything above sees."""
+"""The response headers that anything above sees, beside those that speak of availability."""
 
 WORDS = 1 << 16
 """How much of the body is read where the status says that it is no answer, in bytes."""
@@ -196,9 +197,10 @@ class Transport(HTTPAdapter):
             return Failure(error, again=may_pass(error), wait=retry_after(headers))
         answer = Answer()
         answer.status_code, answer.url, answer.request = status, url, request
-        answer.headers.update({name: headers[name] for name in KEPT_HEADERS if name in headers})
+        answer.headers.update({name: value for name, value in headers.items() if _is_kept(name)})
         answer.fetched_at = datetime.now(UTC)
-        answer._content = body
+        # Errors may repeat what was sent.
+        answer._content = body if status in ANSWERS else self._masked(body)
         return answer
 
     def _failure(self, what: Mishap, received: _Received) -> Failure:
@@ -249,3 +251,7 @@ def _refuse_unfit(url: str, options: Mapping[str, Any]) -> None:
     bundle = options.get("verify")
     if isinstance(bundle, str) and not Path(bundle).exists():
         raise NoBundle
+
+
+def _is_kept(header: str) -> bool:
+    return header.lower() in KEPT_HEADERS or tells(header)

@@ -40,14 +40,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from aatoolkit.recognise import engines, objects, rows, transport
+from aatoolkit.recognise import engines, footnotes, objects, rows, transport
 from aatoolkit.recognise.answer import Answer
 from aatoolkit.recognise.common import envelope_of
 from aatoolkit.recognise.phrases import WORDS
-from aatoolkit.recognise.signals import REFERENCE, Rule, Signal, raw
-from aatoolkit.recognise.transport import tells
+from aatoolkit.recognise.roles import is_size
+from aatoolkit.recognise.signals import Signal, raw
+from aatoolkit.recognise.transport import speaks, tells
 from aatoolkit.recognise.words import read_word
 from aatoolkit.scope import ScopeOptions
+from aatoolkit.statement import REFERENCE, Rule
 from aatoolkit.vectors import step
 
 __all__ = [
@@ -56,8 +58,10 @@ __all__ = [
     "Rule",
     "Signal",
     "envelope_of",
+    "is_size",
     "read_word",
     "recognise",
+    "speaks",
     "tells",
 ]
 
@@ -111,6 +115,7 @@ def recognise(
         transport.of_headers(answer, headers or {})
         stated = _by_rule(document, rule)
         if stated is None:
+            answer.footnotes = footnotes.marks(document)
             objects.walk(answer)
             rows.walk(answer)
         else:
@@ -125,30 +130,33 @@ def _by_rule(document: Any, rule: Rule | None) -> list[Signal] | None:
     stated = known.find(document)
     if stated is None or (rule is None and not known.is_whole(stated)):
         return None
-    return list(_signals(stated, known))
+    return list(_signals(stated, known)) or None
 
 
 def _signals(stated: Mapping[str, Any], rule: Rule) -> Iterator[Signal]:
+    at = "$" + "".join(map(step, rule.steps))
     if rule.status in stated:
-        yield _signal("section", None, stated, f"${step(rule.at)}", rule)
+        yield _signal("section", None, stated, at, rule)
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         narrower = stated.get(name)
         if isinstance(narrower, dict):
-            path = f"${step(rule.at)}{step(name)}"
             for target, state in narrower.items():
                 given = state if isinstance(state, dict) else {rule.status: state}
-                yield _signal(scope, target, given, path + step(target), rule)
+                yield _signal(scope, target, given, f"{at}{step(name)}{step(target)}", rule)
 
 
 def _signal(
     scope: str, target: str | None, given: Mapping[str, Any], path: str, rule: Rule
 ) -> Signal:
-    sample_size = given.get(rule.sample_size)
-    as_of = given.get(rule.as_of)
+    word, sample_size, as_of = map(given.get, (rule.status, rule.sample_size, rule.as_of))
+    if isinstance(word, bool):
+        word = "available" if word else "unavailable"
     return Signal(
         scope,
         target,
-        read_word(given.get(rule.status), given.get(rule.reason)),
+        read_word(
+            rule.words.get(word, word) if isinstance(word, str) else word, given.get(rule.reason)
+        ),
         sample_size if type(sample_size) is int else None,
         as_of if isinstance(as_of, str) else None,
         path,

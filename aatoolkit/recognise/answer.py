@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
@@ -9,13 +10,13 @@ from typing import Any
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.recognise.keys import denial, subject
-from aatoolkit.recognise.roles import fold, is_echo, is_holder, is_size
+from aatoolkit.recognise.roles import fold, is_echo, is_footnotes, is_holder, is_size
 from aatoolkit.recognise.signals import Signal, raw
 from aatoolkit.recognise.words import tokens
-from aatoolkit.vectors import MISSING, Vector
+from aatoolkit.vectors import Vector
 
 _DEEPEST = 24
-_MOST_FIELDS = 300
+MOST_FIELDS = 300
 """An object with more keys than this holds data by key: its keys are no field names."""
 
 ENGINE_IDS = frozenset(
@@ -28,10 +29,10 @@ ENGINE_IDS = frozenset(
 )
 """Engines that are known whatever the answer says; others come from the scope options."""
 
-_THINNED = (Cause.PENDING, Cause.INSUFFICIENT_SAMPLE)
 _FORM = {
     *("days", "limit", "offset", "page", "version", "status", "code", "retry", "progress", "eta"),
-    *("seconds", "after", "interval", "minimum", "required", "threshold"),
+    *("seconds", "after", "interval", "minimum", "required", "threshold", "needed", "percent"),
+    *("percentage", "pct", "took", "elapsed", "duration", "ms", "timestamp", "id", "code"),
 }
 """Numbers under such names describe the answer or the call, and measure nothing."""
 
@@ -47,6 +48,8 @@ class Answer:
         self.envelope = frozenset(envelope)
         self.found: list[Signal] = []
         self.prose: list[tuple[str, str, Any]] = []
+        self.spoken: set[str] = set()
+        self.footnotes: dict[str, str] = {}
 
     def add(
         self,
@@ -83,7 +86,20 @@ class Answer:
 
     def knows(self, name: str) -> bool:
         """Whether a name is that of a field of the answer, or a path into it."""
-        return fold(name) in self._places or any(sign in name for sign in ".[")
+        first = re.split(r"[.\[{]", name, maxsplit=1)[0]
+        return fold(name) in self._places or (first != name and fold(first) in self._places)
+
+    def holds(self, name: str) -> bool:
+        """Whether the field of a name holds a number other than 0 anywhere."""
+        return fold(name.rpartition(".")[2]) in self._counting
+
+    @cached_property
+    def _counting(self) -> set[str]:
+        return {
+            fold(_name(steps))
+            for steps, vector in self.vectors
+            if steps and any(type(value) in (int, float) and value for value in vector.values)
+        }
 
     def is_engine(self, name: str) -> bool:
         """Whether a name is the id of an engine."""
@@ -91,18 +107,50 @@ class Answer:
 
     def weighed(self, state: Availability) -> Availability:
         """A state of the whole answer: what is pending or thin is partial beside numbers."""
-        return weighed(state, self.measured)
+        return weighed(state, self._numbers)
 
-    @cached_property
+    @property
     def measured(self) -> bool:
         """Whether the answer gives any number that is not a count of its own form."""
+        return bool(self._numbers)
+
+    @cached_property
+    def is_listing(self) -> bool:
+        """Whether the answer holds records of numbers."""
         return any(
-            type(value) in (int, float)
+            Each() in steps and type(value) in (int, float)
+            for steps, vector in self.vectors
+            for value in vector.values
+        )
+
+    @property
+    def counted(self) -> bool:
+        """Whether the answer gives any such number other than 0."""
+        return any(self._numbers)
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """Whether the answer measured nothing, and a list or null stands where it would."""
+        empty = [
+            not value
+            for steps, vector in self.vectors
+            if steps and not any(isinstance(step, Each) for step in steps)
+            for value in vector.values
+            if value is None or type(value) is list
+        ]
+        return bool(empty) and all(empty) and not self.measured
+
+    @cached_property
+    def _numbers(self) -> set[bool]:
+        """Whether the numbers that the answer gives are 0 or not; empty where it gives none."""
+        return {
+            value != 0
             for steps, vector in self.vectors
             if steps and not _FORM & {*tokens(_name(steps))}
             if Each() in steps or not is_size(_name(steps))
             for value in vector.values
-        )
+            if type(value) in (int, float)
+        }
 
     @cached_property
     def vectors(self) -> list[tuple[tuple[Step, ...], Vector]]:
@@ -119,9 +167,15 @@ class Answer:
         return places
 
 
-def weighed(state: Availability, measured: bool) -> Availability:
-    """What is pending or thin is partial where numbers are given, unavailable where not."""
-    if measured and state.status == Status.UNAVAILABLE and state.cause in _THINNED:
+def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
+    """What is pending or thin is partial where numbers are given, unavailable where not.
+
+    ``numbers`` tells of each number whether it is other than 0: a sample may well be thin and
+    its count 0, but a 0 beside what is still to come was not measured.
+    """
+    thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
+    begun = state.cause == Cause.PENDING and any(numbers)
+    if state.status == Status.UNAVAILABLE and (thin or begun):
         return Availability(Status.PARTIAL, state.cause, state.reason)
     return state
 
@@ -131,7 +185,7 @@ def _vectors(root: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
     while waiting:
         steps, vector = waiting.pop()
         yield steps, vector
-        kinds = set(map(type, vector.values))
+        kinds = vector.kinds
         if len(steps) >= _DEEPEST:
             continue
         if list in kinds:
@@ -141,9 +195,8 @@ def _vectors(root: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
 
 
 def _below(steps: tuple[Step, ...], vector: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
-    objects = [value for value in vector.values if type(value) is dict]
-    names = dict.fromkeys(name for one in objects for name in one)
-    if len(names) > _MOST_FIELDS:
+    names = vector.fields()
+    if len(names) > MOST_FIELDS:
         yield (*steps, Entries()), vector.entries()
         return
     for name in names:
@@ -153,13 +206,9 @@ def _below(steps: tuple[Step, ...], vector: Vector) -> Iterator[tuple[tuple[Step
 
 def _is_said(name: str) -> bool:
     """Whether what stands under a name is about fields, and no field itself."""
-    return subject(name) > 0 or denial(name) is not None or name.lower().endswith("reasons")
+    spoken = subject(name) > 0 or denial(name) is not None or is_footnotes(name)
+    return spoken or name.lower().endswith("reasons")
 
 
 def _name(steps: tuple[Step, ...]) -> str:
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
-
-
-def given(vector: Vector) -> list[tuple[int, Any]]:
-    """The values of a vector that are there, each with its place."""
-    return [(at, value) for at, value in enumerate(vector.values) if value is not MISSING]

@@ -19,7 +19,10 @@ _KIND = {
     *("status", "state", "coverage", "health", "level", "support", "supported"),
     "freshness",
 }
-_GRADE = {"tier", "confidence", "quality", "reliability", "evidence", "significance", "basis"}
+_GRADE = {
+    *("tier", "confidence", "quality", "reliability", "evidence", "significance", "basis"),
+    "accuracy",
+}
 _IDLE = {"x", "is", "are", "meta", "info", "by", "per", "current", "overall", "report"}
 _WORDS = {"code", "grade", "kind", "result", "type"}
 
@@ -36,10 +39,16 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
             Cause.NOT_SUPPORTED,
         ),
         ("(data )?(ready|computed|calculated|processed)", Status.UNAVAILABLE, Cause.PENDING),
-        ("(data )?complete", Status.PARTIAL, None),
+        ("(data )?complete|(data|results|figures) (final|finali[sz]ed)", Status.PARTIAL, None),
+        (
+            "(job|query|task|run|import|sync|crawl|analysis|export|report|processing|collection"
+            "|backfill|scan|snapshot|calculation) (complete|completed|done|finished|ready)",
+            Status.UNAVAILABLE,
+            Cause.PENDING,
+        ),
         (r"(has )?(enough|sufficient) \w+", Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE),
         (
-            "entitled|licensed|enabled|permitted|granted",
+            "entitled|licensed|enabled|permitted|granted|allowed",
             Status.UNAVAILABLE,
             Cause.WITHHELD,
         ),
@@ -49,14 +58,23 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
 
 _ASSERTED = re.compile(
     "stale|suppressed|restricted|locked|limited|pending|queued|processing|missing|empty"
+    "|approximate|provisional|preliminary"
 )
 """Everyday words that are flags of an envelope when they are true."""
 
+_CUT = re.compile("(is )?timed out|terminated early|(hit|reached) (row )?limit|limit reached")
+"""Flags of an answer that ended before it was whole."""
+
 _IN_ROWS = re.compile(
     r"(has |no )?(any |enough |sufficient |insufficient |low )?(data|sample)( available| missing)?"
-    r"|(in|too )?(measured|underpowered|calibrating|thin|partial|withheld|recalculating)"
+    r"|(in|too )?(measured|underpowered|calibrating|thin|withheld|recalculating)"
     r"|not measured|low volume|data (un)?available|unmeasured"
 )
+_IN_SERIES = re.compile("partial|incomplete|estimated|provisional|preliminary|sampled")
+_WHOLE = re.compile("complete|final|finali[sz]ed")
+_IN_PART = re.compile("approx(imate)?|estimated?|sampled|provisional|preliminary|partial")
+_GATHERED = re.compile("collected|ingested|(observed|captured|recorded|reported)")
+_TAKEN = re.compile("masked|suppressed|redacted|hidden|missing|absent")
 
 
 @lru_cache(maxsize=4096)
@@ -82,6 +100,11 @@ def wants_word(key: str) -> bool:
     return subject(key) == STATED and bool(parts & (_ABOUT | {"status", "state"}))
 
 
+def is_ability(key: str) -> bool:
+    """Whether a key is about what somebody can do: ``capabilities``, ``featureSupport``."""
+    return bool({*tokens(key)} & {"capability", "capabilities", "support", "supports", "exposes"})
+
+
 def is_word(key: str) -> bool:
     """Whether a key inside a statement holds its word."""
     parts = tokens(key)
@@ -97,15 +120,24 @@ def flag(key: str, value: bool) -> Availability | None:
     >>> str(flag("isConnected", False)), flag("isRecalculating", False)
     ('unavailable (not connected)', None)
     """
-    parts = tuple(part for part in tokens(key) if part not in ("is", "are", "was", "currently"))
+    idle = ("is", "are", "was", "currently", "contains", "includes")
+    parts = tuple(part for part in tokens(key) if part not in idle)
     text = " ".join(parts)
     for pattern, denied in _DENIED:
         if pattern.fullmatch(text):
             return Availability(Status.AVAILABLE) if value else denied
     word = phrase(parts)
+    if value and _CUT.fullmatch(text):
+        return Availability(Status.PARTIAL, Cause.TRUNCATED)
     if not value or word is None or word.canonical == "available":
         return None
     return word.availability if word.strength >= STRONG or _ASSERTED.fullmatch(text) else None
+
+
+def is_soft(key: str) -> bool:
+    """Whether a flag qualifies numbers, and other things as well: ``provisional``."""
+    parts = tuple(part for part in tokens(key) if part != "is")
+    return len(parts) == 1 and _IN_PART.fullmatch(parts[0]) is not None
 
 
 def is_claim(key: str) -> bool:
@@ -116,17 +148,76 @@ def is_claim(key: str) -> bool:
 def denial(key: str) -> Availability | None:
     """What a list or map under a key denies its entries: ``unavailable``, ``missingFields`` …"""
     parts = tuple(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
-    if parts in (("excluded",), ("omitted",)):
+    if parts in (("excluded",), ("omitted",), ("nulls",), ("null",), ("nulled",)):
         return Availability(Status.UNAVAILABLE)
+    engines = bool({*tokens(key)} & ENGINES)
+    if parts == ("skipped",) and engines:
+        return Availability(Status.UNAVAILABLE, Cause.NOT_RUN)
     word = phrase(parts)
-    if word is None or word.canonical in ("available", "error"):
+    if word is None or word.canonical == "available" or (word.canonical == "error" and not engines):
         return None
     return word.availability
+
+
+_PRESENT = re.compile(
+    "with data|reporting|responding|measured|observed|covered|with (answers|results|runs)"
+)
+_CHOSEN = re.compile("with|available|included|present|active|supported|connected|ok|complete")
+
+
+def affirms(key: str, *, alone: bool = True) -> bool:
+    """Whether a list under a key names engines that did report: ``enginesWithData``.
+
+    Beside a list of those that did not, plainer names do: ``available``, ``included``.
+    """
+    text = " ".join(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
+    return (_PRESENT if alone else _CHOSEN).fullmatch(text) is not None
 
 
 def is_row_flag(key: str) -> bool:
     """Whether a flag inside a record is about its data and cannot be business."""
     return _IN_ROWS.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
+
+
+def series_flag(key: str, value: bool) -> Availability | None:
+    """What a flag inside a record says of its data where the record is a point in time.
+
+    Examples
+    --------
+    >>> str(series_flag("final", False)), str(series_flag("isProvisional", True))
+    ('partial', 'partial')
+    """
+    text = " ".join(part for part in tokens(key) if part != "is")
+    if _WHOLE.fullmatch(text):
+        return Availability(Status.AVAILABLE if value else Status.PARTIAL)
+    return Availability(Status.PARTIAL) if value and _IN_SERIES.fullmatch(text) else None
+
+
+def needs_null(key: str) -> bool:
+    """Whether such a flag is believed beside null only, as a 0 could well be measured."""
+    text = " ".join(part for part in tokens(key) if part not in ("is", "was"))
+    gathered = _GATHERED.fullmatch(text)
+    return gathered is None or gathered[1] is not None
+
+
+def flag_of_nothing(key: str, value: bool) -> Availability | None:
+    """What a flag says inside a record that holds no number but 0, if it is about data.
+
+    Examples
+    --------
+    >>> str(flag_of_nothing("collected", False)), str(flag_of_nothing("isMasked", True))
+    ('unavailable', 'unavailable (withheld)')
+    """
+    parts = tuple(part for part in tokens(key) if part not in ("is", "was"))
+    if _GATHERED.fullmatch(" ".join(parts)):
+        return Availability(Status.AVAILABLE if value else Status.UNAVAILABLE)
+    word = phrase(parts) if value and _TAKEN.fullmatch(" ".join(parts)) else None
+    return word.availability if word else None
+
+
+def is_flags(key: str) -> bool:
+    """Whether a key inside a record may hold the flag of its one value."""
+    return {*tokens(key)} <= {"flag", "flags", "status", "footnote", "marker", "symbol"}
 
 
 def may_be_row_word(key: str) -> bool:
@@ -154,6 +245,19 @@ def row_word(key: str, text: str) -> Availability | None:
     return word.availability if word.strength == PLAIN and spoken else None
 
 
+def is_absence(key: str) -> bool:
+    """Whether a key holds the reason for an absence that it names itself: ``nullReason``.
+
+    Examples
+    --------
+    >>> is_absence("dataAbsentReason"), is_absence("statusReason")
+    (True, False)
+    """
+    parts = {*tokens(key)}
+    named = parts & {"null", "missing", "absent", "absence", "empty", "na", "nodata", "unavailable"}
+    return bool(named) and is_reason(key)
+
+
 def suffix(key: str) -> tuple[str, str] | None:
     """A key that speaks of another: that other's name and what is said of it.
 
@@ -162,6 +266,10 @@ def suffix(key: str) -> tuple[str, str] | None:
     >>> suffix("sentimentScoreReason"), suffix("has_revenue"), suffix("reason")
     (('sentimentscore', 'reason'), ('revenue', 'available'), None)
     """
+    name, _, note = re.sub(r"__|(?<=\w)[@.]", "\0", key, count=1).partition("\0")
+    if note and name:
+        kind = next((k for n in (2, 1) if (k := _ending(tokens(note)[-n:]))), None)
+        return (fold(name), kind) if kind else None
     parts = tokens(key)
     if len(parts) > 1 and parts[0] == "has":
         return fold(parts[1:]), "available"
@@ -175,13 +283,19 @@ def suffix(key: str) -> tuple[str, str] | None:
 
 def _ending(parts: tuple[str, ...]) -> str | None:
     """What the last parts of a key say of what the first ones name."""
-    if len(parts) == 1 and is_reason(parts[0]):
+    if not parts:
+        return None
+    if is_reason(parts[-1]) and (len(parts) == 1 or is_absence(" ".join(parts))):
         return "reason"
+    if len(parts) == 1 and _IN_PART.fullmatch(parts[0]):
+        return "part"
     said = {*parts}
     if said <= _KIND | _ABOUT | _DATA and said & (_KIND | _ABOUT):
         return "available" if "available" in said else "status"
     word = phrase(parts)
     if word and word.strength >= STRONG and word.canonical != "available":
+        return "denial"
+    if parts in (("missing",), ("hidden",), ("masked",), ("suppressed",), ("redacted",)):
         return "denial"
     known = " ".join(parts) in ("supported", "connected", "measured", "has data", "ready")
     return "available" if known else None

@@ -6,10 +6,11 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aatoolkit.availability import Availability, Status
+from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import UnknownAvailabilityWarning
 from aatoolkit.recognise import keys, roles
 from aatoolkit.recognise.answer import Answer
+from aatoolkit.recognise.counts import coverage
 from aatoolkit.recognise.parts import moment_in, reason_in, said, size_in, state_in
 from aatoolkit.recognise.phrases import STRONG, WEAK
 from aatoolkit.recognise.words import because, read_word, tokens, understand
@@ -52,7 +53,8 @@ def unknown(word: str, path: str) -> Availability:
 
 def is_other(value: str) -> bool:
     """Whether a text is no word at all, or one of trade."""
-    return roles.is_stock(value) or not value.strip() or len(value) > 60
+    no_word = not any(part.isalpha() for part in tokens(value))
+    return no_word or roles.is_stock(value) or len(value) > 60
 
 
 def records(listed: list[Any], path: str) -> list[Entry]:
@@ -121,7 +123,7 @@ def state_of(value: Any, key: str) -> Availability | None:
         known = understand(value)
         return known.availability if known else None
     if isinstance(value, dict):
-        state = state_in(value, WEAK)
+        state = state_in(value, WEAK) or coverage(key, value, listed=keys.subject(key) > 0)
         flags = [v for v in value.values() if isinstance(v, bool)]
         if state is None and len(flags) == 1:
             return because(said(flags[0], key), reason_in(value))
@@ -133,16 +135,21 @@ def denied(
     answer: Answer, key: str, listed: list[Any], path: str, *, trusted: bool = False
 ) -> bool:
     """A list of what is not available, under a key that says so; whether it is one."""
+    scope = roles.speaks_of(key)
     state = keys.denial(key)
+    if state is None and scope == "engine" and keys.affirms(key):
+        state = Availability(Status.AVAILABLE)
     if state is None:
         return False
-    scope = roles.speaks_of(key)
     before = len(answer.found)
     for at, item in enumerate(listed):
         named = roles.name_of(item) if isinstance(item, dict) else None
         name = item if isinstance(item, str) else named[1] if named else None
         own = scope or (named[0] if named and named[0] == "engine" else None)
         if name is None:
+            continue
+        kept = "engine" not in (own, scope) and state.status != Status.PARTIAL and not trusted
+        if kept and answer.holds(name) and not answer.is_engine(name):
             continue
         if trusted or own or answer.is_engine(name) or answer.knows(name):
             said = because(state, reason_in(item)) if isinstance(item, dict) else state
@@ -186,6 +193,60 @@ def named_map(answer: Answer, key: str, value: dict[str, Any], path: str) -> boo
     return len(answer.found) > before
 
 
+def abilities(answer: Answer, key: str, value: Mapping[str, Any], path: str) -> bool:
+    """What engines can do, feature by feature: ``{"fanouts": {"chatgpt": true}}``."""
+    found = False
+    for name, item in value.items():
+        able = item.items() if isinstance(item, dict) else ()
+        if able and all(answer.is_engine(n) and isinstance(can, bool) for n, can in able):
+            at = path + step(name)
+            listed = [(n, "engine", can, at + step(n)) for n, can in able]
+            entries_of(answer, key, listed, trusted=True)
+            found = True
+    return found
+
+
+def engine_lists(
+    answer: Answer, lists: Mapping[str, Any], path: str, *, paired: bool = False
+) -> bool:
+    """Engines listed by what they could do: ``{"with": ["chatgpt"], "without": ["gemini"]}``."""
+    named = {name: item for name, item in lists.items() if isinstance(item, list)}
+    ids = [engine for item in named.values() for engine in item]
+    if not ids or not all(isinstance(each, str) and answer.is_engine(each) for each in ids):
+        return False
+    states = {name: _listed(name) for name in named}
+    lacking = [state for state in states.values() if state and state.status != Status.AVAILABLE]
+    if not (lacking or paired):
+        return False
+    for name, item in named.items():
+        state = states[name]
+        for at, engine in enumerate(item if state else ()):
+            place = path if paired else path + step(name)
+            answer.add("engine", engine, state or Availability(), f"{place}[{at}]", "list", engine)
+    return True
+
+
+def _listed(name: str) -> Availability | None:
+    """What a list under a name says of its engines, among lists of the same kind."""
+    if {*tokens(name)} & {"without", "lacking"}:
+        return Availability(Status.UNAVAILABLE)
+    if keys.affirms(name) or keys.affirms(name, alone=False):
+        return Availability(Status.AVAILABLE)
+    return keys.denial(name)
+
+
+def failures(answer: Answer, key: str, value: list[Any], path: str) -> bool:
+    """Engines that failed, each record with its error: ``partialFailures``."""
+    if not {*tokens(key)} & {"failure", "failures", "errors", "failed"}:
+        return False
+    entries = [each for each in records(value, path) if answer.is_engine(each[0])]
+    for name, _, record, at in entries if len(entries) == len(value) else []:
+        state = state_in(record, STRONG) or Availability(Status.UNAVAILABLE, Cause.FAILED)
+        reason = next((v for k, v in record.items() if k != "engine" and isinstance(v, str)), None)
+        entry(answer, name, "engine", because(state, reason), at, record)
+    return bool(value) and len(entries) == len(value)
+
+
 def named_list(answer: Answer, key: str, value: list[Any], path: str) -> bool:
     """A list of engines or sections that holds no numbers, only what each could report."""
     scope = roles.speaks_of(key)
@@ -203,4 +264,5 @@ def named_list(answer: Answer, key: str, value: list[Any], path: str) -> bool:
     if measures or not lacking:
         return False
     entries_of(answer, key, [(n, s or scope, v, p) for n, s, v, p in entries], trusted=True)
+    answer.spoken.add(path)
     return True

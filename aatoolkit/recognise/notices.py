@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from aatoolkit.availability import Availability, Status
@@ -9,7 +10,12 @@ from aatoolkit.recognise import keys, roles
 from aatoolkit.recognise.answer import Answer
 from aatoolkit.recognise.parts import reason_in
 from aatoolkit.recognise.phrases import STRONG
-from aatoolkit.recognise.words import because, in_prose, is_code, tokens, understand
+from aatoolkit.recognise.words import Word, because, in_prose, is_code, tokens, understand
+
+_ASIDE = re.compile(
+    r"(?i)deprecat|\b(parameter|argument|endpoint|version|browser|locale|currency|time ?zone)\b"
+)
+"""Notices that are about the call, and not about data."""
 
 _IDLE = ("id", "name", "key", "section", "property", "path")
 """Names in a notice that are the notice's own, not those of a field."""
@@ -32,12 +38,21 @@ def read(answer: Answer, key: str, value: Any, path: str) -> bool:
 def hear(answer: Answer) -> None:
     """Take a notice of prose for what it says, where nothing else speaks of the section."""
     for text, path, value in () if answer.has_section else answer.prose:
-        known = in_prose(text)
-        if known is not None:
+        known = None if _ASIDE.search(text) else understand(text) or in_prose(text)
+        if known is not None and _is_heard(text, known):
             state = answer.weighed(known.availability)
-            state = Availability(state.status, state.cause, text)
+            part = state.status == Status.UNAVAILABLE and answer.counted
+            state = Availability(Status.PARTIAL if part else state.status, state.cause, text)
             answer.add("section", None, state, path, "notice", value)
             return
+
+
+def _is_heard(text: str, known: Word) -> bool:
+    """Whether a word of a notice can be trusted; everyday words only where they are the code."""
+    if known.canonical == "available":
+        return False
+    coded = is_code(text) and known.canonical not in ("unavailable", "error")
+    return known.strength >= STRONG or coded
 
 
 def named_reason(answer: Answer, key: str, value: str, path: str) -> None:
@@ -70,7 +85,7 @@ def _notice(answer: Answer, key: str, item: Any, path: str) -> None:
             state = answer.weighed(because(known.availability, reason_in(given) or text))
             _add(answer, given, state, path, item)
             return
-    if roles.is_prose(key):
+    if roles.is_prose(key) and not any(map(_ASIDE.search, texts)):
         answer.prose += [(text, path, item) for text in texts]
 
 

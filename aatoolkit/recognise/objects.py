@@ -6,15 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.recognise import fields, keys, notices, roles, statements
+from aatoolkit.recognise import counts, fields, footnotes, keys, notices, roles, statements
 from aatoolkit.recognise.answer import Answer
-from aatoolkit.recognise.maps import denied, named_list, named_map
+from aatoolkit.recognise.maps import (
+    abilities,
+    denied,
+    engine_lists,
+    failures,
+    named_list,
+    named_map,
+)
 from aatoolkit.recognise.parts import reason_in
 from aatoolkit.recognise.words import because, tokens, understand
 from aatoolkit.vectors import step
 
 _DEEPEST = 12
-_WAITING = ("forbidden", "error", "pending")
+_WAITING = ("forbidden", "error", "pending", "not_run")
 """Words that a business thing may well say of itself; they count where nothing was measured."""
 
 
@@ -32,7 +39,11 @@ def _envelope(answer: Answer, given: dict[str, Any], path: str, pattern: str, de
         at, below = path + step(key), f"{pattern}.{key}" if pattern else key
         if key in spoken or roles.is_echo(key):
             continue
-        if isinstance(value, bool):
+        if footnotes.read(answer, key, value, at):
+            continue
+        if (lost := counts.loss(key, value)) is not None:
+            answer.add("section", None, lost, at, "count", value)
+        elif isinstance(value, bool):
             _flag(answer, key, value, at, given)
         elif isinstance(value, str):
             _text(answer, key, value, at, given)
@@ -55,6 +66,12 @@ def _object(
         return
     if notices.read(answer, key, value, at) or named_map(answer, key, value, at):
         return
+    if _counted(answer, key, value, at) or _work(answer, key, value, at):
+        return
+    if keys.is_ability(key) and abilities(answer, key, value, at):
+        return
+    if roles.speaks_of(key) == "engine" and engine_lists(answer, value, at):
+        return
     shared = any(place.startswith(f"{at.removeprefix('$.')}.") for place in answer.envelope)
     if depth < _DEEPEST and (roles.is_holder(key) or roles.is_wrapper(key) or shared):
         inner = below if roles.is_wrapper(key) else ""
@@ -63,11 +80,34 @@ def _object(
         fields.read(answer, key, value, at, below, given)
 
 
+def _counted(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
+    """A part and a whole under a key about data; whether that is what it is."""
+    state = counts.coverage(key, value)
+    if state is not None:
+        answer.add("section", None, state, at, "count", value)
+    return state is not None
+
+
+def _work(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
+    """The state of the work an answer comes from, where the answer itself is empty."""
+    if not roles.is_process(key) or not answer.is_bare or answer.has_section:
+        return False
+    for name, item in value.items():
+        known = understand(item) if isinstance(item, str) and roles.is_stage(name) else None
+        if known and known.canonical != "available":
+            state = because(known.availability, reason_in(value))
+            answer.add("section", None, state, at + step(name), "status", item)
+            return True
+    return False
+
+
 def _flag(answer: Answer, key: str, value: bool, at: str, given: Mapping[str, Any]) -> None:
     state = keys.flag(key, value)
     if state is None or (state.status == Status.AVAILABLE and not keys.is_claim(key)):
         return
     if state.cause == Cause.WITHHELD and answer.measured:
+        return
+    if keys.is_soft(key) and not answer.is_listing:
         return
     state = answer.weighed(because(state, reason_in(given)))
     answer.add("section", None, state, at, "flag", value)
@@ -80,10 +120,14 @@ def _text(answer: Answer, key: str, value: str, at: str, given: Mapping[str, Any
         return
     known = understand(value)
     ending = keys.suffix(key)
-    if known and tokens(key) in (("status",), ("state",)):
-        if known.canonical in _WAITING and not answer.measured and not answer.has_section:
+    if known and roles.is_stage(key):
+        alone = len(tokens(key)) == 1 and known.canonical != "not_run"
+        waiting = known.canonical in _WAITING and (alone or answer.is_bare)
+        if waiting and not answer.measured and not answer.has_section:
             state = because(known.availability, reason_in(given))
             answer.add("section", None, state, at, "status", value)
+    elif roles.is_message(key) and answer.is_bare:
+        answer.prose.append((value, at, value))
     elif known and at.removeprefix("$.") in answer.envelope and known.canonical != "available":
         state = answer.weighed(because(known.availability, reason_in(given)))
         answer.add("section", None, state, at, "envelope", value)
@@ -97,6 +141,8 @@ def _list(answer: Answer, key: str, value: list[Any], at: str, given: Mapping[st
     elif (
         notices.read(answer, key, value, at)
         or denied(answer, key, value, at)
+        or (_is_counterpart(key, given) and engine_lists(answer, {key: value}, at, paired=True))
+        or failures(answer, key, value, at)
         or named_list(answer, key, value, at)
     ):
         return
@@ -104,6 +150,12 @@ def _list(answer: Answer, key: str, value: list[Any], at: str, given: Mapping[st
         statements.read(answer, key, value, (None, at), given)
     elif tokens(key)[:1] == ("sampling",) and all(isinstance(item, dict) for item in value):
         answer.add("section", None, Availability(Status.PARTIAL), at, "sampling", value)
+
+
+def _is_counterpart(key: str, given: Mapping[str, Any]) -> bool:
+    """Whether a list of engines stands beside one of those that could not report."""
+    others = (name for name in given if name != key and roles.speaks_of(name) == "engine")
+    return roles.speaks_of(key) == "engine" and any(map(keys.denial, others))
 
 
 def _source(answer: Answer, key: str, at: str) -> None:

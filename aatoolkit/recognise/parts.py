@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.recognise import keys, roles
 from aatoolkit.recognise.words import because, tokens, understand
 
+_DEEPEST = 4
+
 
 def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
     """The state an object gives by a word or a flag among its own keys."""
     reason = reason_in(given)
     for name, value in given.items():
+        if isinstance(value, str) and keys.is_absence(name):
+            return because(Availability(Status.UNAVAILABLE), value)
         if isinstance(value, str) and (keys.is_word(name) or roles.fold(name) == "value"):
             known = understand(value)
             if known and known.strength >= least:
@@ -24,6 +28,20 @@ def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
     if told:
         return because((denials or told)[0], reason)
     return None
+
+
+def words_in(value: Any, depth: int = 0) -> Iterator[str]:
+    """The codes that a statement gives, however deep: in a coding, in extensions, in details."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for item in value[:_DEEPEST]:
+            yield from words_in(item, depth + 1)
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        for name, item in value.items():
+            coded = {*tokens(name)} & {"code", "reason", "status", "state"}
+            if isinstance(item, dict | list) or coded or roles.is_reason(name):
+                yield from words_in(item, depth + 1)
 
 
 def reason_in(given: Mapping[str, Any]) -> str | None:
@@ -50,7 +68,7 @@ def said(value: bool, key: str) -> Availability:
     text = " ".join(part for part in tokens(key))
     if value:
         return Availability(Status.AVAILABLE)
-    if "support" in text or "expose" in text:
+    if any(word in text for word in ("support", "expose", "capabilit")):
         return Availability(Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED)
     if "connect" in text or "integrat" in text:
         return Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED)

@@ -29,12 +29,16 @@ WORDS: Mapping[str, tuple[Status, Cause | None]] = {
 
 _SOURCE = (
     "connection|connect|integration|setup|set up|configuration|configure|installation|install"
+    "|data source|log source|analytics source|tracking|property|feed|pixel|gateway|logs"
     "|onboarding|cname|dns|dcv|verification|oauth|ga4|analytics|account|credentials|tag"
 )
 _RIGHT = (
     "plan|upgrade|subscription|license|licence|entitlement|permission|consent|payment|addon"
     "|add on|access|authorization|authorisation"
 )
+_AT_ALL = r"(?! (?:required|needed|necessary))"
+"""What must not follow on "no setup", which would be needed otherwise."""
+
 _SEEN = (
     "sample|samples|data|answers|observations|responses|volume|sessions|impressions|mentions"
     "|evidence|history|traffic|runs|confidence|power|coverage"
@@ -52,10 +56,12 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         (
             "(?:not|never|un) ?(?:yet )?(?:connected|linked|integrated|attached)",
             "(?:dis|un)connected",
-            "no (?:source|sources|integration)",
+            r"(?:connect|link|install|set up|verify|add) (?:\w+ ){1,4}to"
+            " (?:see|start|enable|get|unlock|view)",
+            "no (?:(?:data|log|analytics|connected) )?(?:source|sources|integration)",
             "not (?:yet )?(?:installed|set up|setup|initiali[sz]ed|onboarded)",
             f"(?:{_SOURCE})(?: is)? (?:required|needed|missing|incomplete)",
-            f"(?:requires|needs|missing|awaiting|no) (?:{_SOURCE})",
+            f"(?:requires|needs|missing|awaiting|no) (?:{_SOURCE}){_AT_ALL}",
         ),
     ),
     _means(
@@ -63,6 +69,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         "not_configured",
         (
             "not (?:yet )?configured",
+            "(?:tracking|collection|crawling|logging|measurement) (?:turned|switched) off",
             "unconfigured",
         ),
     ),
@@ -70,9 +77,10 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         STRONG,
         "not_run",
         (
-            "(?:not|never) (?:yet )?(?:run|ran|executed|performed|checked|scanned|crawled)",
+            "(?:not|never) (?:yet )?(?:run|ran|executed|performed|checked|scanned|crawled|synced"
+            "|imported|asked|queried|polled|probed|sampled)",
             "no (?:run|runs|scan|scans)(?: yet)?",
-            "not (?:yet )?started",
+            "(?:not|never) (?:yet )?started",
         ),
     ),
     _means(
@@ -102,6 +110,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "underpowered",
             "too thin",
             f"(?:not enough|too few|too little)(?: (?:{_SEEN}))?",
+            rf"fewer than (?:\w+ )?(?:{_SEEN})",
             "calibrating",
             "(?:low|small|thin|few|tiny) (?:samples?|answers|observations|volume)(?: size)?",
             "(?:sample|samples|n) (?:is )?too (?:small|low|thin)",
@@ -124,13 +133,15 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         "forbidden",
         (
             f"(?:{_RIGHT})(?: is)? (?:required|needed|missing|denied)",
-            f"(?:requires|needs|missing|no) (?:{_RIGHT})",
+            f"(?:requires|needs|missing|no) (?:{_RIGHT}){_AT_ALL}",
             r"plan limit(?: \w+)?",
             "not (?:entitled|licen[sc]ed|permitted|included|in plan|on plan)",
             "not (?:authori[sz]ed|enabled)",
             "unauthori[sz]ed",
             "withheld",
             "paywalled",
+            "(?:plan|subscription|tier) (?:does )?not (?:include|cover|allow)",
+            r"not (?:in|on|part of) (?:\w+ )?(?:plan|subscription|tier)",
         ),
     ),
     _means(
@@ -143,6 +154,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "suppressed",
             "redacted",
             "hidden",
+            "masked",
+            "confidential",
             "gated",
             "disabled",
         ),
@@ -161,6 +174,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "not (?:yet )?(?:ready|computed|calculated|processed|synced)",
             "warming up",
             "not yet (?:available|collected)",
+            "will (?:be available|appear|show up|arrive|start)",
             "syncing",
             "initial sync",
         ),
@@ -171,11 +185,19 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         (
             "pending",
             "processing",
-            "queued",
+            "(?:in )?queued?",
+            "warm ?up",
             "running",
             "in progress",
             "scheduled",
             "importing",
+            "backfill",
+            "ingesting",
+            "bootstrapping",
+            "building",
+            "loading",
+            "submitted",
+            "accepted",
             "started",
             "initiali[sz]ing",
             "preparing",
@@ -203,6 +225,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "not available",
             "un?(?:collected|captured|tracked|recorded)",
             "none observed",
+            "nothing found",
+            "(?:not|non|without) (?:reporting|responding|data|coverage)",
             "not (?:yet )?(?:reported|observed|received|provided)",
         ),
     ),
@@ -216,6 +240,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "absent",
             "no",
             "false",
+            "silent",
             "not found",
             "withdrawn",
         ),
@@ -234,6 +259,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         "filtered",
         (
             "(?:subject to )?thresholding(?: applied)?",
+            "(?:privacy |data )?threshold applied",
             "thresholded",
         ),
     ),
@@ -241,7 +267,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         STRONG,
         "partial",
         (
-            "partial(?:ly)?(?: (?:available|complete|measured|collected|data|coverage|results))?",
+            "partial(?:ly)?(?: (?:available|complete|measured|collected|data|coverage|results?"
+            "|response|answer))?",
             "incomplete(?: data)?",
             "sampled",
             "estimated",
@@ -259,7 +286,11 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "some",
             "stale",
             "outdated",
-            "approximate",
+            "approx(?:imate)?",
+            "provisional",
+            "preliminary",
+            "imputed",
+            "forecast",
         ),
     ),
     _means(
@@ -299,6 +330,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "fully",
             "ok",
             "okay",
+            "success",
+            "succeeded",
             "collected",
             "reported",
             "yes",
@@ -307,6 +340,10 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "configured",
             "supported",
             "enabled",
+            "reporting",
+            "responding",
+            "covered",
+            "with data",
             "true",
             "on",
             "good",

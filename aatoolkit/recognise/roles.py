@@ -38,7 +38,7 @@ _HOLDERS = {
 _WRAPPERS = {"data", "result", "results", "response", "payload", "body", "content"}
 _REASONS = {
     *("reason", "message", "detail", "details", "description", "note", "explanation", "why"),
-    *("text", "hint", "cause", "comment", "title"),
+    *("text", "hint", "cause", "comment", "title", "because"),
 }
 _SIZES = {
     *("samplecount", "samplesize", "sample", "samples", "n", "observations", "observationcount"),
@@ -56,7 +56,49 @@ _NOTES = {"caveat", "caveats", "limitation", "limitations", "disclaimer"}
 _NOTED = {"data", "coverage", "availability", "completeness", "measurement", "sample", "sampling"}
 _NOTICES = {"warning", "warnings", "notice", "notices", "alerts"}
 _CODED = _NOTICES | {"flags", "messages"}
-_NAMES = ("field", "metric", "column", "path", "name", "key", "id", "property", "section")
+_MESSAGES = {
+    "message",
+    "reason",
+    "detail",
+    "details",
+    "explanation",
+    "why",
+    "hint",
+    "notice",
+    "because",
+}
+_PROCESSES = {
+    *("job", "query", "task", "dataset", "import", "sync", "ingestion", "collection", "processing"),
+    *("pipeline", "backfill", "data", "report", "export", "run", "crawl", "analysis", "snapshot"),
+    *("request", "result", "results", "execution", "calculation", "refresh"),
+}
+_FOOTNOTES = {
+    *("footnote", "footnotes", "note", "notes", "remarks", "annotations", "comments", "legend"),
+}
+_FIGURES = {
+    *("total", "totals", "kpi", "kpis", "metrics", "summary", "stats", "statistics", "figures"),
+    *("values", "counts", "measures", "aggregates", "headline", "current", "previous"),
+}
+_STAGES = {"status", "state", "phase", "stage", "step", "progress", "lifecycle"}
+_MOMENT_OF_ROW = {
+    *(
+        "date",
+        "day",
+        "hour",
+        "week",
+        "month",
+        "year",
+        "period",
+        "time",
+        "timestamp",
+        "quarter",
+        "t",
+    ),
+}
+_NAMES = (
+    *("field", "metric", "column", "path", "name", "key", "id", "property", "section", "ref"),
+    *("target", "applies_to", "appliesto", "metricname", "fieldname", "columnname"),
+)
 
 
 def fold(name: str | tuple[str, ...]) -> str:
@@ -89,6 +131,50 @@ def is_business(key: str) -> bool:
 def is_stock(text: str) -> bool:
     """Whether a word is about goods in stock."""
     return _STOCK.fullmatch(" ".join(tokens(text))) is not None
+
+
+def is_message(key: str) -> bool:
+    """Whether a sentence under a key may say of an answer why it is empty."""
+    return fold(key) in _MESSAGES
+
+
+def is_stage(key: str) -> bool:
+    """Whether a key holds the state of the work that an answer comes from: ``jobStatus``.
+
+    Examples
+    --------
+    >>> is_stage("phase"), is_stage("importState"), is_stage("orderStatus")
+    (True, True, False)
+    """
+    parts = {*tokens(key)}
+    return bool(parts & _STAGES) and parts <= _STAGES | _PROCESSES
+
+
+def is_process(key: str) -> bool:
+    """Whether a key names the work that an answer comes from, or holds its state."""
+    parts = {*tokens(key)}
+    return bool(parts) and parts <= _PROCESSES | _STAGES
+
+
+def is_footnotes(key: str) -> bool:
+    """Whether a key holds footnotes, or the mark of one."""
+    return fold(key) in _FOOTNOTES
+
+
+def is_figures(key: str) -> bool:
+    """Whether an object under a key holds nothing but figures.
+
+    Examples
+    --------
+    >>> is_figures("totals"), is_figures("product")
+    (True, False)
+    """
+    return bool({*tokens(key)} & _FIGURES)
+
+
+def is_when(key: str) -> bool:
+    """Whether a key of a record tells its moment, as a point of a series has one."""
+    return bool({*tokens(key)} & _MOMENT_OF_ROW)
 
 
 def is_echo(key: str) -> bool:

@@ -73,7 +73,11 @@ def _object(answer: Answer, key: str, value: dict[str, Any], target: str | None,
         elif scope is not None:
             listed = [(n, scope, v, at + step(n)) for n, v in item.items()]
             entries_of(answer, key, listed, trusted=True)
-        elif (below := state_in(item, WEAK)) is not None and not _form(name):
+        elif (
+            (below := state_in(item, WEAK)) is not None
+            and not _form(name)
+            and (least == WEAK or answer.is_engine(name) or answer.knows(name))
+        ):
             entry(answer, name, roles.speaks_of(key), below, at, item)
     if state is None:
         scope = roles.speaks_of(key)

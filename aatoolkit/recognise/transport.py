@@ -1,4 +1,20 @@
-"""What the transport says: the HTTP status, the response headers, errors inside a body."""
+"""What the transport says: the HTTP status, the response headers, errors inside a body.
+
+What a section's response is, by its status and its words:
+
+=============================  ==========================================================
+200, 201, 203                  an answer; an error in its body is read as such
+202, 204, 205                  no answer: ``pending``, ``unavailable``; a body is not needed
+402, 403, 404, 409, 410, 422,  no answer, where its body says of the section why it could
+423, 424, 425, 428, 451, 501,  not be measured: a plan that lacks it, a source that is not
+503                            connected, a first run to come, …; else an error
+206, 400, 401, 429, others     an error: it is about the call, the account or the service
+=============================  ==========================================================
+
+No answer gives typed, empty tables whose availability says why; an error is raised. A 404 that
+speaks of the host, a 403 that speaks of rights and a 503 that only says "unavailable" are
+errors. Of the combined view and of scope options every such status is an error.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +25,12 @@ from dataclasses import replace
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.recognise import keys, roles
+from aatoolkit.recognise import keys, located, roles
 from aatoolkit.recognise.answer import Answer
-from aatoolkit.recognise.parts import reason_in
+from aatoolkit.recognise.parts import reason_in, words_in
 from aatoolkit.recognise.phrases import STRONG
 from aatoolkit.recognise.statements import read
-from aatoolkit.recognise.words import Word, is_code, understand
+from aatoolkit.recognise.words import Word, in_prose, is_code, tokens, understand
 from aatoolkit.vectors import step
 
 STATUSES: Mapping[int, tuple[Status, Cause | None]] = {
@@ -39,6 +55,20 @@ STATUSES: Mapping[int, tuple[Status, Cause | None]] = {
 }
 """The statuses that say more than that a call failed."""
 
+_SAYING = frozenset({402, 403, 404, 409, 410, 422, 423, 424, 425, 428, 451, 501, 503})
+"""The error statuses under which a service may say why a section could not be measured."""
+
+_CALL = re.compile(
+    r"(domain|host(name)?|account|user|token|api key|credentials?|route|endpoint|url|parameter"
+    r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?"
+)
+"""What an error speaks of that is about the call, and not about the section's data."""
+
+_PLAN = re.compile(
+    r"plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid|billing"
+    r"|payment|purchased?|trial"
+)
+
 _ERROR_KEYS = {"error", "errors", "fault", "failure", "problem", "partialfailureerror"}
 _ERROR_FIELDS = {
     *("message", "code", "detail", "title", "status", "type", "path", "locations", "reason"),
@@ -54,13 +84,56 @@ def of_status(answer: Answer, status: int) -> bool:
     told = Availability(*STATUSES.get(status, (Status.UNAVAILABLE, Cause.FAILED)))
     body = answer.document
     texts = dict(_texts(body))
-    known = _named(texts.values())
+    known = _named(texts.values()) or _heard([*texts.values()])
     if known and known.canonical not in ("available", "partial", "unavailable", "error"):
         told = known.availability
     reason = reason_in(texts) or None
     state = Availability(told.status, told.cause, reason)
+    state = answer.weighed(state) if status < 400 else state
     answer.add("section", None, state, "status", "transport", status)
     return status != 206
+
+
+def speaks(status: int, body: Any) -> bool:
+    """Whether an error response says of its section why it could not be measured.
+
+    Examples
+    --------
+    >>> speaks(403, {"code": "plan_required"}), speaks(403, {"code": "forbidden"})
+    (True, False)
+    >>> speaks(404, {"detail": "No data yet."}), speaks(404, {"detail": "Unknown domain."})
+    (True, False)
+    """
+    if status not in _SAYING or not isinstance(body, dict) or _names_parameter(body):
+        return False
+    texts = [text for key, text in _texts(body) if roles.is_reason(key) or keys.is_word(key)]
+    said = " ".join(" ".join(tokens(text)) for text in texts)
+    if re.search(rf"\b({_CALL.pattern})\b", said):
+        return False
+    known = _named(texts) or _heard(texts)
+    if known is None or known.strength < STRONG:
+        return False
+    if known.canonical == "forbidden":
+        return re.search(rf"\b({_PLAN.pattern})\b", said) is not None
+    # An unavailable service is not an unavailable section.
+    return known.canonical not in (
+        "error",
+        "available",
+        *(["unavailable"] if status == 503 else []),
+    )
+
+
+def _names_parameter(body: Any, depth: int = 0) -> bool:
+    """Whether an error is about what was asked: it names a parameter, or what is allowed."""
+    if not isinstance(body, dict) or depth > 2:
+        return False
+    asked = {roles.fold(name) for name in body} & {"parameter", "param", "allowed", "suggestions"}
+    return bool(asked) or any(_names_parameter(value, depth + 1) for value in body.values())
+
+
+def _heard(texts: list[str]) -> Word | None:
+    """The first word of absence in the sentences of an error."""
+    return next((word for text in texts if (word := in_prose(text))), None)
 
 
 def _named(texts: Any) -> Word | None:
@@ -88,21 +161,35 @@ def _texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 def of_headers(answer: Answer, headers: Mapping[str, str]) -> None:
     """Read response headers that speak of availability, such as ``X-Data-Availability``."""
     for name, text in headers.items():
-        if not tells(name) or not isinstance(text, str):
-            continue
-        key = re.sub(r"(?i)^x-", "", name)
-        value, said = _header(text)
-        place = (None, f"header {name.lower()}")
-        before = len(answer.found)
-        if isinstance(value, str) and value.lower() in ("true", "false"):
-            value = value.lower() == "true"
-        if isinstance(value, bool) and keys.subject(key) != keys.STATED:
-            state = keys.flag(key, value)
-            if state is not None:
-                answer.add("section", None, state, place[1], "header", text)
-        else:
-            read(answer, key, value, place, said)
-        answer.found[before:] = [replace(each, rule="header") for each in answer.found[before:]]
+        if tells(name) and isinstance(text, str):
+            before = len(answer.found)
+            _of_header(answer, name, text)
+            answer.found[before:] = [replace(each, rule="header") for each in answer.found[before:]]
+
+
+def _of_header(answer: Answer, name: str, text: str) -> None:
+    key, path = re.sub(r"(?i)^x-", "", name), f"header {name.lower()}"
+    value, said = _header(text)
+    if isinstance(value, str):
+        value = _FLAGS.get(value.lower(), value)
+    denial = keys.denial(key) if roles.speaks_of(key) == "engine" else None
+    part = _fraction(text) if keys.subject(key) and isinstance(value, str) else None
+    state: Availability | None = None
+    if denial is not None:
+        for engine in filter(None, re.split(r"[,;\s]+", text)):
+            answer.add("engine", engine, denial, path, "header", text)
+    elif part is not None:
+        full = Status.AVAILABLE if part == 1 else Status.PARTIAL
+        state = Availability(full if part else Status.UNAVAILABLE)
+    elif name.lower() == "warning":
+        known = in_prose(text)
+        state = answer.weighed(known.availability) if known else None
+    elif isinstance(value, bool) and keys.subject(key) != keys.STATED:
+        state = keys.flag(key, value)
+    else:
+        read(answer, key, value, (None, path), said)
+    if state is not None:
+        answer.add("section", None, state, path, "header", text)
 
 
 def tells(header: str) -> bool:
@@ -114,7 +201,23 @@ def tells(header: str) -> bool:
     (True, False)
     """
     key = re.sub(r"(?i)^x-", "", header)
-    return keys.subject(key) == keys.STATED or any(keys.flag(key, said) for said in (False, True))
+    if keys.subject(key) == keys.STATED or header.lower() == "warning":
+        return True
+    engines = roles.speaks_of(key) == "engine" and keys.denial(key) is not None
+    return engines or any(keys.flag(key, said) for said in (False, True))
+
+
+_FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+
+
+def _fraction(text: str) -> float | None:
+    """A part of a whole in figures: ``0.82``, ``82%``, ``12/30``; None if it is none of them."""
+    given = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%|/\s*\d+)?", text.strip())
+    if given is None:
+        return None
+    number, of = float(given[1]), (given[2] or "").replace(" ", "")
+    whole = 100.0 if of == "%" or (not of and number > 1) else float(of[1:] or 0) if of else 1.0
+    return number / whole if whole > 0 and number <= whole else None
 
 
 def _header(text: str) -> tuple[Any, dict[str, str]]:
@@ -134,12 +237,14 @@ def _header(text: str) -> tuple[Any, dict[str, str]]:
 def of_errors(answer: Answer) -> None:
     """Read an error in the body of an answer that came with a good status."""
     document = answer.document
+    if located.read(answer):
+        return
     found = _error(document, "$") or _numbered(document, "$")
     if found is None:
         return
     error, path = found
     texts = dict(_texts({"error": error} if not isinstance(error, dict) else error))
-    known = _named(texts.values())
+    known = _named([*texts.values(), *words_in(error)]) or _heard([*texts.values()])
     status = next((v for v in _codes(error) if v in STATUSES), None)
     told = (
         Availability(*STATUSES[status])
@@ -166,6 +271,12 @@ def _error(document: Any, path: str) -> tuple[Any, str] | None:
     for key, value in document.items():
         if roles.fold(key) in _ERROR_KEYS and _is_error(value):
             return value, path + step(key)
+    flat = {re.sub(r"^(error|fault)", "", roles.fold(key)): key for key in document}
+    said = {name: document[key] for name, key in flat.items() if roles.fold(key) != name}
+    if _is_error(said) and _is_trouble(said):
+        return said, f"{path}{step(flat[next(iter(said))])}"
+    if _is_error(document) and _heard([v for v in document.values() if isinstance(v, str)]):
+        return document, path
     for key in ("success", "ok"):
         if document.get(key) is False:
             return document, f"{path}.{key}"
@@ -177,15 +288,28 @@ def _error(document: Any, path: str) -> tuple[Any, str] | None:
     return None
 
 
+def _is_trouble(said: Mapping[str, Any]) -> bool:
+    """Whether a code and a message spelt flat are not those of a success."""
+    told = [value for value in said.values() if value not in (None, "", 0, "0", 200, "200")]
+    words = [word for value in told if isinstance(value, str) and (word := understand(value))]
+    fine = any(word.canonical == "available" for word in words)
+    return any(isinstance(value, str) for value in told) and not fine and "success" not in told
+
+
 def _is_error(value: Any) -> bool:
     if isinstance(value, str):
         return bool(value.strip())
     if isinstance(value, list):
-        return bool(value) and all(isinstance(v, str | dict) and _is_error(v) for v in value)
+        placed = any(isinstance(v, dict) and isinstance(v.get("path"), list) for v in value)
+        told = all(isinstance(v, str | dict) and _is_error(v) for v in value)
+        return bool(value) and told and not placed
     if not isinstance(value, dict) or isinstance(value.get("path"), str):
         return False
     names = {roles.fold(name) for name in value}
-    return bool(names) and names <= _ERROR_FIELDS and bool(names & {"message", "code", "detail"})
+    worded = names & {"message", "detail", "title", "description"}
+    return bool(names & {"message", "code", "detail"}) and (
+        names <= _ERROR_FIELDS or bool(worded and names & {"code", "type", "status", "reason"})
+    )
 
 
 def _numbered(document: Any, path: str, depth: int = 0) -> tuple[Any, str] | None:

@@ -10,6 +10,7 @@ say something about data only where availability is the subject.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -30,8 +31,15 @@ class Word:
         return Availability(*WORDS[self.canonical])
 
 
-_NOISE = frozenset({"is", "are", "was", "the", "currently", "status", "state", "field", "section"})
+_NOISE = frozenset(
+    {
+        *("is", "are", "was", "were", "been", "being", "the", "your", "our", "this", "that", "it"),
+        *("currently", "still", "now", "status", "state", "field", "section"),
+    }
+)
 _LED = frozenset({"not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run"})
+_WORK = {"data", "report", "job", "query", "task", "dataset", "execution", "import", "sync", "run"}
+_DENIED = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _LONGEST = 6
 _LONGEST_TEXT = 60
 
@@ -47,6 +55,13 @@ def tokens(text: str) -> tuple[str, ...]:
     """
     spaced = re.sub(r"([a-z0-9])([A-Z])|([A-Z]+)([A-Z][a-z])", r"\1\3 \2\4", text[:200])
     return tuple(re.findall(r"[^\W_]+", spaced.lower()))
+
+
+def _whole_words(text: str) -> str:
+    """A sentence with its contractions written out: ``isn't`` as ``is not``."""
+    text = re.sub(r"(?i)can(?:no|['’])t\b", "can not", text)
+    text = re.sub(r"(?i)n['’]t\b", " not", text)
+    return re.sub(r"(?i)\b(?:do|does|did) not have\b", "no", text)
 
 
 @lru_cache(maxsize=4096)
@@ -72,25 +87,40 @@ def phrase(parts: tuple[str, ...]) -> Word | None:
         for strength, word, pattern in PHRASES:
             if (start == 0 or word in _LED) and pattern.fullmatch(text):
                 return Word(word, strength)
-    if said[0] in ("data", "report") and len(said) > 1:
+    if said[0] in _WORK and len(said) > 1:
         return phrase(tuple(said[1:]))
     if said[-1] == "data" and len(said) > 1:
         return phrase(tuple(said[:-1]))
     return None
 
 
+def best(texts: Iterable[str], least: int = WEAK) -> Word | None:
+    """The most trusted word among some texts, if it can be trusted that far."""
+    words = [word for text in texts if (word := understand(text)) and word.strength >= least]
+    return max(words, key=lambda word: word.strength, default=None)
+
+
 @lru_cache(maxsize=1024)
 def in_prose(text: str) -> Word | None:
-    """The first strong word of absence in a sentence, for notices that are nothing but prose."""
-    said = " ".join(tokens(text))
-    found = [
-        (match.start(), Word(word, strength))
-        for strength, word, pattern in PHRASES
-        if strength > WEAK and word != "available"
-        for match in [re.search(rf"\b(?:{pattern.pattern})\b", said)]
-        if match
-    ]
-    return min(found, key=lambda each: each[0])[1] if found else None
+    """The first strong word of absence in some sentences; one that they deny is none.
+
+    Examples
+    --------
+    >>> in_prose("Your logs aren't connected yet.").canonical, in_prose("No setup is required.")
+    ('not_connected', None)
+    """
+    for sentence in re.split(r"[.!?;:](?:\s|$)", _whole_words(text)):
+        said = " ".join(part for part in tokens(sentence) if part not in _NOISE)
+        found = [
+            (match.start(), Word(word, strength))
+            for strength, word, pattern in PHRASES
+            if strength > WEAK and word != "available"
+            for match in [re.search(rf"\b(?:{pattern.pattern})\b", said)]
+            if match and not _DENIED.search(said[: match.start()])
+        ]
+        if found:
+            return min(found, key=lambda each: each[0])[1]
+    return None
 
 
 def is_code(text: object) -> bool:

@@ -10,13 +10,13 @@ import difflib
 import pkgutil
 from collections.abc import Iterable, Mapping
 from functools import cache
-from html import escape
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.errors import ConfigurationError, ScopeError
 from aatoolkit.section import Column, Section, Table
+from aatoolkit.text import markup
 
 if TYPE_CHECKING:
     from aatoolkit.proposal import Proposal
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["all", "describe", "get", "names", "propose", "register", "table", "unregister"]
 
 _SCOPE_OPTIONS = "scope_options"
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def names() -> tuple[str, ...]:
@@ -105,6 +109,16 @@ def register(section: Section) -> None:
     >>> aa.sections.register(aa.sections.propose({"items": [{"id": "a", "n": 1}]}, "mine").section)
     >>> aa.normalize("mine", {"items": [{"id": "b", "n": 2}]}).main["n"].tolist()
     [2]
+    >>> aa.sections.unregister("mine")
+
+    With a rule, for a service that says what it could measure in words of its own:
+
+    >>> from aatoolkit.section import Rule
+    >>> mine = aa.sections.propose({"items": [{"id": "a", "n": 1}]}, "mine").section
+    >>> rule = Rule("ours", at="meta.light", words={"red": "not_connected"})
+    >>> aa.sections.register(Section("mine", mine.doc, *mine, availability=rule))
+    >>> aa.normalize("mine", {"items": [], "meta": {"light": "red"}}).words
+    {'mine_items': 'unavailable (not connected)'}
     >>> aa.sections.unregister("mine")
     """
     if not isinstance(section, Section):
@@ -211,16 +225,16 @@ class Description:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        parts = [f"<h4>{escape(self.section.name)}: {escape(self.section.doc)}</h4>"]
+        parts = [f"<h4>{markup(self.section.name)}: {markup(self.section.doc)}</h4>"]
         for declared in self.section:
             rows = "".join(
-                f"<tr><td><code>{escape(column.name)}</code></td><td>{escape(_kind(column))}</td>"
-                f'<td style="text-align:left">{escape(column.doc)}</td></tr>'
+                f"<tr><td><code>{markup(column.name)}</code></td><td>{markup(_kind(column))}</td>"
+                f'<td style="text-align:left">{markup(column.doc)}</td></tr>'
                 for column in declared.columns
             )
             parts.append(
-                f"<h5><code>{escape(declared.name)}</code>: {escape(declared.doc)} "
-                f"Key: {escape(', '.join(declared.key))}</h5><table>{rows}</table>"
+                f"<h5><code>{markup(declared.name)}</code>: {markup(declared.doc)} "
+                f"Key: {markup(', '.join(declared.key))}</h5><table>{rows}</table>"
             )
         return f'<div class="tex2jax_ignore">{"".join(parts)}</div>'
 

@@ -35,17 +35,36 @@ def values(place: Place, rows: Places) -> list[Any]:
     return found.tolist()
 
 
+def first_leaf(place: Place, row: int) -> Any:
+    """The first value that is no container, or empty container, at or below one row of a place."""
+    at = np.array([row])
+    for child, empty in ((place.items, []), (place.entries, {})):
+        if child is not None and len(taken := _meet([one for _, one in child.lengths], at)[1]):
+            lengths = np.concatenate([array.to_numpy() for array, _ in child.lengths])
+            start = int(lengths[: taken[0]].sum(dtype=np.int64))
+            return first_leaf(child.place, start) if lengths[taken[0]] else empty
+    if place.record is not None and len(_meet(place.record.rows, at)[0]):
+        for field in place.record.fields.values():
+            if len(_meet(field.rows, at)[0]):
+                return first_leaf(field, row)
+        return {}
+    scalars = Place()
+    scalars.rows, scalars.scalars = place.rows, place.scalars
+    return values(scalars, at)[0]
+
+
 def _meet(pieces: list[Rows], rows: Places) -> tuple[Places, Places]:
     """Which of the rows are among those of the pieces: their places in both."""
     there = joined(pieces)
     if len(there) == len(rows) and (there == rows).all():
         same = np.arange(len(rows))
         return same, same
-    order = np.argsort(there, kind="stable")
-    places = np.searchsorted(there, rows, sorter=order)
+    order = None if (there[1:] > there[:-1]).all() else np.argsort(there, kind="stable")
+    rising = there if order is None else there[order]
+    places = np.searchsorted(rising, rows)
     places[places == len(there)] = 0
-    at = np.flatnonzero(there[order][places] == rows) if len(there) else np.empty(0, np.int64)
-    return at, order[places[at]] if len(at) else at
+    at = np.flatnonzero(rising[places] == rows) if len(there) else np.empty(0, np.int64)
+    return at, places[at] if order is None else order[places[at]]
 
 
 def _records(fields: list[tuple[str, list[Any]]], size: int) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aatoolkit.errors import StudyError
+from aatoolkit.errors import NotWritten, StudyError
 from aatoolkit.files import write_whole
 from aatoolkit.study.places import MANIFEST, SEAL, TABLES, answer_name
 from aatoolkit.study.record import Record
@@ -94,19 +94,12 @@ class Writer:
         Raises
         ------
         StudyError
-            If what is there is damaged, or nothing can be written.
+            If what is there is damaged.
+        NotWritten
+            If it cannot be written: the disk is full, or a permission is missing.
         """
-        problem = ""
-        try:
-            with self._lock, locked(self.folder) as manifest:
-                return self._append(manifest, record, body)
-        except OSError as error:
-            problem = error.strerror or type(error).__name__
-        raise StudyError(
-            f"an answer was not kept in {self.folder}: {problem}",
-            path=str(self.folder),
-            problems=(problem,),
-        )
+        with self._lock, locked(self.folder) as manifest:
+            return self._append(manifest, record, body)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -126,7 +119,7 @@ class Writer:
         if not (answer.is_file() and answer.stat().st_size == len(body)):
             write_whole(answer, body)
         line = replace(record, previous=self._previous).dumps()
-        _append(manifest, line + b"\n")
+        _append(manifest, line + b"\n", self.folder)
         self._remember(line, record)
         return True
 
@@ -154,17 +147,21 @@ def locked(folder: Path) -> Iterator[int]:
 
     Raises
     ------
-    StudyError
+    NotWritten
         If it cannot be opened.
     """
-    problem = ""
+    reason: OSError | None = None
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(folder / MANIFEST, flags, 0o666)
     except OSError as error:
-        problem = error.strerror or type(error).__name__
-    if problem:
-        raise _broken(f"it cannot be written to ({problem})")
+        reason = error
+    if reason is not None:
+        raise NotWritten(
+            f"the study in {folder} cannot be written to: {reason.strerror}",
+            path=str(folder),
+            errno=reason.errno,
+        )
     try:
         _lock(handle)
         yield handle
@@ -205,16 +202,26 @@ def _rest(handle: int, start: int) -> bytes:
         return file.read()
 
 
-def _append(handle: int, line: bytes) -> None:
+def _append(handle: int, line: bytes, folder: Path) -> None:
     """Put a line at the end, durably, or leave the manifest as it was."""
     end = os.lseek(handle, 0, os.SEEK_END)
+    reason: OSError | None = None
     try:
         while line:
             line = line[os.write(handle, line) :]
         os.fsync(handle)
+    except OSError as error:
+        reason = error
     except BaseException:
         os.ftruncate(handle, end)
         raise
+    if reason is not None:
+        os.ftruncate(handle, end)
+        raise NotWritten(
+            f"an answer was not kept in {folder}: {reason.strerror}",
+            path=str(folder),
+            errno=reason.errno,
+        )
 
 
 def _broken(problem: str) -> StudyError:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from aatoolkit.errors import StudyError
+from aatoolkit.text import visible
 
 STUDY = "study.json"
 MANIFEST = "manifest.jsonl"
@@ -20,9 +21,6 @@ ANSWERS = "answers"
 
 MAX_FILE = 1 << 28
 """The largest file of a study that is read, in bytes."""
-
-UNFINISHED = re.compile(rf"(?:{ANSWERS}/)?\.tmp-[0-9a-f]{{16}}")
-"""What writers that were killed leave behind."""
 
 _MAX_FILES = 200_000
 _MAX_STUDY = 1 << 34
@@ -34,6 +32,11 @@ _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def answer_name(sha256: str) -> str:
     """The file of an answer."""
     return f"{ANSWERS}/{sha256}.json"
+
+
+def is_answer(name: str) -> bool:
+    """Whether a file is that of an answer."""
+    return name.startswith(f"{ANSWERS}/") and is_ours(name)
 
 
 def is_ours(name: str) -> bool:
@@ -74,7 +77,7 @@ def open_place(path: str | os.PathLike[str]) -> Place:
         If there is neither, or the zip file holds what a study does not.
     """
     place = Path(path).expanduser()
-    if place.is_dir():
+    if any((place / name).exists() for name in (STUDY, MANIFEST)):
         return Folder(place)
     if place.is_file():
         return Bundle(place)
@@ -125,8 +128,8 @@ class Bundle:
         self.path = path
         problem = ""
         try:
-            with zipfile.ZipFile(path) as file:
-                entries = file.infolist()
+            self._file = zipfile.ZipFile(path)
+            entries = self._file.infolist()
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
             problem = f"it is no zip file that can be read ({type(error).__name__})"
         if problem:
@@ -172,7 +175,7 @@ class Bundle:
         if name in self._entries:
             entry = self._entries[name]
             try:
-                with zipfile.ZipFile(self.path) as file, file.open(entry) as opened:
+                with self._file.open(entry) as opened:
                     # What the entry says of its size may be a lie.
                     data = opened.read(entry.file_size + 1)
                 if len(data) == entry.file_size:
@@ -213,5 +216,7 @@ def _read_plain(file: Path) -> bytes:
 
 def _unfit(path: Path, problem: str) -> StudyError:
     return StudyError(
-        f"the study at {path} cannot be used: {problem}", path=str(path), problems=(problem,)
+        visible(f"the study at {path} cannot be used: {problem}"),
+        path=str(path),
+        problems=(problem,),
     )

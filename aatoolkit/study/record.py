@@ -16,6 +16,7 @@ from aatoolkit.errors import AAToolkitError, FetchError, StudyError
 from aatoolkit.hosts import canonical_host
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
+from aatoolkit.text import visible
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -112,7 +113,7 @@ class Record:
         facts = {name: getattr(error, name, None) for name in (*_FACTS, "suggestions")}
         told = {
             "kind": type(error).__name__,
-            "message": error.message,
+            "message": visible(error.message),
             "facts": {
                 name: [*fact] if isinstance(fact, tuple) else fact
                 for name, fact in facts.items()
@@ -173,7 +174,7 @@ class Record:
         """The question in words."""
         if self.resource == "scope-options":
             return f"scope options of {self.host}"
-        return f"{self.section or 'combined view'} of {self.host}, {self.scope!r}"
+        return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
 
     def payload(self, body: bytes) -> Payload:
         """The answer, as it was read when it was recorded."""
@@ -309,16 +310,27 @@ def _error(told: Any) -> dict[str, Any]:
     if not (isinstance(kind, type) and issubclass(kind, FetchError)):
         raise _odd("error")
     facts = told["facts"]
-    if not isinstance(told["message"], str) or set(told) != {"kind", "message", "facts"}:
+    if set(told) != {"kind", "message", "facts"}:
         raise _odd("error")
+    _plain([told["message"]])
     for name, fact in facts.items():
         if name not in kind.facts:
             raise _odd("fact")
         if name == "suggestions":
-            _words(dict.fromkeys(fact, ""))
+            _plain(fact)
         elif type(fact) is not _FACTS[name]:
             raise _odd("fact")
+        elif isinstance(fact, str):
+            _plain([fact])
     return dict(told)
+
+
+def _plain(found: Any) -> None:
+    """Refuse what no error of ours says: what is no text, or would steer a terminal."""
+    if not isinstance(found, list) or not all(
+        isinstance(text, str) and visible(text) == text for text in found
+    ):
+        raise _odd("words")
 
 
 def _words(found: Any) -> dict[str, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _ABOUT_THE_CALL = (NotAuthorized, RateLimited, UnexpectedRedirect)
 """What a service says of the call that was made, and not of what was asked."""
+
+_ESCAPE = re.compile(rb"(?:%|\\u00)([0-7][0-9A-Fa-f])")
 
 Keep = Callable[[Record, bytes], object]
 
@@ -67,9 +69,6 @@ class Recorder:
     def offline(self) -> bool:
         """Whether answers come from the cache alone."""
         return self._client.offline
-
-    def _together(self) -> AbstractContextManager[object]:
-        return self._client._together()
 
     def close(self) -> None:
         """Close the connections."""
@@ -114,13 +113,18 @@ class _KeepingAsker:
         raise failure
 
     def _take(self, record: Record, body: bytes) -> None:
-        said = (body, record.url.encode(), *(word.encode() for word in record.headers.values()))
-        if any(map(self._fetcher.repeats_token, said)):
+        said = b"\n".join((body, record.url.encode(), *map(str.encode, record.headers.values())))
+        if self._fetcher.repeats_token(said) or self._fetcher.repeats_token(_unescaped(said)):
             raise TokenRepeated(
                 f"the answer to {record.name} holds the token, and was not kept; tell those who "
                 "run the service, and have the token replaced"
             )
         self._keep(record, body)
+
+
+def _unescaped(text: bytes) -> bytes:
+    """A text without the escapes of URLs and JSON, which may stand for any letter."""
+    return _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), text)
 
 
 def _answer_in(error: FetchError) -> bytes | None:

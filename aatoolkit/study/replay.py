@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from aatoolkit.errors import NotCached
@@ -12,7 +11,7 @@ from aatoolkit.study.record import Record, question
 
 if TYPE_CHECKING:
     from aatoolkit.scope import Scope
-    from aatoolkit.study.study import Study
+    from aatoolkit.study.contents import Contents
 
 
 class Replay:
@@ -30,7 +29,7 @@ class Replay:
 
     offline = True
 
-    def __init__(self, study: Study, base_url: str, records: Iterable[Record]) -> None:
+    def __init__(self, study: Contents, base_url: str, records: Iterable[Record]) -> None:
         self.base_url = base_url
         self.workers = 8
         self._fetcher = self
@@ -74,9 +73,6 @@ class Replay:
         if error is not None:
             raise error
         return record.payload(body)
-
-    def _together(self) -> AbstractContextManager[object]:
-        return nullcontext()
 
     def close(self) -> None:
         """Nothing is open."""

@@ -4,57 +4,44 @@ from __future__ import annotations
 
 import html
 import os
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit import strictjson
 from aatoolkit.client import Client
-from aatoolkit.dataset import Dataset
 from aatoolkit.errors import (
-    AAToolkitError,
-    AAToolkitWarning,
-    FetchError,
-    PayloadError,
-    ScopeError,
     StudyError,
 )
-from aatoolkit.files import write_whole
+from aatoolkit.files import sweep, write_whole
 from aatoolkit.hosts import canonical_host
-from aatoolkit.normalize import normalize
-from aatoolkit.projects import Project, read_combined
-from aatoolkit.study.manifest import Writer, digest, read_lines
-from aatoolkit.study.pack import pack
+from aatoolkit.projects import Project
+from aatoolkit.study.contents import FORMAT, VERSION, Contents
+from aatoolkit.study.manifest import Writer, digest
 from aatoolkit.study.places import (
+    ANSWERS,
     MANIFEST,
     SEAL,
     STUDY,
     TABLES,
-    UNFINISHED,
     Folder,
     answer_name,
+    is_answer,
     is_ours,
     open_place,
 )
-from aatoolkit.study.record import Record, canonical
+from aatoolkit.study.record import canonical
 from aatoolkit.study.recorder import Recorder, versions
 from aatoolkit.study.replay import Replay
-from aatoolkit.study.seal import Hashes, hashes_of, sums, write_tables
-from aatoolkit.study.verify import Verification, verify
+from aatoolkit.study.seal import sums, write_tables
 from aatoolkit.text import visible
 
 if TYPE_CHECKING:
     pass
 
-FORMAT = "aatoolkit-study"
-VERSION = 1
 
-
-class Study:
+class Study(Contents):
     """What was read for an analysis: recorded once, checked and replayed by anyone.
 
     ``Study.create(path)`` begins one, and what is then read through ``study.project(…)`` is
@@ -98,9 +85,8 @@ class Study:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._place = open_place(path)
+        super().__init__(open_place(path))
         self._writer: Writer | None = None
-        self.path = self._place.path
 
     @classmethod
     def create(
@@ -169,109 +155,10 @@ class Study:
         study._writer = Writer(study.path)
         return study
 
-    # -- what it holds ---------------------------------------------------------------------
-
-    @cached_property
-    def about(self) -> Mapping[str, Any]:
-        """Title, description, creators and ``created_at``.
-
-        Raises
-        ------
-        StudyError
-            If they are damaged, or of a newer version.
-        """
-        try:
-            found = strictjson.decode(self._place.read(STUDY))
-        except StudyError:
-            raise
-        except AAToolkitError:
-            found = None
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise self._unfit(f"{STUDY} is not that of a study")
-        if found.get("version") != VERSION:
-            raise self._unfit(f"it has version {found.get('version')!r}; update aatoolkit")
-        shown = {name: found.get(name) for name in ("title", "description", "created_at")}
-        creators = found.get("creators")
-        if not isinstance(creators, list) or not all(isinstance(one, str) for one in creators):
-            raise self._unfit(f"{STUDY} names creators that are no names")
-        if not all(isinstance(said, str | None) for said in shown.values()):
-            raise self._unfit(f"{STUDY} holds what is no text")
-        return {**shown, "creators": tuple(creators)}
-
-    @property
-    def title(self) -> str:
-        """Its title."""
-        return str(self.about["title"])
-
     @property
     def is_recording(self) -> bool:
         """Whether what is read through it is kept."""
         return self._writer is not None
-
-    @property
-    def records(self) -> tuple[Record, ...]:
-        """Every record, in the order of recording.
-
-        Raises
-        ------
-        StudyError
-            If the manifest is damaged.
-        """
-        return tuple(read_lines(self._place.read(MANIFEST)))
-
-    @property
-    def current(self) -> tuple[Record, ...]:
-        """The records that a replay answers with, one for each question, in a fixed order.
-
-        Of several answers to one question it is the last that can be used; an error counts
-        where there is no such answer.
-        """
-        found: dict[tuple[str, ...], Record] = {}
-        for record in self.records:
-            before = found.get(record.question)
-            if before is None or record.error is None or before.error is not None:
-                found[record.question] = record
-        return tuple(found[asked] for asked in sorted(found))
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The projects it holds answers of."""
-        return tuple(sorted({record.host for record in self.records}))
-
-    @property
-    def digest(self) -> str | None:
-        """The SHA-256 of the seal, to be cited; None while the study is not sealed."""
-        return digest(self._place.read(SEAL)) if SEAL in self._place.names() else None
-
-    def answer(self, record: Record) -> bytes:
-        """The bytes of an answer.
-
-        Raises
-        ------
-        StudyError
-            If they are missing or are not what was recorded.
-        """
-        body = self._place.read(answer_name(record.sha256))
-        if digest(body) != record.sha256:
-            raise self._unfit(f"{answer_name(record.sha256)} is not what was recorded")
-        return body
-
-    def tables(self, record: Record) -> Dataset:
-        """The tables that an answer becomes, by section; scope options are one.
-
-        Parameters
-        ----------
-        record : Record
-            One of the study's records.
-
-        Raises
-        ------
-        FetchError
-            The error that was recorded, if the answer is one.
-        StudyError
-            If the answer is missing or is not what was recorded.
-        """
-        return _tables(record, self.answer(record))
 
     # -- sealing and checking ----------------------------------------------------------------
 
@@ -294,9 +181,7 @@ class Study:
         with writer.held():
             if self.digest is not None and self.verify():
                 return str(self.digest)
-            for name in self._place.names():
-                if UNFINISHED.fullmatch(name):
-                    (self.path / name).unlink(missing_ok=True)
+            self._sweep()
             hashes = [self._hashes(record) for record in self.records]
             self._write(TABLES, write_tables(hashes, versions()))
             names = [name for name in self._place.names() if name != SEAL]
@@ -309,57 +194,6 @@ class Study:
             raise self._unfit(str(found.found[0]))
         return str(found.digest)
 
-    def verify(self, *, replay: bool = False) -> Verification:
-        """Look at every byte: whether anything was altered, taken away, added or swapped.
-
-        Parameters
-        ----------
-        replay : bool
-            Whether to make the tables again too, and compare their hashes with those that
-            were sealed.
-
-        Returns
-        -------
-        Verification
-            True if all is as it was sealed. Compare its ``digest`` with the one that was cited:
-            only that tells a study from another one that was sealed as carefully.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import aatoolkit as aa
-        >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
-        ...     options = study.record(aa.demo()).scope_options()
-        >>> bool(study.verify(replay=True))
-        True
-        """
-        return verify(self._place, self._hashes if replay else None)
-
-    def pack(self, path: str | os.PathLike[str]) -> Path:
-        """Put the study into one zip file, which ``Study`` opens as it is.
-
-        The same study gives the same bytes.
-
-        Raises
-        ------
-        StudyError
-            If the study is not sealed, or is damaged.
-        """
-        found = self.verify()
-        if not found:
-            raise self._unfit(f"{found.found[0]}; only a sound study is packed")
-        return pack(self._place, Path(path).expanduser())
-
-    def _hashes(self, record: Record) -> Hashes:
-        """The hashes of what an answer becomes; none if it is an error, or becomes no tables."""
-        body = self.answer(record)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", AAToolkitWarning)
-                return hashes_of(_tables(record, body))
-        except (FetchError, PayloadError, ScopeError):
-            return {}
-
     def _recording(self) -> Writer:
         if self._writer is None:
             raise StudyError(
@@ -367,6 +201,15 @@ class Study:
                 path=str(self.path),
             )
         return self._writer
+
+    def _sweep(self) -> None:
+        """Remove what writers that were killed left behind: half files, answers of no record."""
+        for folder in (self.path, self.path / ANSWERS):
+            sweep(folder)
+        named = {answer_name(record.sha256) for record in self.records}
+        for name in self._place.names():
+            if is_answer(name) and name not in named:
+                (self.path / name).unlink()
 
     def _write(self, name: str, content: bytes) -> None:
         write_whole(self.path / name, content)
@@ -455,32 +298,13 @@ class Study:
             self.seal()
 
     def __repr__(self) -> str:
-        sealed = self.digest
-        return (
-            f"<Study {visible(self.title)!r}: {len(self.records)} answers of "
-            f"{', '.join(self.hosts) or 'nothing'}, "
-            f"{'not sealed' if sealed is None else f'sealed {sealed[:12]}'}>"
-        )
+        try:
+            held = f"{len(self.records)} answers of {', '.join(self.hosts) or 'nothing'}"
+            sealed = self.digest
+            title = visible(self.title)
+        except StudyError:
+            return f"<Study at {visible(str(self.path))}, damaged: verify() says how>"
+        return f"<Study {title!r}: {held}, {f'sealed {sealed[:12]}' if sealed else 'not sealed'}>"
 
     def _repr_html_(self) -> str:
         return f'<code class="tex2jax_ignore">{html.escape(repr(self))}</code>'
-
-    def _unfit(self, problem: str) -> StudyError:
-        return StudyError(
-            f"the study at {self.path} cannot be used: {problem}",
-            path=str(self.path),
-            problems=(problem,),
-        )
-
-
-def _tables(record: Record, body: bytes) -> Dataset:
-    """The tables that an answer becomes, or the error that it is."""
-    error = record.raised(body)
-    if error is not None:
-        raise error
-    payload = record.payload(body)
-    if record.resource == "scope-options":
-        return Dataset({"scope_options": normalize("scope_options", payload)})
-    if record.section is None:
-        return read_combined(payload)
-    return Dataset({record.section: normalize(record.section, payload)})

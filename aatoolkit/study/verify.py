@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from aatoolkit.study.places import (
     TABLES,
     Place,
     answer_name,
+    is_answer,
     is_ours,
 )
 from aatoolkit.study.record import Record
@@ -171,7 +173,7 @@ class _Inspection:
             self.digests[name] = digest(data)
             if not name.startswith(ANSWERS):
                 self.bytes[name] = data
-        self.records = dict(_legible(self.bytes.get(MANIFEST, b"")))
+        self.records, self.broken = _records(self.bytes.get(MANIFEST, b""))
         self.hashes = read_tables(self.bytes.get(TABLES, b""))
 
     def problems(self) -> list[Problem]:
@@ -199,16 +201,13 @@ class _Inspection:
 
     def lines(self) -> Iterable[Problem]:
         """Lines of the manifest that are damaged, missing, or out of order."""
-        try:
-            read_lines(self.bytes.get(MANIFEST, b""))
-        except StudyError as error:
-            said = (error.problems or ("",))[0].removeprefix(f"{MANIFEST}: ")
-            yield self._touching("broken chain", MANIFEST, said)
+        if self.broken is not None:
+            yield self._touching("broken chain", MANIFEST, self.broken)
 
     def answers(self) -> Iterable[Problem]:
         """Answers that are not what their name says, that are missing, or that nothing names."""
         named = {record.sha256 for record in self.records.values()}
-        there = {name: _sha256_in(name) for name in self.names if _is_answer(name)}
+        there = {name: _sha256_in(name) for name in self.names if is_answer(name)}
         for name, sha256 in there.items():
             if self.digests.get(name, sha256) != sha256:
                 yield self._touching("altered", name, "its bytes are not those that were recorded")
@@ -233,7 +232,7 @@ class _Inspection:
             yield self._touching("added", name, "it was not sealed")
         for name in sorted(there.keys() & listed.keys()):
             # An answer that is what its name says is right, and its line in the seal is not.
-            if there[name] != listed[name] and not _is_answer(name):
+            if there[name] != listed[name] and not is_answer(name):
                 yield self._touching("altered", name, "it is not what was sealed")
         if {*listed} == {*there}:
             yield Problem("altered", SEAL, "it does not fit the files")
@@ -279,21 +278,21 @@ class _Inspection:
         return Problem(kind, name, said, tuple(answers), tuple(tables))
 
 
-def _is_answer(name: str) -> bool:
-    return name.startswith(f"{ANSWERS}/") and is_ours(name)
-
-
 def _sha256_in(name: str) -> str:
     return name.removeprefix(f"{ANSWERS}/")[:64]
 
 
-def _legible(manifest: bytes) -> Iterable[tuple[int, Record]]:
-    """The lines that can still be read, by their number."""
+def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
+    """The records by their line, and what is wrong; then those that can still be read."""
+    try:
+        return dict(enumerate(read_lines(manifest), 1)), None
+    except StudyError as error:
+        said = (error.problems or ("",))[0].removeprefix(f"{MANIFEST}: ")
+    legible = {}
     for number, line in enumerate(manifest.split(b"\n"), 1):
-        try:
-            yield number, Record.loads(line)
-        except StudyError:
-            continue
+        with contextlib.suppress(StudyError):
+            legible[number] = Record.loads(line)
+    return legible, said
 
 
 def _declared(record: Record) -> dict[str, list[str]]:

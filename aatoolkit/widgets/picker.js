@@ -122,7 +122,7 @@ class Radios extends Group {
   constructor(changed) {
     super(changed);
     this.title = make("legend");
-    this.element = make("fieldset", { class: "aa-radios", "data-lm-suppress-shortcuts": "true" });
+    this.element = make("fieldset", { class: "aa-radios" });
     this.element.addEventListener("change", (event) => {
       this.bits.fill(0);
       this.put(Number(event.target.value), true);
@@ -172,7 +172,6 @@ class List extends Group {
         "aria-multiselectable": "true",
         "aria-labelledby": `${id}-title`,
         "aria-describedby": `${id}-count`,
-        "data-lm-suppress-shortcuts": "true",
       },
       this.rows,
     );
@@ -194,7 +193,7 @@ class List extends Group {
       make("div", { class: "aa-foot" }, ...this.buttons.map(([, button]) => button)),
     );
     this.active = 0; // the row that keys act on
-    this.anchor = 0; // the row that a range begins at
+    this.anchor = 0; // the row toggled last, at which a range begins
     this.search.addEventListener("input", () => this.filter());
     this.search.addEventListener("keydown", (event) => this.searchKey(event));
     this.box.addEventListener("keydown", (event) => this.listKey(event));
@@ -330,10 +329,11 @@ class List extends Group {
       if (key.toLowerCase() !== "a") return;
       this.putAll(this.shown.every((at) => this.has(at) || this.marks[at] & CLOSED) ? never : always);
     } else if (key in ends || key in steps) {
-      this.go(ends[key] ?? this.active + steps[key]);
-      if (shift) this.range();
+      const from = this.active;
+      this.go(ends[key] ?? from + steps[key]);
+      if (shift) this.range(from);
     } else if (key === " " || (key === "Enter" && !shift)) {
-      if (shift) this.range();
+      if (shift) this.range(this.anchor);
       else this.toggle(this.active);
     } else if (key === "Escape" && this.search.value) this.clear();
     else if (key.length === 1) this.type(key);
@@ -367,7 +367,7 @@ class List extends Group {
     const row = Math.floor(((event.clientY - top) / height) * this.shown.length);
     if (row < 0 || row >= this.shown.length) return;
     this.active = row;
-    if (event.shiftKey) this.range();
+    if (event.shiftKey) this.range(this.anchor);
     else this.toggle(row);
   }
 
@@ -392,10 +392,10 @@ class List extends Group {
     this.changed();
   }
 
-  /** Choose from the anchor to the active row, both included. */
-  range() {
-    const [from, to] = [this.anchor, this.active].sort((a, b) => a - b);
-    for (const option of this.shown.slice(from, to + 1)) this.put(option, true);
+  /** Choose from a row to the active one, both included. */
+  range(from) {
+    const [first, last] = [from, this.active].sort((a, b) => a - b);
+    for (const option of this.shown.slice(first, last + 1)) this.put(option, true);
     this.draw();
     this.changed();
   }
@@ -428,12 +428,16 @@ const copy = async (text) => {
 };
 
 const render = ({ model, el }) => {
-  const code = make("code", { tabindex: "0", "aria-label": "The choice in Python" });
+  const code = make("code");
+  const named = { class: "aa-said", role: "group", "aria-label": "The choice in Python" };
+  const said = make("div", { ...named, tabindex: "0" }, code);
   const button = make("button", { type: "button", class: "aa-copy" }, "Copy");
   const copied = make("span", { class: "aa-copied", role: "status" });
   const body = make("div", { class: "aa-groups" });
-  const line = make("div", { class: "aa-code" }, code, button, copied);
-  const root = make("div", { class: "aa-picker", role: "group" }, body, line);
+  const line = make("div", { class: "aa-code" }, said, button, copied);
+  // JupyterLab takes bare keys for commands of the notebook, unless it is told not to.
+  const own = { class: "aa-picker", role: "group", "data-lm-suppress-shortcuts": "true" };
+  const root = make("div", own, body, line);
   let parts = [];
 
   const python = (whole) => {
@@ -456,7 +460,7 @@ const render = ({ model, el }) => {
     const { of, title, groups } = model.get("_groups");
     const choice = model.get("_choice");
     if (choice.of !== of) return; // a choice among other options; the kernel sends the right one
-    root.setAttribute("aria-label", visible(title));
+    root.setAttribute("aria-label", title ? `Choice: ${visible(title)}` : "Choice");
     if (parts.length !== groups.length) {
       parts = groups.map((group) => (group.one ? new Radios(send) : new List(send)));
       body.replaceChildren(...parts.map((part) => part.element));

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from aatoolkit.text import visible
+from aatoolkit.text import markup, visible
 from aatoolkit.widgets.groups import Group
 
 _HERE = Path(__file__).parent
 
-_SHOWN, _LONG = 12, 120
-"""How many values of a choice, and how much of each, a display without a kernel shows."""
+_SHOWN, _LONG = 50, 300
+"""How many values of a choice, and how many characters of each, are spelt out."""
 
 
 class Picker(anywidget.AnyWidget):
@@ -84,18 +84,19 @@ class Picker(anywidget.AnyWidget):
         """What is chosen, where no kernel can show the widget."""
         chosen = self._value()
         rows = "".join(self._row(group, chosen[group.name]) for group in self._shown)
+        title = f"<caption>{markup(self._title)}</caption>" if self._title else ""
         return (
-            f'<div class="tex2jax_ignore"><table><caption>{html.escape(repr(self))}</caption>'
-            f"<tbody>{rows}</tbody></table></div>"
+            f'<div class="tex2jax_ignore"><table>{title}<tbody>{rows}</tbody></table>'
+            f"<pre><code>{escape(self._python())}</code></pre></div>"
         )
 
     def _row(self, group: Group, values: Sequence[Any]) -> str:
-        listed = [f"<bdi>{html.escape(clipped(str(value)))}</bdi>" for value in values[:_SHOWN]]
+        listed = [f"<bdi>{markup(str(value))}</bdi>" for value in values[:_SHOWN]]
         if len(values) > _SHOWN:
             listed.append(f"… {len(values) - _SHOWN:,} more")
         said = ", ".join(listed) or group.empty.format(f"{group.offered:,}")
         return (
-            f'<tr><th style="text-align:left">{html.escape(group.title)}</th>'
+            f'<tr><th style="text-align:left">{markup(group.title)}</th>'
             f'<td style="text-align:left">{said}</td></tr>'
         )
 
@@ -105,11 +106,6 @@ class Picker(anywidget.AnyWidget):
             return None
         data, metadata = bundle
         return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
-
-
-def clipped(text: str) -> str:
-    """Text from an answer, safe in a line and not longer than that."""
-    return visible(text if len(text) <= _LONG else f"{text[:_LONG]}…")
 
 
 def spelt(values: Sequence[str]) -> str:

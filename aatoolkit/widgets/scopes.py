@@ -12,8 +12,9 @@ import traitlets
 from aatoolkit.errors import ScopeError, ScopeWarning
 from aatoolkit.projects import Project
 from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
+from aatoolkit.text import clipped
 from aatoolkit.widgets.groups import Group, Mark, Option, with_gone
-from aatoolkit.widgets.picker import Picker, clipped, spelt
+from aatoolkit.widgets.picker import Picker, spelt
 
 _TITLES = {"engine": "Engines", "topic": "Topics", "category": "Categories", "brand": "Brands"}
 
@@ -60,7 +61,8 @@ class ScopePicker(Picker):
 
     _call = "aa.Scope"
 
-    scope = traitlets.Any()
+    # Of the plainest type, which does not let None past the check below.
+    scope: traitlets.TraitType[Any, Any] = traitlets.TraitType(default_value=None)
 
     def __init__(self, options: ScopeOptions | Project, scope: Scope | None = None) -> None:
         super().__init__()
@@ -79,7 +81,9 @@ class ScopePicker(Picker):
         self._offer(options)
         fresh = {name: gone for name, gone in self.vanished.items() if gone != before.get(name)}
         if fresh:
-            said = "; ".join(f"{name} {spelt(values)}" for name, values in fresh.items())
+            said = "; ".join(
+                f"{name} {spelt(list(map(str, values)))}" for name, values in fresh.items()
+            )
             warnings.warn(
                 f"no longer offered, and still chosen: {said}", ScopeWarning, stacklevel=2
             )

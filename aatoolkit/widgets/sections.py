@@ -12,8 +12,9 @@ from aatoolkit import sections as declared
 from aatoolkit.dataset import Dataset
 from aatoolkit.errors import ScopeError
 from aatoolkit.tables import Tables
+from aatoolkit.text import clipped
 from aatoolkit.widgets.groups import Group, Mark, Option, with_gone
-from aatoolkit.widgets.picker import Picker, clipped, spelt
+from aatoolkit.widgets.picker import Picker, spelt
 
 _ABSENT = ("unavailable", "not applicable")
 
@@ -49,7 +50,8 @@ class SectionPicker(Picker):
     ('domains', 'urls')
     """
 
-    sections = traitlets.Any(())
+    # Of the plainest type, which does not let None past the check below.
+    sections: traitlets.TraitType[Any, Any] = traitlets.TraitType(default_value=())
 
     def __init__(
         self, dataset: Dataset | None = None, chosen: str | Iterable[str] | None = None

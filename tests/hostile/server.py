@@ -56,7 +56,8 @@ class Wire:
 
     def stall(self) -> None:
         """Say nothing more, and hang on until the client hangs up."""
-        self.connection.recv(1)
+        while self.connection.recv(1 << 16):
+            pass
 
     def wait(self, seconds: float) -> None:
         self._server.closing.wait(seconds)

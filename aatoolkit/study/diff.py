@@ -1,0 +1,244 @@
+"""What changed between two studies: questions, availability, schema, rows, numbers, texts."""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.errors import AAToolkitError, AAToolkitWarning, StudyError
+from aatoolkit.metadata import metadata_of
+from aatoolkit.study.record import Record
+from aatoolkit.study.tidy import key_of, pairs, stacked
+from aatoolkit.text import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aatoolkit.dataset import Dataset
+    from aatoolkit.study.contents import Contents
+from aatoolkit.tables import Tables
+
+ABOUT = ("host", "section", "scope")
+_PARTS = {
+    "requests": (*ABOUT, "change", "before_status", "after_status", "before", "after"),
+    "availability": (*ABOUT, "table", "column", "before", "after"),
+    "drift": (*ABOUT, "change", "kind", "path"),
+    "rows": (*ABOUT, "table", "key", "change"),
+    "numbers": (*ABOUT, "table", "key", "column", "before", "after", "change"),
+    "texts": (*ABOUT, "table", "key", "column", "before", "after"),
+}
+_NUMBERS = {
+    "requests": {"before_status": "Int64", "after_status": "Int64"},
+    "numbers": {"before": "Float64", "after": "Float64", "change": "Float64"},
+}
+_SHOWN = 6
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class StudyDiff:
+    """What changed from one study to another, as tidy DataFrames.
+
+    Questions are compared by what they ask, whatever service they went to. Every frame begins
+    with ``host``, ``section`` and ``scope``.
+
+    Attributes
+    ----------
+    same : int
+        How many questions have the same answer, byte for byte, in both.
+    requests : pandas.DataFrame
+        The others: ``change`` (``answer``, ``only before``, ``only after``), the statuses, and
+        in ``before`` and ``after`` the SHA-256 of the answers.
+    availability : pandas.DataFrame
+        What is known of a ``column`` of a ``table``, ``before`` and ``after``, in words.
+    drift : pandas.DataFrame
+        Where an answer differs from its declaration in one of the two: ``kind`` and ``path``.
+    rows : pandas.DataFrame
+        Rows that are in one of the two, by their ``key``.
+    numbers : pandas.DataFrame
+        Numbers that differ: ``key``, ``column``, ``before``, ``after``, and ``change``, which is
+        missing where one of them is.
+    texts : pandas.DataFrame
+        All else that differs in the rows that both have, as text.
+    """
+
+    same: int
+    requests: pd.DataFrame
+    availability: pd.DataFrame
+    drift: pd.DataFrame
+    rows: pd.DataFrame
+    numbers: pd.DataFrame
+    texts: pd.DataFrame
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both hold the same answers to the same questions."""
+        return len(self.requests) == 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows each frame has."""
+        return {name: len(getattr(self, name)) for name in _PARTS}
+
+    def __repr__(self) -> str:
+        return "\n".join([f"<StudyDiff: {self._head()}>", *(f"  {line}" for line in self._lines())])
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{html.escape(line)}</li>" for line in self._lines())
+        return (
+            f'<div class="tex2jax_ignore"><b>{html.escape(self._head())}</b><ul>{items}</ul></div>'
+        )
+
+    def _head(self) -> str:
+        if self.is_same:
+            return f"the answers are the same, {self.same} of {self.same}"
+        told = (f"{count:,} {name}" for name, count in self.counts.items() if count)
+        return f"{self.same} answers the same; changed: {', '.join(told)}"
+
+    def _lines(self) -> Iterator[str]:
+        for name in _PARTS:
+            frame = getattr(self, name)
+            for row in frame.head(_SHOWN).itertuples(index=False):
+                yield visible(f"{name}: {_in_words(name, row)}")
+            if len(frame) > _SHOWN:
+                yield f"{name}: and {len(frame) - _SHOWN:,} more, in .{name}"
+
+
+def compare(before: Contents, after: Contents) -> StudyDiff:
+    """What changed from one study to another."""
+    asked = _Questions(before), _Questions(after)
+    whole = any(questions.are_ambiguous for questions in asked)
+    here, there = (questions.by_name(whole) for questions in asked)
+    found: dict[str, list[Any]] = {name: [] for name in _PARTS}
+    same = 0
+    for name in sorted(here.keys() | there.keys()):
+        one, other = here.get(name), there.get(name)
+        if one and other and (one.sha256, one.status) == (other.sha256, other.status):
+            same += 1
+            continue
+        found["requests"].append(_request(one, other))
+        if one and other:
+            for part, frame in _changes(before, one, after, other):
+                found[part].append(frame)
+    return StudyDiff(
+        same, **{name: stacked(found[name], _PARTS[name], _NUMBERS.get(name, {})) for name in found}
+    )
+
+
+class _Questions:
+    """What a study answers, by what was asked."""
+
+    def __init__(self, study: Contents) -> None:
+        self._records = study.current
+
+    @property
+    def are_ambiguous(self) -> bool:
+        """Whether two services were asked the same."""
+        return len({record.question[1:] for record in self._records}) < len(self._records)
+
+    def by_name(self, whole: bool) -> dict[tuple[str, ...], Record]:
+        return {record.question[0 if whole else 1 :]: record for record in self._records}
+
+
+def _request(one: Record | None, other: Record | None) -> dict[str, Any]:
+    change = "answer" if one and other else "only before" if one else "only after"
+    return {
+        **_about(one or other),
+        "change": change,
+        "before_status": one and one.status,
+        "after_status": other and other.status,
+        "before": one and one.sha256,
+        "after": other and other.sha256,
+    }
+
+
+def _about(record: Record | None, section: str | None = None) -> dict[str, Any]:
+    assert record is not None
+    options = record.resource == "scope-options"
+    return {
+        "host": record.host,
+        "section": "scope_options" if options else section or record.section,
+        "scope": None if record.scope is None else record.scope.to_query(),
+    }
+
+
+def _changes(
+    before: Contents, one: Record, after: Contents, other: Record
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The changes of one question's answer, by the frame that they belong to."""
+    read, again = _read(before.tables, one), _read(after.tables, other)
+    for section in [*dict.fromkeys([*read, *again])]:
+        if section not in read or section not in again:
+            continue
+        about = _about(one, section)
+        for part, frame in _of_section(read[section], again[section]):
+            yield part, {**about, **frame}
+
+
+def _read(tables: Callable[[Record], Dataset], record: Record) -> Dataset:
+    """The tables of an answer; none of one that is an error."""
+    from aatoolkit.dataset import Dataset
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AAToolkitWarning)
+            return tables(record)
+    except StudyError:
+        raise
+    except AAToolkitError:
+        return Dataset({})
+
+
+def _of_section(one: Tables, other: Tables) -> Iterator[tuple[str, dict[str, Any]]]:
+    drifts = [
+        {(str(row.kind), str(row.path)): None for row in tables.drift.itertuples()}
+        for tables in (one, other)
+    ]
+    for change, here, there in (("only before", *drifts), ("only after", *drifts[::-1])):
+        for kind, path in here:
+            if (kind, path) not in there:
+                yield "drift", {"change": change, "kind": kind, "path": path}
+    for name in one:
+        if name in other:
+            for part, found in _of_table(one[name], other[name]):
+                yield part, {"table": name, **found}
+
+
+def _of_table(one: pd.DataFrame, other: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
+    known = [metadata_of(frame).columns for frame in (one, other)]
+    for column in known[0]:
+        words = [str(columns[column].availability) for columns in known if column in columns]
+        if len(words) == 2 and words[0] != words[1]:
+            yield "availability", {"column": column, "before": words[0], "after": words[1]}
+    yield from pairs(one, other, key_of(one, other))
+
+
+def _said(value: Any) -> str:
+    import pandas as pd
+
+    if isinstance(value, float) and not pd.isna(value):
+        return f"{value:.12g}"
+    return "nothing" if pd.isna(value) else str(value)
+
+
+def _in_words(part: str, row: Any) -> str:
+    where = " ".join(value for value in (row.section, row.scope) if _said(value) == value)
+    if part == "requests":
+        statuses = f"{_said(row.before_status)} → {_said(row.after_status)}"
+        return f"{where}: {row.change}, {statuses}"
+    if part == "availability":
+        return f"{where}: {row.table}.{row.column}: {row.before} → {row.after}"
+    if part == "drift":
+        return f"{where}: {row.change}: {row.kind} {row.path}"
+    if part == "rows":
+        return f"{where}: {row.table}[{_said(row.key)}] {row.change}"
+    cell = f"{row.table}[{_said(row.key)}].{row.column}"
+    change = "" if part == "texts" or _said(row.change) == "nothing" else f" ({row.change:+.6g})"
+    return f"{where}: {cell}: {_said(row.before)} → {_said(row.after)}{change}"
+
+
+def frames(diff: StudyDiff) -> Iterable[tuple[str, pd.DataFrame]]:
+    """The frames of a difference, by name."""
+    return ((name, getattr(diff, name)) for name in _PARTS)

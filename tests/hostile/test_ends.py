@@ -1,0 +1,293 @@
+"""Calls end: look-ups, connections and waits are bounded, and an interrupt ends all at once."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile.cases import TOKEN
+from hostile.measure import open_sockets
+from hostile.server import HostileServer, Wire, head, one_by_one, replying, whole
+
+import aatoolkit as aa
+from aatoolkit import errors
+from aatoolkit.http import Fetcher
+from aatoolkit.http.retry import Quota
+
+SLACK = 0.5
+"""How much later than its deadline a call may end, in seconds."""
+
+
+def ask(fetcher: Fetcher, topic: str = "a") -> Any:
+    params = {"section": "urls", "topic": topic}
+    return fetcher.get("agent-analytics", "acme.example", params).json
+
+
+@pytest.fixture
+def fetcher(tmp_path: Path) -> Iterator[Callable[..., Fetcher]]:
+    made: list[Fetcher] = []
+
+    def make(url: str, **settings: Any) -> Fetcher:
+        made.append(Fetcher(url, TOKEN, **{"cache": tmp_path, "deadline": 0.4, **settings}))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@contextmanager
+def black_hole() -> Iterator[tuple[str, int]]:
+    """An address that neither accepts nor refuses: its queue of connections is full."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        waiting = [socket.socket() for _ in range(8)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(listener.getsockname())
+        time.sleep(0.05)
+        try:
+            yield listener.getsockname()
+        finally:
+            for one in waiting:
+                one.close()
+
+
+def leading_to(monkeypatch: pytest.MonkeyPatch, *found: tuple[str, int] | Exception) -> list[str]:
+    """Have every name lead to these addresses; the names that are looked up."""
+    asked: list[str] = []
+
+    def look_up(host: str, *_: Any, **__: Any) -> Any:
+        asked.append(host)
+        for each in found:
+            if isinstance(each, Exception):
+                raise each
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in found]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return asked
+
+
+@pytest.fixture
+def silent_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Look-ups hang, until the test is over."""
+    over = threading.Event()
+    asked: list[str] = []
+
+    def look_up(host: str, *_: Any, **__: Any) -> Any:
+        asked.append(host)
+        over.wait(20)
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    yield asked
+    over.set()
+    for thread in threading.enumerate():
+        if thread.name == "aatoolkit-dns":
+            thread.join(10)
+
+
+# -- looking up and connecting ---------------------------------------------------------------
+
+
+def test_a_look_up_that_hangs_ends_at_the_deadline_and_is_done_once(
+    fetcher: Any, silent_dns: list[str]
+) -> None:
+    asking = fetcher("https://slow.example", deadline=0.3)
+    began = time.monotonic()
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(ask, asking, str(n)) for n in range(4)]
+        for call in calls:
+            assert isinstance(call.exception(), errors.DeadlineExceeded)
+    with pytest.raises(errors.DeadlineExceeded):
+        ask(asking)
+    assert time.monotonic() - began < 0.6 + SLACK
+    assert silent_dns == ["slow.example"]
+
+
+@pytest.mark.parametrize("fault", [socket.gaierror(-2, "x"), OSError(), UnicodeError("x")])
+def test_an_unknown_name_is_said_to_be_unknown(
+    fetcher: Any, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    asked = leading_to(monkeypatch, fault)
+    with pytest.raises(errors.ConnectionFailed, match="name of the service is not known"):
+        ask(fetcher("https://api.example", deadline=9, sleep=lambda _: None))
+    assert asked == ["api.example"] * 3
+
+
+def test_an_address_that_does_not_answer_ends_at_the_deadline(fetcher: Any) -> None:
+    with black_hole() as (host, port):
+        began = time.monotonic()
+        with pytest.raises(errors.DeadlineExceeded) as caught:
+            ask(fetcher(f"http://{host}:{port}"))
+        assert 0.35 < time.monotonic() - began < 0.4 + SLACK
+        assert caught.value.status is None
+
+
+def test_the_next_address_gets_its_share_of_the_time(
+    fetcher: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with black_hole() as hole, HostileServer(replying(whole())) as server:
+        leading_to(monkeypatch, hole, hole, ("127.0.0.1", server.port))
+        began = time.monotonic()
+        assert ask(fetcher(server.url.replace("127.0.0.1", "localhost"), deadline=1.2)) == {
+            "ok": True
+        }
+        assert time.monotonic() - began < 1.2
+
+
+def test_refusal_by_one_address_is_not_the_end(
+    fetcher: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as closed, HostileServer(replying(whole())) as server:
+        closed.bind(("127.0.0.1", 0))
+        leading_to(monkeypatch, closed.getsockname(), ("127.0.0.1", server.port))
+        asking = fetcher(server.url.replace("127.0.0.1", "localhost"), deadline=5)
+        assert ask(asking) == {"ok": True}
+        leading_to(monkeypatch, closed.getsockname())
+        asking.close()
+        with pytest.raises(errors.ConnectionFailed, match="refused"):
+            ask(asking, "b")
+
+
+def test_plain_http_goes_to_this_machine_or_nowhere(
+    fetcher: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket.socket, "getpeername", lambda _: ("192.0.2.7", 80))
+    with HostileServer(replying(whole())) as server:
+        asking = fetcher(server.url.replace("127.0.0.1", "localhost"), deadline=5)
+        with pytest.raises(errors.ConnectionFailed, match="leads elsewhere"):
+            ask(asking)
+        assert server.gone()
+    assert server.heads == []
+
+
+# -- retries ---------------------------------------------------------------------------------
+
+
+def test_second_attempts_stop_when_most_calls_fail(fetcher: Any) -> None:
+    with HostileServer(replying(whole(b"{}", "503 Busy"))) as server:
+        asking = fetcher(server.url, deadline=30, sleep=lambda _: None)
+        for turn in range(60):
+            with pytest.raises(errors.ServerFailed):
+                ask(asking, str(turn))
+        assert 80 <= len(server.heads) <= 85
+        server.script = replying(whole())
+        for turn in range(50):
+            ask(asking, f"fine {turn}")
+        server.script = lambda wire: replying(
+            whole(b"{}", "503 Busy") if len(server.heads) % 2 else whole()
+        )(wire)
+        assert ask(asking, "again") == {"ok": True}
+
+
+def test_a_quota_refills_by_answers_and_by_time() -> None:
+    now = [0.0]
+    quota = Quota(2, per_answer=0.5, per_second=0.1, clock=lambda: now[0])
+    assert [quota.take() for _ in range(3)] == [True, True, False]
+    quota.answered()
+    assert not quota.take()
+    quota.answered()
+    assert [quota.take(), quota.take()] == [True, False]
+    now[0] = 1000
+    assert [quota.take() for _ in range(3)] == [True, True, False]
+
+
+# -- interrupts ------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[True, False], ids=["interrupting", "restarting"])
+def _signals(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Some libraries have system calls go on after a signal."""
+    signal.siginterrupt(signal.SIGINT, request.param)
+    yield
+    signal.siginterrupt(signal.SIGINT, True)
+
+
+@contextmanager
+def interrupted(after: float = 0.15) -> Iterator[None]:
+    """Interrupt the block, which has to end in that, and soon."""
+    main = threading.main_thread().ident
+    assert main is not None
+    timer = threading.Timer(after, signal.pthread_kill, (main, signal.SIGINT))
+    began = time.monotonic()
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            yield
+    finally:
+        timer.join()
+    assert time.monotonic() - began < after + SLACK
+    assert caught.value.__context__ is None
+    assert caught.value.__cause__ is None
+
+
+STALLS = {
+    "before the head": replying(Wire.stall),
+    "in the head": replying(b"HTTP/1.1 200", Wire.stall),
+    "in the body": replying(head("200 OK", "Content-Length: 99"), b"{", Wire.stall),
+    "in drips": replying(head(), lambda wire: wire.drip_for_ever(b" ")),
+    "in an error": replying(head("500 No"), Wire.stall),
+    "between attempts": replying(whole(b"", "429 Slow", "Retry-After: 9")),
+}
+
+
+@pytest.mark.usefixtures("_signals")
+@pytest.mark.parametrize("script", STALLS.values(), ids=STALLS)
+def test_an_interrupt_ends_a_call_at_once_and_nothing_is_left(fetcher: Any, script: Any) -> None:
+    sockets = open_sockets()
+    with HostileServer(script) as server:
+        asking = fetcher(server.url, deadline=20)
+        with interrupted():
+            ask(asking)
+        assert server.gone(), "a connection was left open"
+        server.script = one_by_one(whole(), whole())
+        assert ask(asking) == {"ok": True}
+        assert ask(asking) == {"ok": True}
+        assert len(server.heads) == 2, "what came later was kept"
+        asking.close()
+    assert open_sockets() == sockets
+
+
+@pytest.mark.usefixtures("_signals")
+def test_an_interrupt_ends_a_look_up(fetcher: Any, silent_dns: list[str]) -> None:
+    asking = fetcher("https://slow.example", deadline=20)
+    with interrupted():
+        ask(asking)
+
+
+@pytest.mark.usefixtures("_signals")
+def test_an_interrupt_ends_connecting(fetcher: Any) -> None:
+    with black_hole() as (host, port):
+        asking = fetcher(f"http://{host}:{port}", deadline=20)
+        with interrupted():
+            ask(asking)
+
+
+@pytest.mark.usefixtures("_signals")
+@pytest.mark.parametrize("call", ["scope_options", "fetch", "read", "combined", "read_all"])
+def test_an_interrupt_ends_whatever_a_project_does(tmp_path: Path, call: str) -> None:
+    arguments = {"fetch": ["urls"], "read": ["urls"]}.get(call, [])
+    with (
+        HostileServer(replying(Wire.stall)) as server,
+        aa.project("acme.example", base_url=server.url, token=TOKEN, cache=tmp_path) as project,
+    ):
+        with interrupted(0.3):
+            getattr(project, call)(*arguments)
+        ends = time.monotonic() + SLACK
+        for thread in threading.enumerate():
+            if thread.name.startswith("aatoolkit"):
+                thread.join(max(0.0, ends - time.monotonic()))
+                assert not thread.is_alive(), "a call goes on"
+        assert server.gone(SLACK), "a connection was left open"
+        server.script = replying(whole(b"{}"))
+        assert project.fetch("ads").json == {}

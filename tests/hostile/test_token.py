@@ -1,0 +1,383 @@
+"""The token goes to its origin and nowhere else: every surface is searched for it."""
+
+from __future__ import annotations
+
+import copy
+import http.client
+import io
+import logging
+import pickle
+import runpy
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+from hostile.server import HostileServer, Script, Wire, head, replying, whole
+from hostile.surfaces import of_error, of_folder, of_thing
+
+import aatoolkit as aa
+from aatoolkit import errors
+from aatoolkit.http import Secret
+
+CANARY = "canary-5e8d1c.NEVER_shown~0+/=="
+SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "domains.json"
+
+
+def holds_canary(text: bytes) -> bool:
+    """Whether a text shows the token, or half of it, in whatever spelling."""
+    halves = (CANARY[at : at + 12].lower().encode() for at in range(len(CANARY) - 11))
+    folded = text.lower()
+    return any(half in folded for half in halves) or Secret(CANARY).is_in(text)
+
+
+@dataclass
+class World:
+    """What a session left behind: things, errors, files and streams."""
+
+    folder: Path
+    things: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, BaseException] = field(default_factory=dict)
+    streams: dict[str, bytes] = field(default_factory=dict)
+
+    def surfaces(self) -> Iterator[tuple[str, bytes]]:
+        for name, thing in self.things.items():
+            yield from of_thing(name, thing)
+        for name, error in self.errors.items():
+            yield from of_error(name, error)
+        yield from of_folder("files", self.folder)
+        yield from self.streams.items()
+
+    def leaks(self) -> list[str]:
+        return [name for name, text in self.surfaces() if holds_canary(text)]
+
+
+ECHO = b'{"error": {"message": "Bearer %b is no good", "code": "%b"}}' % ((CANARY.encode(),) * 2)
+ECHOING = [f"X-Request-Id: {CANARY}", f"Set-Cookie: t={CANARY}", f"ETag: {CANARY}"]
+
+FAULTS: dict[str, Script] = {
+    **{
+        f"status {status}": replying(whole(ECHO, f"{status} {CANARY}", *ECHOING))
+        for status in (400, 401, 403, 404, 407, 418, 422, 429, 500, 502)
+    },
+    "a redirect": replying(whole(ECHO, "302 F", f"Location: https://{CANARY[:12]}.example/{CANARY}")),
+    "a web page": replying(whole(b"<html>" + CANARY.encode())),
+    "no JSON": replying(whole(CANARY.encode())),
+    "a key twice": replying(whole(b'{"%b": 1, "%b": 2}' % ((CANARY.encode(),) * 2))),
+    "not UTF-8": replying(whole(b"\xff" + ECHO)),
+    "an echo": replying(whole(ECHO, "200 OK", *ECHOING)),
+    "an echo in part": replying(whole(b"<p>" + CANARY[3:20].encode())),
+    "cut off": replying(head("200 OK", "Content-Length: 999") + ECHO),
+    "too large": replying(whole(ECHO + b" " * 2**21)),
+    "late": replying(head("200 OK", "Content-Length: 999") + ECHO, Wire.stall),
+    "late and silent": replying(Wire.stall),
+    "no HTTP": replying(CANARY.encode() + b"\r\n\r\n"),
+    "a bad header": replying(head("200 OK", f"{CANARY} no colon", f"A: {CANARY}") + ECHO),
+    "a bad length": replying(head("200 OK", f"Content-Length: {CANARY}")),
+    "a bad chunk": replying(
+        head("200 OK", "Transfer-Encoding: chunked"), CANARY.encode() + b"\r\n"
+    ),
+    "a bad coding": replying(whole(ECHO, "200 OK", f"Content-Encoding: {CANARY}")),
+    "a reset": replying(Wire.reset),
+    "an early end": replying(b""),
+}  # fmt: skip
+
+
+def failing(project: aa.Project) -> BaseException:
+    """The error that reading ends in; no local of this frame holds the token."""
+    try:
+        project.read("urls", days=7)
+    except BaseException as error:
+        return error
+    raise AssertionError("nothing failed")
+
+
+def project_of(server: HostileServer, folder: Path, **settings: Any) -> aa.Project:
+    given = {"base_url": server.url, "token": CANARY, "cache": folder, **settings}
+    return aa.project("acme.example", **given)
+
+
+def provoke(world: World) -> None:
+    """Have every kind of error happen."""
+    for name, script in FAULTS.items():
+        with HostileServer(script) as server:
+            late = name.startswith("late")
+            project = project_of(server, world.folder / "cache", deadline=0.3 if late else 5)
+            project.client._fetcher._retry.__dict__["sleep"] = lambda _: None
+            world.errors[name] = failing(project)
+            project.close()
+            assert any(f"Bearer {CANARY}".encode() in asked for asked in server.heads)
+    with HostileServer(replying(Wire.stall)) as server:
+        project = project_of(server, world.folder / "cache")
+        main = threading.main_thread().ident
+        assert main is not None
+        timer = threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT))
+        timer.start()
+        world.errors["an interrupt"] = failing(project)
+        timer.join()
+        project.close()
+        offline = project_of(server, world.folder / "cache", offline=True)
+        world.errors["offline"] = failing(offline)
+        server.script = replying(b"")
+    refused = project_of(server, world.folder / "cache")
+    refused.client._fetcher._retry.__dict__["sleep"] = lambda _: None
+    world.errors["refused"] = failing(refused)
+    for name, bad in {"a bad token": f"{CANARY} x", "two tokens": f"{CANARY}\n{CANARY}"}.items():
+        with pytest.raises(errors.ConfigurationError) as caught:
+            aa.project("acme.example", base_url="https://api.example", token=bad, cache=False)
+        world.errors[name] = caught.value
+    with pytest.raises(errors.ScopeError) as no_host:
+        aa.project("no host", base_url="https://api.example", token=CANARY, cache=False)
+    world.errors["no host"] = no_host.value
+
+
+def succeed(world: World) -> None:
+    """Have a session go well, and write down what it read."""
+    with HostileServer(replying(whole(SAMPLE.read_bytes(), "200 OK", *ECHOING))) as server:
+        project = project_of(server, world.folder / "cache")
+        payload = project.fetch("domains", days=7)
+        tables = project.read("domains", days=7)
+        dataset = project.read_all(sections=["domains"], days=7)
+        tables.main.aa.to_parquet(world.folder / "domains.parquet")
+        tables.main.to_csv(world.folder / "domains.csv")
+        tables.main.to_pickle(world.folder / "domains.pickle")
+        (world.folder / "payload.pickle").write_bytes(pickle.dumps(payload))
+        fetcher: Any = project.client._fetcher
+        session = fetcher._session
+        world.things |= {
+            "client": project.client,
+            "project": project,
+            "fetcher": fetcher,
+            "secret": Secret(CANARY),
+            "session": session,
+            "adapter": session.get_adapter(server.url),
+            "retry": fetcher._retry,
+            "cache": fetcher._store,
+            "payload": payload,
+            "tables": tables,
+            "frame": tables.main,
+            "dataset": dataset,
+        }  # fmt: skip
+        project.close()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A session with everything turned on that might tell tales."""
+    world = World(tmp_path_factory.mktemp("world"))
+    logged, out, err = io.StringIO(), io.StringIO(), io.StringIO()
+    handler = logging.StreamHandler(logged)
+    handler.setLevel(1)
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(1)
+    talker = urllib3.add_stderr_logger(1)
+    talker.setStream(err)
+    debug, http.client.HTTPConnection.debuglevel = http.client.HTTPConnection.debuglevel, 9
+    try:
+        with (
+            redirect_stdout(out),
+            redirect_stderr(err),
+            warnings.catch_warnings(record=True) as warned,
+        ):
+            warnings.simplefilter("always")
+            succeed(world)
+            provoke(world)
+    finally:
+        http.client.HTTPConnection.debuglevel = debug
+        logging.getLogger("urllib3").removeHandler(talker)
+        root.removeHandler(handler)
+        root.setLevel(level)
+    world.streams = {
+        "logs": logged.getvalue().encode(),
+        "standard output": out.getvalue().encode(),
+        "standard error": err.getvalue().encode(),
+        "warnings": " ".join(str(each.message) for each in warned).encode(),
+    }
+    return world
+
+
+def test_no_surface_shows_the_token(world: World) -> None:
+    surfaces = dict(world.surfaces())
+    assert len(surfaces) > 500
+    assert [name for name, text in surfaces.items() if holds_canary(text)] == []
+    assert b"agent-analytics" in surfaces["logs"], "the logs must be there to be searched"
+    assert any(b"source_domain" in text for name, text in surfaces.items() if "parquet" in name)
+
+
+def test_what_was_provoked_is_typed(world: World) -> None:
+    foreign = {
+        name: error
+        for name, error in world.errors.items()
+        if not isinstance(error, errors.AAToolkitError) and name != "an interrupt"
+    }
+    assert foreign == {}
+    assert type(world.errors["an interrupt"]) is KeyboardInterrupt
+
+
+def plant_in_an_attribute(world: World) -> None:
+    client = copy.copy(world.things["project"])
+    client.note = CANARY
+    world.things["project"] = client
+
+
+def plant_in_an_error(world: World) -> None:
+    world.errors["late"] = errors.ConnectionFailed(f"no luck with {CANARY}", url="x")
+
+
+LEAKY = """
+from aatoolkit.errors import ConnectionFailed
+
+def leak(token):
+    headers = {"Authorization": f"Bearer {token}"}
+    raise ConnectionFailed(f"no answer to {len(headers)} header")
+"""
+
+
+def plant_in_a_frame(world: World) -> None:
+    file = world.folder / "aatoolkit" / "leaky.py"
+    file.parent.mkdir()
+    file.write_text(LEAKY)
+    leaky = runpy.run_path(str(file))
+    try:
+        leaky["leak"](CANARY)
+    except errors.ConnectionFailed as error:
+        world.errors["late"] = error
+
+
+def plant_in_a_cause(world: World) -> None:
+    error = errors.ConnectionFailed("no answer")
+    error.__context__ = ValueError(f"Invalid header value b'Bearer {CANARY}'")
+    world.errors["late"] = error
+
+
+def plant_in_a_file(world: World) -> None:
+    (world.folder / "row").write_bytes(b"\0" * 99 + CANARY.encode() + b"\0")
+
+
+def plant_in_a_log(world: World) -> None:
+    world.streams["logs"] += b"send: Authorization: Bearer " + CANARY.encode()
+
+
+def plant_a_half(world: World) -> None:
+    world.streams["standard error"] += CANARY[4:20].encode()
+
+
+def plant_a_spelling(world: World) -> None:
+    world.streams["warnings"] += CANARY.replace("/", "%2F").replace("+", "%2B").encode()
+
+
+PLANTS: dict[Callable[[World], None], str] = {
+    plant_in_an_attribute: "project: vars, all the way down",
+    plant_in_an_error: "late: its string",
+    plant_in_a_frame: "late: IPython, verbose",
+    plant_in_a_cause: "late: a plain traceback",
+    plant_in_a_file: "files: row",
+    plant_in_a_log: "logs",
+    plant_a_half: "standard error",
+    plant_a_spelling: "warnings",
+}
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
+def test_a_planted_leak_is_found(
+    world: World, plant: Callable[[World], None], tmp_path: Path
+) -> None:
+    part = World(
+        tmp_path,
+        {"project": world.things["project"]},
+        {"late": world.errors["late"]},
+        dict(world.streams),
+    )
+    assert part.leaks() == []
+    plant(part)
+    assert PLANTS[plant] in part.leaks()
+
+
+# -- other ways out --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_another_origin_sees_nothing(tmp_path: Path, status: int) -> None:
+    with HostileServer(replying(whole())) as other:
+        moved = replying(whole(b"", f"{status} Moved", f"Location: {other.url}/x?y=1"))
+        with HostileServer(moved) as server:
+            project = project_of(server, tmp_path)
+            error = failing(project)
+            project.close()
+    assert type(error) is errors.UnexpectedRedirect
+    assert error.target == "127.0.0.1"
+    assert "y=1" not in str(error)
+    assert (other.connections, len(server.heads)) == (0, 1)
+
+
+def test_the_environment_neither_replaces_nor_receives_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login a password b\ndefault login c password d\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    with HostileServer(replying(whole())) as proxy, HostileServer(replying(whole(b"{}"))) as server:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url)
+        for token in (CANARY, None):
+            project = project_of(server, tmp_path / "cache", token=token)
+            project.fetch("urls")
+            project.close()
+        assert proxy.connections == 0
+    sent = [
+        line for asked in server.heads for line in asked.split(b"\r\n") if b"uthorization" in line
+    ]
+    assert sent == [f"Authorization: Bearer {CANARY}".encode()]
+
+
+def test_proxies_of_the_operating_system_are_not_asked_for_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows and macOS keep proxies in their settings; requests reads them through these."""
+    with HostileServer(replying(whole())) as proxy, HostileServer(replying(whole(b"{}"))) as server:
+        for module in ("requests.utils", "requests.sessions"):
+            found = sys.modules[module]
+            monkeypatch.setattr(found, "getproxies", lambda: {"http": proxy.url}, raising=False)
+            monkeypatch.setattr(
+                found, "get_environ_proxies", lambda *_, **__: {"http": proxy.url}, raising=False
+            )
+        project = project_of(server, tmp_path)
+        project.fetch("urls")
+        project.close()
+        assert proxy.connections == 0
+    assert len(server.heads) == 1
+
+
+def test_who_watches_http_client_sees_no_token(tmp_path: Path) -> None:
+    """Recorders and tracers wrap the classes that requests go through; the token joins below."""
+    seen: list[Any] = []
+    watch = sys.gettrace()
+
+    def tracer(frame: Any, event: str, _: Any) -> Any:
+        name = frame.f_code.co_filename
+        if "urllib3" in name or "requests" in name or name.endswith("http/client.py"):
+            with suppress(Exception):  # what is half made cannot be shown
+                seen.append(repr(frame.f_locals))
+        return tracer if event == "call" else None
+
+    with HostileServer(replying(whole(b"{}"))) as server:
+        project = project_of(server, tmp_path)
+        sys.settrace(tracer)
+        try:
+            project.fetch("urls")
+        finally:
+            sys.settrace(watch)
+        project.close()
+    assert any("Bearer ***" in each for each in seen), "the frames must be there to be searched"
+    assert not any(holds_canary(each.encode()) for each in seen)
+    assert f"Bearer {CANARY}".encode() in server.heads[0]

@@ -1,0 +1,144 @@
+"""``aatoolkit study``: recorded, shown, verified, compared and packed from the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from serving import TOKEN, client_of
+
+import aatoolkit as aa
+from aatoolkit.cli import main
+from aatoolkit.service import Store, synthesize
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    with client_of(Store.of(synthesize(seed=3, answers=300))) as client:
+        yield client.base_url
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, service: str) -> None:
+    monkeypatch.setenv("AATOOLKIT_BASE_URL", service)
+    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
+    monkeypatch.chdir(tmp_path)
+
+
+RECORD = ["study", "record", "acme.example", "mine", "--no-cache"]
+
+
+def test_a_study_is_recorded_sealed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RECORD, "--all-sections", "--title", "Mine", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    study = aa.Study("mine")
+    assert said["digest"] == study.digest
+    assert len(said["records"]) == 18
+    assert study.verify()
+    assert main(["study", "show", "mine"]) == 0
+    shown = capsys.readouterr().out
+    assert "title: Mine" in shown
+    assert str(study.digest) in shown
+    assert "domains of acme.example, Scope(days=30)" in shown
+    assert not any(TOKEN.encode() in path.read_bytes() for path in Path().rglob("*.*"))
+
+
+def test_a_second_recording_goes_on_with_the_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RECORD, "--section", "urls"]) == 0
+    assert main([*RECORD, "--section", "ads", "--days", "7", "--engine", "gemini"]) == 0
+    study = aa.Study("mine")
+    assert {(record.section, record.scope) for record in study.records} == {
+        (None, None),
+        ("urls", aa.Scope()),
+        ("ads", aa.Scope(days=7, engine="gemini")),
+    }
+    assert study.verify()
+    assert "cite it by its digest" in capsys.readouterr().err
+
+
+def test_what_fails_is_said_and_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RECORD, "--section", "urls", "--engine", "chatgbt"]) == 1
+    assert "urls failed" in capsys.readouterr().err
+    assert [record.status for record in aa.Study("mine").records] == [200, 400]
+    assert main(["study", "record", "acme.example", "x", "--section", "nope"]) == 2
+
+
+def test_verify_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*RECORD, "--section", "urls"])
+    capsys.readouterr()
+    assert main(["study", "verify", "mine", "--replay"]) == 0
+    assert capsys.readouterr().out.strip() == aa.Study("mine").digest
+    assert main(["study", "verify", "mine", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ok"] is True
+    answer = max(Path("mine/answers").iterdir(), key=lambda path: path.stat().st_size)
+    answer.write_bytes(answer.read_bytes()[:-1])
+    assert main(["study", "verify", "mine"]) == 1
+    assert "urls of acme.example" in capsys.readouterr().out
+    assert main(["study", "verify", "mine", "--json"]) == 1
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert problem["kind"] == "altered"
+    assert main(["study", "verify", "nowhere"]) == 1
+
+
+def test_diff_has_the_exit_codes_of_diff(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*RECORD, "--section", "urls"])
+    main(["study", "record", "acme.example", "other", "--no-cache", "--section", "ads"])
+    capsys.readouterr()
+    assert main(["study", "diff", "mine", "mine"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["study", "diff", "mine", "other"]) == 1
+    assert "urls days=30: only before" in capsys.readouterr().out
+    assert main(["study", "diff", "mine", "other", "--json"]) == 1
+    assert len(json.loads(capsys.readouterr().out)["requests"]) == 2
+    assert main(["study", "diff", "mine", "nowhere"]) == 2
+
+
+def test_a_packed_study_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*RECORD, "--section", "urls"])
+    assert main(["study", "pack", "mine", "mine.zip"]) == 0
+    assert main(["study", "verify", "mine.zip", "--replay"]) == 0
+    assert main(["study", "diff", "mine", "mine.zip"]) == 0
+    assert "mine.zip" in capsys.readouterr().out
+
+
+def test_a_study_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([*RECORD, "--section", "chats"])
+    capsys.readouterr()
+    asked = ["study", "publish", "mine", "out", "--redact", "texts", "--redact", "chats.model"]
+    assert main([*asked, "--csv", "--excel", "--licence", "CC0-1.0", "--json"]) == 0
+    printed = capsys.readouterr()
+    listed = {Path(name).relative_to("out").as_posix() for name in json.loads(printed.out)}
+    assert listed == {
+        path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()
+    }
+    assert {"data/chats.parquet", "csv/chats.csv", "tables.xlsx", "CITATION.cff"} < listed
+    assert str(aa.Study("mine").digest) in printed.err
+    columns = {*aa.read_parquet("out/data/chats.parquet")}
+    assert not columns & {"answer_text", "prompt", "model"}
+    assert main(asked) == 1
+    assert "something is there" in capsys.readouterr().err
+    assert main([*asked, "--overwrite"]) == 0
+    assert main(["study", "publish", "mine", "other", "--redact", "chats.txt"]) == 1
+    assert "no column 'chats.txt'" in capsys.readouterr().err
+    assert not Path("other").exists()
+
+
+@pytest.mark.parametrize("command", ["record", "show", "verify", "diff", "pack", "publish"])
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", command, "--help"]) == 0
+    assert f"usage: aatoolkit study {command}" in capsys.readouterr().out
+
+
+def test_help_loads_no_pandas() -> None:
+    code = (
+        "import sys; sys.argv[0] = 'aatoolkit'; from aatoolkit.cli import main; "
+        "main(['study', '--help']); sys.exit('pandas' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], timeout=60, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

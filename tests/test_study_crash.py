@@ -1,0 +1,144 @@
+"""Recording that ends badly: what was said to be kept is kept, and the study goes on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import select
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import errors
+from aatoolkit.study import Record
+from aatoolkit.study.manifest import Writer
+
+KILLS = 100
+PLAIN = Record(
+    "https://api.example",
+    "/api/domains/acme.example/agent-analytics",
+    {"section": "urls", "days": "30"},
+    status=200,
+    sha256="",
+    size=0,
+    headers={},
+    fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
+    versions={},
+)
+
+
+def numbered(number: int) -> tuple[Record, bytes]:
+    """The record of an answer of its own, and the answer."""
+    body = b'{"urls": [' + b"0, " * 2000 + str(number).encode() + b"]}"
+    params = {**PLAIN.params, "topic": f"topic {number}"}
+    return replace(PLAIN, params=params, sha256=sha256(body).hexdigest(), size=len(body)), body
+
+
+def write_until_killed(folder: Path, start: int, told: int) -> None:
+    writer = Writer(folder)
+    for number in range(start, start + 100_000):
+        writer.append(*numbered(number))
+        os.write(told, f"{number}\n".encode())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_what_a_killed_writer_said_was_kept_is_kept(tmp_path: Path) -> None:
+    study = aa.Study.create(tmp_path / "study")
+    draw = random.Random(5)
+    said: list[int] = []
+    for kill in range(KILLS):
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                write_until_killed(study.path, 1_000_000 * kill, write)
+            finally:
+                os._exit(1)
+        os.close(write)
+        # Killed at some moment after it has begun.
+        select.select([read], [], [], 20)
+        time.sleep(draw.uniform(0, 0.03))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        with open(read, "rb") as pipe:
+            said += [int(line) for line in pipe.read().splitlines()]
+    assert len(said) >= KILLS
+    with aa.Study.resume(study.path) as again:
+        assert again._writer is not None
+        again._writer.append(*numbered(-1))
+    kept = {record.params["topic"] for record in again.records}
+    assert kept >= {f"topic {number}" for number in said}
+    assert all(again.answer(record) for record in again.records)
+    assert again.verify()
+    assert not list(study.path.rglob(".*"))
+
+
+def full(*_: Any) -> int:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_full_disk_keeps_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    study = aa.Study.create(tmp_path / "study")
+    writer = study._writer
+    assert writer is not None
+    writer.append(*numbered(1))
+    before = (study.path / "manifest.jsonl").read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(f"aatoolkit.study.manifest.os.{call}", full)
+        with pytest.raises(errors.NotWritten) as caught:
+            writer.append(*numbered(2))
+    assert caught.value.errno == errno.ENOSPC
+    assert (study.path / "manifest.jsonl").read_bytes() == before
+    writer.append(*numbered(2))
+    assert len(study.records) == 2
+
+
+def test_a_write_that_takes_only_a_part_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = aa.Study.create(tmp_path / "study")
+    whole: Callable[[int, bytes], int] = os.write
+    monkeypatch.setattr("aatoolkit.study.manifest.os.write", lambda h, data: whole(h, data[:7]))
+    assert study._writer is not None
+    study._writer.append(*numbered(1))
+    assert [record.params["topic"] for record in study.records] == ["topic 1"]
+
+
+def test_an_interrupt_while_a_line_is_written_leaves_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = aa.Study.create(tmp_path / "study")
+    whole: Callable[[int, bytes], int] = os.write
+
+    def interrupted(handle: int, data: bytes) -> int:
+        whole(handle, data[: len(data) // 2])
+        raise KeyboardInterrupt
+
+    assert study._writer is not None
+    with monkeypatch.context() as patched:
+        patched.setattr("aatoolkit.study.manifest.os.write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            study._writer.append(*numbered(1))
+    assert study.records == ()
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_to_is_named(tmp_path: Path) -> None:
+    study = aa.Study.create(tmp_path / "study")
+    (study.path / "manifest.jsonl").chmod(0o400)
+    assert study._writer is not None
+    with pytest.raises(errors.NotWritten, match="cannot be written"):
+        study._writer.append(*numbered(1))
