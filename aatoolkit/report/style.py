@@ -41,6 +41,7 @@ th small { display: block; font-weight: normal; }
 .missing { color: var(--muted); background: var(--lack); text-align: center; }
 summary { cursor: pointer; padding: .2rem 0; }
 code { font-size: .95em; overflow-wrap: anywhere; }
+@page { size: landscape; margin: 12mm; }
 @media print {
   :root { --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
     --hatch: #666666; --link: #000000; }
@@ -50,8 +51,10 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   h2 { break-after: avoid; }
   thead { display: table-header-group; }
   .wide { overflow: visible; }
-  table { font-size: 7pt; }
-  th, td { max-width: 11rem; overflow-wrap: anywhere; white-space: normal; }
+  table { font-size: 6.5pt; }
+  th, td, thead th, .time, .number { max-width: 12rem; overflow-wrap: anywhere;
+    white-space: normal; }
+  small, figcaption, .note { font-size: 7pt; }
   details::details-content { content-visibility: visible; height: auto; }
   svg * { print-color-adjust: exact; }
 }
