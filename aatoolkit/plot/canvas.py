@@ -87,6 +87,14 @@ def figure_of(axes: Axes) -> Figure:
     return figure
 
 
+def svg_of(picture: Picture, salt: str) -> str:
+    """The picture as SVG with words as text: the same picture and salt give the same text."""
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
+        figure_of(picture).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
 def ink(axes: Axes) -> str:
     """The colour of text: on somebody else's axes theirs."""
     return INK if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])

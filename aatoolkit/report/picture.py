@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-import matplotlib as mpl
 import pandas as pd
 
-from aatoolkit.plot.canvas import Picture, figure_of
+from aatoolkit.plot.canvas import Picture, svg_of
 from aatoolkit.plot.draw import picture_of
 from aatoolkit.plot.marks import GRID, INK, MISSING, MUTED, PAPER
 from aatoolkit.report.markup import element, text
@@ -44,10 +42,7 @@ def drawn(frame: pd.DataFrame, name: str, kinds: Iterable[str] = ()) -> str:
 
 def _svg(picture: Picture, name: str) -> str:
     """The picture's SVG, cleaned: names of its own, the page's colours, nothing that runs."""
-    buffer = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        figure_of(picture).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    written = buffer.getvalue()
+    written = svg_of(picture, name)
     root = ElementTree.fromstring(written)
     _clean(root, name, {*_REFERENCE.findall(written), *_LINK.findall(written)})
     root.set("role", "img")

@@ -1,0 +1,149 @@
+"""The report page in a browser: nothing runs, nothing is asked for, it prints, by day and night."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import client_of
+
+import aatoolkit as aa
+from aatoolkit.service import Store, synthesize
+
+HOSTILE = (
+    "<script>window.hacked=1</script>",
+    "</style><script>window.hacked=2</script>",
+    "</title><script>window.hacked=3</script>",
+    "</svg></figure><img src=x onerror='window.hacked=4'>",
+    "\"'><svg onload=window.hacked=5>",
+    "<a href=javascript:window.hacked=6>click</a>",
+    "--!><script>window.hacked=7</script><!--",
+    "]]><script>window.hacked=8</script>",
+    "}*{background:url(https://evil.example/x)}",
+    "<iframe src=https://evil.example/>",
+    "<meta http-equiv=refresh content='0;url=https://evil.example/'>",
+    "url(https://evil.example/y)",
+)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a whole scope of the reference service."""
+    with client_of(Store.of(synthesize(seed=7, answers=1500))) as client:
+        dataset = client.project("acme.example").read_all(progress=False)
+    return dataset.report(tmp_path_factory.mktemp("report") / "acme.html")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of an answer in which every word is hostile."""
+    rows = [
+        {"brand": words, "own": at == 0, "n": 100 - at, "note": words, words: words}
+        for at, words in enumerate(HOSTILE)
+    ]
+    pairs = [{"brand": a, "engine": b, "n": 1} for a in HOSTILE for b in HOSTILE[:3]]
+    body = {"items": rows, "pairs": pairs}
+    declared = aa.sections.propose(body, "hostile").section
+    payload = aa.Payload(
+        json.dumps(body).encode(),
+        fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
+        host=HOSTILE[2],
+        section=HOSTILE[0],
+        scope=aa.Scope(engine=HOSTILE[0]),
+    )
+    failure = aa.errors.ServerFailed(HOSTILE[3])
+    dataset = aa.Dataset({HOSTILE[1]: aa.normalize(declared, payload)}, {HOSTILE[0]: failure})
+    return dataset.report(tmp_path_factory.mktemp("hostile") / "page.html", rows=50)
+
+
+def test_it_opens_offline_without_a_complaint(page: Any, report: Path, shots: Path | None) -> None:
+    page.goto(report.as_uri())
+    assert page.title() == "acme.example: how AI answer engines treat it"
+    assert page.locator("h2").first.inner_text() == "What was measured"
+    assert page.locator("figure svg").count() > 20
+    assert page.evaluate("document.scripts.length") == 0
+    too_wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+    assert not page.evaluate(too_wide), "tables scroll in their own frames"
+    page.set_viewport_size({"width": 380, "height": 800})
+    assert not page.evaluate(too_wide), "on a phone too"
+    if shots:
+        page.screenshot(path=shots / "report-phone.png")
+
+
+def test_every_picture_is_announced_by_what_it_shows(page: Any, report: Path) -> None:
+    page.goto(report.as_uri())
+    pictures = page.get_by_role("img")
+    assert pictures.count() == page.locator("figure svg").count()
+    named = page.get_by_role("img", name="Mention rate by date: mention rate from")
+    assert named.count() == 1
+
+
+def test_a_link_leads_to_its_section_by_keyboard(page: Any, report: Path) -> None:
+    page.goto(report.as_uri())
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.get_by_role("link", name="ranking").focus()
+    page.keyboard.press("Enter")
+    place = page.locator("h2", has_text="ranking").bounding_box()
+    assert -1 < place["y"] < 900
+    page.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details").first.get_attribute("open") is not None
+
+
+def test_nothing_that_stands_in_an_answer_runs(page: Any, hostile: Path) -> None:
+    page.goto(hostile.as_uri())
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert page.evaluate("window.hacked") is None
+    assert page.evaluate("document.scripts.length") == 0
+    assert page.locator("iframe, img, object, embed, form, base").count() == 0
+    links = page.eval_on_selector_all("a", "all => all.map(a => a.getAttribute('href'))")
+    assert all(link.startswith("#") for link in links)
+    assert page.url == hostile.as_uri()
+    shown = page.locator("body").inner_text()
+    for words in HOSTILE:
+        assert words in shown
+
+
+def test_the_policy_would_stop_what_got_through(page: Any, hostile: Path, seen: Any) -> None:
+    text = hostile.read_text(encoding="utf-8")
+    planted = text.replace("</header>", "</header><script>window.hacked=1</script><img src=x:y>")
+    assert planted != text
+    hostile.with_name("planted.html").write_text(planted, encoding="utf-8")
+    page.goto(hostile.with_name("planted.html").as_uri())
+    assert page.evaluate("window.hacked") is None
+    assert any("Content Security Policy" in error for error in seen.errors)
+    seen.errors.clear()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_follows_the_light(page: Any, report: Path, scheme: str, shots: Path | None) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(report.as_uri())
+    paper, ink = page.evaluate(
+        """() => {
+          const body = getComputedStyle(document.body);
+          const label = getComputedStyle(document.querySelector("figure svg text"));
+          return [body.backgroundColor, label.fill];
+        }"""
+    )
+    light = {"rgb(255, 255, 255)": "rgb(31, 35, 40)"}
+    dark = {"rgb(13, 17, 23)": "rgb(230, 237, 243)"}
+    assert {paper: ink} == (light if scheme == "light" else dark)
+    if shots:
+        page.screenshot(path=shots / f"report-{scheme}.png", full_page=True)
+
+
+def test_it_prints(page: Any, report: Path) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.goto(report.as_uri())
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    assert 10 < printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") < 120
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
