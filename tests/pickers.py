@@ -71,8 +71,8 @@ def options_of(
         ),
         categories=pd.DataFrame(
             {
-                "category": pd.array(["discovery", "how, and why"], dtype="string"),
-                "prompt_count": pd.array([1, None], dtype="Int64"),
+                "category": pd.array(["discovery", "how, and why", "pricing"], dtype="string"),
+                "prompt_count": pd.array([1, 2, None], dtype="Int64"),
             }
         ),
         brands=pd.DataFrame(

@@ -146,6 +146,7 @@ def test_what_is_offered_says_what_is_known_of_it() -> None:
     assert notes(picker, "category") == {
         "discovery": "1 prompt",
         "how, and why": "has a comma, no filter",
+        "pricing": "",
     }
     assert notes(picker, "brand") == {
         "Acme": "own · tracked",
@@ -290,7 +291,7 @@ def test_without_a_kernel_the_choice_is_shown() -> None:
     )
     said = re.sub("<[^>]+>", " ", data["text/html"])
     assert re.sub(r"\s+", " ", said).strip() == (
-        "acme.example Window 7 Engines gemini Topics all 2 Categories all 1 Brands all 2 "
+        "acme.example Window 7 Engines gemini Topics all 2 Categories all 2 Brands all 2 "
         "aa.Scope(days=7, engine=(&#x27;gemini&#x27;,))"
     )
 

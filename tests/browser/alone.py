@@ -68,7 +68,9 @@ class Alone:
 
     def receive(self) -> None:
         """Tell the page what the picker holds now, as the kernel does."""
-        state = {"_groups": self.picker._groups, "_choice": self.picker._choice}
+        state = {"_choice": self.picker._choice}
+        if self.picker._groups["of"] != self.page.evaluate("model.get('_groups').of"):
+            state["_groups"] = self.picker._groups
         self.page.evaluate("(state) => model.receive(state)", _plain(state))
 
     def hear(self) -> list[int]:

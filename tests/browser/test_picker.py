@@ -61,7 +61,7 @@ def test_what_cannot_be_asked_for_is_not_taken(page: Any, alone: Alone) -> None:
     assert closed.get_attribute("aria-disabled") == "true"
     closed.click(force=True)
     page.get_by_role("button", name="All: Categories").click()
-    assert line(page) == "aa.Scope(days=30, category=('discovery',))"
+    assert line(page) == "aa.Scope(days=30, category=('discovery', 'pricing'))"
 
 
 def test_by_keyboard_alone(page: Any, alone: Alone) -> None:
