@@ -80,7 +80,7 @@ def _is_measure(table: Table, column: Column) -> bool:
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False
     return not is_size(
-        next((step for step in reversed(steps(column.pattern)) if step[0] not in "[{"), "")
+        next((step for step in reversed(steps(column.pattern)) if step[:1] not in ("[", "{")), "")
     )
 
 
