@@ -354,6 +354,10 @@ def _codings() -> Iterator[tuple[str, Case]]:
     )
     for coding in ("br", "zstd", "deflate", "compress", "aws-chunked", "gzip;q=1", "\xe9"):
         yield f"the coding {coding}", _undecodable("encoding", coded(coding, zlib.compress(BODY)))
+    yield (
+        "empty gzip members that never end",
+        _too_large(head("200 OK", "Content-Encoding: gzip"), lambda w: w.flood(gzip.compress(b""))),
+    )
     yield "a bomb", _too_large(coded("gzip", _packed()))
     yield "a bomb in a bomb", _undecodable("encoding", coded("gzip", gzip.compress(_packed())))
     yield "a bomb of many members", _too_large(coded("gzip", gzip.compress(b" " * 50_000) * 200))
