@@ -78,7 +78,6 @@ def _is_made(table: Table, column: Column) -> bool:
     return table.rows.function is not None and (column.source or "")[0] not in "^$"
 
 
-@lru_cache(maxsize=1024)
 def spelt_out(steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ...]:
     """The same path with a field for each key that an object is limited to.
 

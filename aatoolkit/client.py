@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 from aatoolkit import settings
 from aatoolkit.collection import Collection
 from aatoolkit.dataset import Dataset
 from aatoolkit.errors import NotAuthorized, ScopeError
+from aatoolkit.payload import Payload
 from aatoolkit.projects import Project
 from aatoolkit.reading import known_sections, raise_if_shut_out, read_many
 from aatoolkit.scope import Scope
@@ -24,6 +25,29 @@ if TYPE_CHECKING:
 __all__ = ["Client", "Project", "collect", "demo", "project"]
 
 T = TypeVar("T")
+
+
+class Asker(Protocol):
+    """What finds answers: the fetcher, or a study in its place."""
+
+    offline: bool
+    has_token: bool
+
+    def get(
+        self,
+        resource: Any,
+        host: str,
+        params: Mapping[str, str],
+        *,
+        section: str | None = None,
+        scope: Scope | None = None,
+        refresh: bool = False,
+        expire_after: float | None = None,
+    ) -> Payload:
+        """The answer, or a `FetchError`."""
+
+    def close(self) -> None:
+        """Close the connections."""
 
 
 class Client:
@@ -54,7 +78,7 @@ class Client:
     base_url : str
         The address of the service, in its one spelling.
     offline : bool
-        Whether answers come from the cache alone.
+        Whether answers come from the cache, or from a study, alone.
 
     Raises
     ------
@@ -90,7 +114,7 @@ class Client:
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)
-        self._fetcher = Fetcher(
+        self._fetcher: Asker = Fetcher(
             base.url,
             settings.find_token(token, base.origin),
             cache=cache,
@@ -100,6 +124,14 @@ class Client:
             deadline=deadline,
             workers=self.workers,
         )
+
+    @classmethod
+    def _over(cls, fetcher: Asker, base_url: str, workers: int) -> Client:
+        """A client whose answers are found by something else than its own fetcher."""
+        client = cls.__new__(cls)
+        client.base_url, client.workers, client._fetcher = base_url, workers, fetcher
+        client.offline = fetcher.offline
+        return client
 
     @property
     def has_token(self) -> bool:

@@ -16,9 +16,10 @@ from aatoolkit.metadata import EMPTY, ColumnMetadata, FrameMetadata, attach, met
 from aatoolkit.recognise import Signal
 from aatoolkit.rules import are_rows_of
 from aatoolkit.schema import declared
-from aatoolkit.states import state_of
+from aatoolkit.states import INFERRED, state_of
 
 _SAID = (ROW, ROW + CAUSE, ROW + REASON)
+_TOLD = ("scope", "target", "status", "cause", "reason")
 _REPORTED = Availability(Status.AVAILABLE)
 _NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
 
@@ -32,13 +33,14 @@ def complete(
     known = metadata_of(flat)
     said = [] if availability is None else _signals(availability)
     engines = {each.target: each.availability for each in said if each.scope == "engine"}
+    stated = {each.target: each.availability for each in said if _is_stated_engine(each)}
     if engines and "engine" in flat.columns:
         known = _without_engines(known, flat, said)
     given = {name: _levels(flat, name, values) for name, values in levels.items()}
     for name, values in given.items():
         flat[name] = flat[name].astype(values.dtype)
     new = _lacking(flat, known, given)
-    states = _row_states(flat, known, engines, reported=True)
+    states = _row_states(flat, known, stated, reported=True)
     added = _row_states(new, known, engines, reported=False)
     whole = pd.concat([flat, new], ignore_index=True)
     for name in _SAID:
@@ -140,12 +142,17 @@ def _row_states(
 
 def _signals(availability: pd.DataFrame) -> list[Signal]:
     """What an answer says of itself, out of ``tables.availability``."""
-    find(availability, ("scope", "target", "status", "cause", "reason"))
-    told = availability[["scope", "target", "status", "cause", "reason"]].astype(object)
+    find(availability, _TOLD)
+    told = availability.reindex(columns=[*_TOLD, "rule"]).astype(object)
     return [
-        Signal(scope, target, _state(*state), None, None, "", "")
-        for scope, target, *state in told.where(told.notna(), None).itertuples(index=False)
+        Signal(scope, target, _state(*state), None, None, "", rule or "")
+        for scope, target, *state, rule in told.where(told.notna(), None).itertuples(index=False)
     ]
+
+
+def _is_stated_engine(signal: Signal) -> bool:
+    """Whether a signal says of an engine what its rows are; scope options only suggest it."""
+    return signal.scope == "engine" and signal.rule != INFERRED
 
 
 def _state(status: str, cause: str | None, reason: str | None) -> Availability:

@@ -18,7 +18,9 @@ from aatoolkit.scope import FILTERS, Scope
 
 _ADDED = ("variable", "value", "unit", ROW, ROW + CAUSE, ROW + REASON)
 _WINDOW = ("window_start", "window_end")
-_CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
+CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
+"""The columns that say of rows where and when they were read."""
+
 _EXACT = 2**53
 _MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
@@ -113,9 +115,9 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         why = f"the frame was read from {many}"
         raise AvailabilityError(
             f"{why}, so its rows have no one context; add it to each frame before combining them",
-            columns=dict.fromkeys(_CONTEXT, why),
+            columns=dict.fromkeys(CONTEXT, why),
         )
-    _check_free(map(str, frame.columns), _CONTEXT)
+    _check_free(map(str, frame.columns), CONTEXT)
     (source,) = known.sources
     scope = None if source.scope is None else Scope.from_query(source.scope)
     facts: dict[str, tuple[object, str]] = {
@@ -131,7 +133,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
             for name, (fact, kind) in facts.items()
         }
     )
-    described = {**dict.fromkeys(_CONTEXT, _MEASURED), **known.columns}
+    described = {**dict.fromkeys(CONTEXT, _MEASURED), **known.columns}
     whole = pd.concat([context, frame], axis=1)
     return attach(whole, FrameMetadata(described, known.key, known.sources))
 

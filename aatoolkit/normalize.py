@@ -120,8 +120,8 @@ def normalize(
         rows={name: arrow.num_rows for name, (arrow, _) in built.items()},
         words={name: in_words(known, signals) for name, (_, known) in built.items()},
         extra=partial(_extra, ledger),
-        availability=signal_table(signals),
-        drift=_drift(ledger),
+        availability=partial(signal_table, signals),
+        drift=partial(_drift, ledger),
         placement=partial(
             placement, document, declared, rows, {name: arrow for name, (arrow, _) in built.items()}
         ),
@@ -302,18 +302,31 @@ def _keyed(arrow: pa.Table, table: Table, ledger: Ledger) -> pa.Table:
     if not table.key:
         return arrow
     key, place = list(table.key), f"{table.name}({', '.join(table.key)})"
-    columns = [
-        arrow[name].cast(pa.string()) if pa.types.is_dictionary(arrow[name].type) else arrow[name]
-        for name in key
-    ]
-    empty = max((column.null_count for column in columns), default=0)
+    columns = [arrow[name] for name in key]
+    empty = max(column.null_count for column in columns)
     if empty:
         ledger.note("null key", place, empty)
-    distinct = pa.table(columns, names=key).group_by(key).aggregate([]).num_rows
+    distinct = _distinct(columns)
     if distinct == arrow.num_rows:
         return arrow
     ledger.note("duplicate key", place, arrow.num_rows - distinct)
     return arrow.append_column("_row", pa.array(range(arrow.num_rows), pa.int64()))
+
+
+def _distinct(columns: list[pa.ChunkedArray]) -> int:
+    """How many different rows some columns have."""
+    codes, many = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        whole = column.combine_chunks()
+        if not pa.types.is_dictionary(whole.type):
+            whole = whole.dictionary_encode(null_encoding="encode")
+        known = len(whole.dictionary) + 1
+        if many * known > 2**62:
+            _, codes = np.unique(codes, return_inverse=True)
+            many = len(codes)
+        more = whole.indices.fill_null(known - 1).to_numpy(zero_copy_only=False)
+        codes, many = codes * known + more, many * known
+    return len(np.unique(codes))
 
 
 def _judge(section: Section, ledger: Ledger, strict: bool) -> None:

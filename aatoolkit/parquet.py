@@ -52,14 +52,14 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
         If the file cannot be written; what was there is untouched.
     """
     path = Path(path)
-    table = arrow_table(frame, path.name)
+    table = arrow_table(frame, path)
     with writing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
     return path
 
 
-def arrow_table(frame: pd.DataFrame, name: str) -> pa.Table:
-    """A frame as it is written: an Arrow table that says in its schema what is known.
+def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
+    """A frame as it is written to a path: an Arrow table that says in its schema what is known.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def arrow_table(frame: pd.DataFrame, name: str) -> pa.Table:
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = str(error)
     if problem:
-        raise ExportError(f"{name} cannot be written as Parquet: {problem}", path=name)
+        raise ExportError(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
     table = table.replace_schema_metadata({b"pandas": _readable(table.schema.metadata[b"pandas"])})
     levels = {str(name): [*frame[name].cat.categories] for name in frame.select_dtypes("category")}
     return table.cast(described(_with_levels(table.schema, levels), known))

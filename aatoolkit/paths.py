@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ _TOKEN = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def parse_path(path: str) -> tuple[Step, ...]:
     """The steps of a path.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from aatoolkit import combined, sections
 from aatoolkit.dataset import Dataset
@@ -25,40 +25,8 @@ from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.tables import Tables
 from aatoolkit.text import code
 
-
-class Asker(Protocol):
-    """What finds the answer to one question."""
-
-    def get(
-        self,
-        resource: Any,
-        host: str,
-        params: Mapping[str, str],
-        *,
-        section: str | None = None,
-        scope: Scope | None = None,
-        refresh: bool = False,
-        expire_after: float | None = None,
-    ) -> Payload:
-        """The answer, or a `FetchError`."""
-
-
-class Service(Protocol):
-    """What a project asks: a client, or a study in its place."""
-
-    base_url: str
-    workers: int
-
-    @property
-    def _fetcher(self) -> Asker:
-        """What finds its answers."""
-
-    @property
-    def offline(self) -> bool:
-        """Whether no network is asked."""
-
-    def close(self) -> None:
-        """Close the connections."""
+if TYPE_CHECKING:
+    from aatoolkit.client import Client
 
 
 class Project:
@@ -82,7 +50,7 @@ class Project:
     'domains'
     """
 
-    def __init__(self, client: Service, host: str) -> None:
+    def __init__(self, client: Client, host: str) -> None:
         self.client = client
         self.host = "?"  # until it is known to be one: tracebacks may show the half-made
         self.host = canonical_host(host)

@@ -1,8 +1,9 @@
 """A first declaration of a section, drawn up from its answers.
 
 Arrays of objects, and objects whose keys are data, become tables; plain fields become columns,
-those of nested objects too; a table below another takes over its key. What a number means
-cannot be seen, so units and rules are left open: a proposal is a place to start from.
+those of nested objects too; a table below another takes over its key. Where a field is an object
+here and an array there, it becomes both, and what is neither stays in ``extra``. What a number
+means cannot be seen, so units and rules are left open: a proposal is a place to start from.
 """
 
 from __future__ import annotations
@@ -163,12 +164,14 @@ def _below(place: _Place, passed_over: frozenset[str] = frozenset()) -> Iterator
                 keys = (*keys, _Key(title, "Int64", "#0", place.depth))
             yield from _below(replace(inner, keys=keys))
             return
-    elif kinds == {dict} and _keyed(place.vector):
+    elif dict in kinds and _keyed(place.vector):
         children.append(_entries(place, place.vector, place.steps, "key"))
-    elif kinds <= {dict}:
+    elif dict in kinds:
         _fields(place, place.vector, (), columns, children, passed_over)
-    else:
+    elif kinds:
         columns += _plain("value", place.vector, ".")
+    if list in kinds and kinds != {list}:
+        children.append(_Place(place.vector.each(), (*place.steps, Each()), place.labels))
     inherited = tuple(
         Column(key.name, key.dtype, source=place.source(key)) for key in place.keys
     ) + tuple(Column(label, "string") for label in place.labels)
@@ -203,21 +206,19 @@ def _fields(
     passed_over: frozenset[str] = frozenset(),
 ) -> None:
     """Sort the fields of objects into columns and places of further tables."""
-    for name in dict.fromkeys(chain.from_iterable(_there(vector))):
+    for name in dict.fromkeys(chain.from_iterable(_objects(vector))):
         if name in passed_over:
             continue
         below, steps = vector.field(name), (*above, Field(name))
         kinds = set(map(type, _there(below)))
         path = (*place.steps, *steps)
-        if kinds == {dict} and (_BY.match(name) or _keyed(below)):
+        if dict in kinds and (_BY.match(name) or _keyed(below)):
             children.append(_entries(place, below, path, _label(name)))
-        elif kinds == {dict}:
+        elif dict in kinds:
             _fields(place, below, steps, columns, children)
-        elif kinds == {list} and set(map(type, _there(below.each()))) - {str}:
-            inner = set(map(type, _there(below.each())))
-            if len(inner) == 1 or not inner & {dict, list}:
-                children.append(_Place(below.each(), (*path, Each()), place.labels))
-        else:
+        if list in kinds and (kinds != {list} or set(map(type, _there(below.each()))) - {str}):
+            children.append(_Place(below.each(), (*path, Each()), place.labels))
+        elif dict not in kinds:
             title = "_".join(_snake(step.name) for step in steps if isinstance(step, Field))
             columns += _plain(title, below, format_path(steps))
 
@@ -292,9 +293,13 @@ def _there(vector: Vector) -> list[Any]:
     return [value for value in vector.values if value is not None and value is not MISSING]
 
 
+def _objects(vector: Vector) -> list[dict[str, Any]]:
+    return [value for value in vector.values if type(value) is dict]
+
+
 def _keyed(vector: Vector) -> bool:
     """Whether the keys of objects are data."""
-    objects = _there(vector)
+    objects = _objects(vector)
     traits = Traits()
     traits.see(
         Counter(chain.from_iterable(objects)),

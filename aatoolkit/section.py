@@ -378,6 +378,10 @@ class Section:
                 return table
         raise KeyError(name)
 
+    def __hash__(self) -> int:
+        # All of it would take as long as reading a small answer.
+        return hash((self.name, self.doc))
+
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)
 

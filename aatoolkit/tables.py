@@ -65,13 +65,13 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         words: Mapping[str, str],
         extra: Callable[[], pd.DataFrame],
         placement: Callable[[], dict[str, pa.Table]] = dict,
-        availability: pd.DataFrame,
-        drift: pd.DataFrame,
+        availability: Callable[[], pd.DataFrame],
+        drift: Callable[[], pd.DataFrame],
         payload: Payload | None = None,
     ) -> None:
         self.section = section
-        self.availability = availability
-        self.drift = drift
+        self._availability = availability
+        self._drift = drift
         self.payload = payload
         self.rows = dict(rows)
         self.words = dict(words)
@@ -101,12 +101,20 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         """The section's main table."""
         return self[next(iter(self))]
 
-    @property
+    @cached_property
     def extra(self) -> pd.DataFrame:
         """Every leaf of the answer that no column took."""
-        if "" not in self._frames:
-            self._frames[""] = self._extra()
-        return self._frames[""]
+        return self._extra()
+
+    @cached_property
+    def availability(self) -> pd.DataFrame:
+        """What the answer says of itself, one row a statement."""
+        return self._availability()
+
+    @cached_property
+    def drift(self) -> pd.DataFrame:
+        """Where answer and declaration differ, one row a difference."""
+        return self._drift()
 
     @cached_property
     def placement(self) -> dict[str, pa.Table]:

@@ -11,6 +11,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more of what else the machine does than of the code.
+settings.register_profile("steady", deadline=None)
+settings.load_profile("steady")
 
 
 @dataclass

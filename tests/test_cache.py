@@ -345,6 +345,9 @@ SPOILT: dict[str, Callable[[Path], None]] = {
     "a later version": lambda folder: edit(folder, "PRAGMA user_version=99"),
     "without a table": lambda folder: edit(folder, "DROP TABLE register"),
     "a log of garbage": log_of_garbage,
+    "another head": lambda folder: edit(
+        folder, "UPDATE answers SET head = replace(head, 'T', 't')"
+    ),
     "another seal": lambda folder: edit(folder, "UPDATE answers SET seal = 'x'"),
     "another key": lambda folder: edit(folder, "UPDATE answers SET seal = key, key = 'x'"),
     "a head of nothing": lambda folder: edit(folder, "UPDATE answers SET head = '{}'"),
@@ -369,6 +372,18 @@ def test_a_spoilt_file_costs_a_warning_at_most(
         assert topic_of(ask(asking, "b")) == "b"
         asking.close()
     assert [warning.category for warning in warned] in ([], [errors.CacheWarning])
+
+
+def test_an_answer_is_sealed_with_its_question(scripted: Any, fetcher: Any, folder: Path) -> None:
+    asking = fetcher()
+    keys = []
+    for topic in "ab":
+        ask(asking, topic)
+        keys += [key for key in asking._store.responses if key not in keys]
+    edit(folder, "UPDATE answers SET key = 'c' WHERE key = ?", keys[0])
+    edit(folder, "UPDATE answers SET key = ? WHERE key = ?", *keys)
+    with pytest.warns(errors.CacheWarning, match="damaged"):
+        assert topic_of(ask(asking, "a")) == "a"
 
 
 @pytest.mark.parametrize("fault", SPOILT, ids=SPOILT)
@@ -795,19 +810,33 @@ def test_another_process_that_leaves_does_not_take_the_log_away(
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_fork_uses_connections_of_its_own(scripted: Any, fetcher: Any) -> None:
+def test_a_fork_has_connections_and_locks_of_its_own(
+    scripted: Any, fetcher: Any, folder: Path
+) -> None:
+    """If it used the parent's, the parent would take the log away that the child writes to."""
     asking = fetcher()
     ask(asking)
+    from_child, to_parent = os.pipe()
+    from_parent, to_child = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            good = ask(asking).from_cache and not ask(asking, "b").from_cache
-            os._exit(0 if good else 1)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(30)
+            ask(asking, "b")
+            os.write(to_parent, b"kept")
+            os.read(from_parent, 1)
+            ask(asking, "c")
+            os._exit(0)
         finally:
-            os._exit(2)
+            os._exit(1)
+    assert os.read(from_child, 4) == b"kept"
+    asking.close()
+    os.write(to_child, b"!")
     assert os.waitpid(child, 0)[1] == 0
-    assert ask(asking, "b").from_cache
-    assert ask(asking).from_cache
+    for end in (from_child, to_parent, from_parent, to_child):
+        os.close(end)
+    assert all(ask(asking, topic).from_cache for topic in "abc")
 
 
 WRITERS = """

@@ -78,6 +78,13 @@ def test_what_could_not_be_measured_still_does() -> None:
     assert without.aa.aggregate("query", "occurrences")["occurrences"].tolist() == [0, 5]
 
 
+def test_what_scope_options_suggest_speaks_of_new_rows_only() -> None:
+    options = ENGINES.assign(target=[None, "chatgpt", "gemini", "copilot"], rule="options")
+    whole = queries().aa.complete(engine=["gemini"], availability=options)
+    assert whole["availability"].tolist() == ["available"] * 3 + ["unavailable"] * 2
+    assert whole["availability_cause"].tolist()[3:] == ["not_run"] * 2
+
+
 def test_an_engine_that_cannot_report_is_not_applicable() -> None:
     whole = queries().aa.complete(engine=["claude", "gemini", "copilot"], availability=ENGINES)
     added = whole.iloc[3:].drop_duplicates("engine").set_index("engine")[SAID]

@@ -67,9 +67,9 @@ ONLY = {
     "ipywidgets": "aatoolkit/widgets/",
     "anywidget": "aatoolkit/widgets/",
     "traitlets": "aatoolkit/widgets/",
+    "IPython": "aatoolkit/notebook.py",
     # The accessor names the type of what it gives, and no more.
     "matplotlib": ("aatoolkit/plot/", "aatoolkit/pictured.py"),
-    "IPython": "aatoolkit/notebook.py",
 }
 """Packages that one folder only may import, even at call time."""
 

@@ -413,6 +413,20 @@ def test_hosts_and_services_are_told_apart(
     assert opened.project(HOST, base_url=f"{scripted.url}/v2").fetch("crawl").section == "crawl"
 
 
+def test_many_hosts_are_recorded_and_replayed(study: aa.Study, scripted: Any) -> None:
+    with aa.Client(scripted.url, TOKEN, cache=False) as client:
+        recorded = study.record(client)
+        assert recorded.has_token
+        with pytest.raises(errors.StudyError, match="not recorded again"):
+            study.record(recorded)
+        before = recorded.collect([HOST, "globex.example"], sections=["urls", "gaps"])
+    replaying = aa.Study(study.path).client()
+    assert (replaying.offline, replaying.has_token) == (True, False)
+    after = replaying.collect([HOST, "globex.example"], sections=["urls", "gaps"])
+    assert after.errors == before.errors == {}
+    assert after.concat("urls").equals(before.concat("urls"))
+
+
 def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> None:
     live.fetch("urls")
     opened = aa.Study(study.path)
@@ -422,7 +436,7 @@ def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> N
         opened.record(live)
     with pytest.raises(errors.StudyError, match="resume"):
         opened.seal()
-    with pytest.raises(errors.StudyError, match="already"):
+    with pytest.raises(errors.StudyError, match="not recorded again"):
         study.record(live)
     assert not opened.is_recording
 

@@ -35,8 +35,8 @@ def made(name: str, words: str, calls: list[str] | None = None, drifts: int = 0)
         rows={name: 1234},
         words={name: words},
         extra=load,
-        availability=pd.DataFrame(),
-        drift=pd.DataFrame({"kind": ["new"] * drifts}),
+        availability=pd.DataFrame,
+        drift=lambda: pd.DataFrame({"kind": ["new"] * drifts}),
     )
 
 

@@ -16,7 +16,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from aatoolkit.errors import CacheWarning
 from aatoolkit.http.place import FILE_NAME, make_private
@@ -72,6 +72,7 @@ class Database:
 
     def read(self, action: Action[T], otherwise: T) -> T:
         """What an action on the file gives; ``otherwise`` where the file cannot be used."""
+        self._check_process()
         return otherwise if self.failed else self._run(action, otherwise, writes=False)
 
     def write(self, action: Action[T], otherwise: T) -> T:
@@ -84,6 +85,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connections that are not in use."""
+        self._opened[:] = [each for each in self._opened if each not in self._idle]
         _close_all(self._idle)
 
     def _write(self, action: Action[T], otherwise: T) -> T:
@@ -94,7 +96,6 @@ class Database:
             return self._run(action, otherwise, writes=True)
 
     def _run(self, action: Action[T], otherwise: T, *, writes: bool) -> T:
-        self._check_process()
         try:
             connection = self._borrow()
         except FAULTS as error:
@@ -112,19 +113,29 @@ class Database:
         try:
             return self._idle.pop()
         except IndexError:
-            return connect(self.folder)
+            connection = connect(self.folder)
+            self._opened.append(connection)
+            return connection
 
     def _start(self) -> None:
         self._process = os.getpid()
         self._writing = threading.Lock()
         self._idle: deque[sqlite3.Connection] = deque()
+        self._opened: list[sqlite3.Connection] = []
         weakref.finalize(self, _close_all, self._idle)
 
     def _check_process(self) -> None:
-        """Leave connections and locks alone that a fork has copied: they are not ours."""
-        if self._process != os.getpid():
-            _LEFT_ALONE.append(self._idle)
-            self._start()
+        """Begin anew after a fork: SQLite's locks are the parent's, and seem to be ours.
+
+        Only once every copied connection is closed does SQLite see what is locked indeed.
+        """
+        if self._process == os.getpid():
+            return
+        in_use = len(self._opened) > len(self._idle)
+        _close_all(self._idle)
+        self._start()
+        if in_use:
+            self._note(OSError("this process was forked while it was in use"), writes=False)
 
     def _note(self, error: Exception, writes: bool) -> None:
         """Stop using what cannot be used, and say so the first time."""
@@ -144,10 +155,6 @@ class Database:
                 CacheWarning,
                 stacklevel=2,
             )
-
-
-_LEFT_ALONE: list[Any] = []
-"""Connections of the process that this one was forked from; closing them would touch its file."""
 
 
 def connect(folder: Path) -> sqlite3.Connection:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import chain, combinations
 from typing import NoReturn
 
 from aatoolkit.errors import ConfigurationError
@@ -30,12 +32,13 @@ class Secret:
     ***
     """
 
-    __slots__ = ("reveal",)
+    __slots__ = ("_parts", "reveal")
 
     def __init__(self, value: str) -> None:
         found = _PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
         # Kept in a function: tools that list the attributes of an object show no token.
         self.reveal: Callable[[], str] = lambda: found
+        self._parts = cache(lambda: _parts(found))
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
@@ -67,7 +70,7 @@ class Secret:
         token = self.reveal()
         # What every plain spelling has in common is looked for first: answers are long.
         common = max(_ODD.split(token), key=len).encode()
-        if common in text and any(each in text for each in self._spellings()):
+        if common in text and any(each in text for each in _spellings(token)):
             return True
         # Both orders of UTF-16 hold what is between the first byte and the last.
         wide = token.encode("utf-16-le")[:-1]
@@ -91,23 +94,6 @@ class Secret:
             end = max(end, last)
         return shown + text[end:]
 
-    def _parts(self) -> set[bytes]:
-        """Every part of the token of a length that no text has by chance."""
-        return {
-            spelling[start : start + _PART].lower()
-            for spelling in self._spellings()
-            for start in range(max(1, len(spelling) - _PART + 1))
-        }
-
-    def _spellings(self) -> set[bytes]:
-        """The token as it stands, and as URLs, JSON and HTML write its few odd characters."""
-        value = self.reveal()
-        written = (
-            _ODD.sub(lambda found, form=form: form.format(ord(found[0])), value)  # type: ignore[misc]
-            for form in _FORMS
-        )
-        return {each.encode() for each in (value, value.replace("/", "\\/"), *written) if each}
-
     def __repr__(self) -> str:
         return "***"
 
@@ -130,6 +116,30 @@ def _flaw(token: str) -> str | None:
         f"character {end + 1} of the token cannot stand in a token: letters, digits and -._~+/ "
         "can, and = at its end; was it copied whole?"
     )
+
+
+def _parts(token: str) -> frozenset[bytes]:
+    """Every part of the token, in small letters, of a length that no text has by chance."""
+    return frozenset(
+        spelling[start : start + _PART]
+        for spelling in {each.lower() for each in _spellings(token)}
+        for start in range(max(1, len(spelling) - _PART + 1))
+    )
+
+
+def _spellings(token: str) -> set[bytes]:
+    """The token as it stands, and as URLs, JSON and HTML write its few odd characters.
+
+    Which of them they write otherwise is a matter of taste: each choice is a spelling.
+    """
+    odd = sorted(set(_ODD.findall(token)))
+    chosen = chain.from_iterable(combinations(odd, count + 1) for count in range(len(odd)))
+    written = [
+        token.translate({ord(char): form.format(ord(char)) for char in chars})
+        for chars in chosen
+        for form in _FORMS
+    ]
+    return {each.encode() for each in (token, token.replace("/", "\\/"), *written) if each}
 
 
 def _base64_forms(token: bytes) -> Iterator[bytes]:

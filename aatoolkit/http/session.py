@@ -67,8 +67,7 @@ def send(session: requests.Session, request: requests.PreparedRequest, timeout: 
         If no answer came back.
     """
     url = str(request.url)
-    settings: Any = session.merge_environment_settings(url, {}, None, None, None)
-    options: dict[str, Any] = dict(settings)
+    options: dict[str, Any] = dict(session.merge_environment_settings(url, {}, None, None, None))
     if _is_loopback(url):
         options["proxies"] = {}
     if isinstance(session, CachedSession):

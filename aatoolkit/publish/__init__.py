@@ -11,12 +11,13 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow.parquet as pq
 
 from aatoolkit.errors import ExportError
@@ -124,7 +125,12 @@ def publish(
     if not read:
         raise ExportError("there is no answer to publish", path=str(out))
     tables, redaction = gather(read, failed, redact)
-    facts = _Facts.of(about, read, failed, redaction)
+    hosts = {
+        answer.host
+        for answer in (*(tables.payload for tables in read), *(each.answer for each in failed))
+        if answer and answer.host
+    }
+    facts = _Facts.of(about, tables, redaction, hosts)
     if overwrite:
         _check_ours(Path(out))
     forms = [form for form, asked in (("csv", csv), ("excel", excel)) if asked]
@@ -139,8 +145,8 @@ def _write_data(
 ) -> None:
     """The tables themselves, and what every column of them is."""
     for table in tables:
-        arrow = arrow_table(table.frame, table.name)
-        pq.write_table(arrow, _new(folder, path_of(table.name, "parquet")), compression="zstd")
+        path = _new(folder, path_of(table.name, "parquet"))
+        pq.write_table(arrow_table(table.frame, path), path, compression="zstd")
         if "csv" in forms:
             _new(folder, path_of(table.name, "csv")).write_bytes(csv_bytes(table.frame))
     if "excel" in forms:
@@ -213,30 +219,20 @@ class _Facts:
 
     @classmethod
     def of(
-        cls,
-        about: About,
-        read: Sequence[Tables],
-        failures: Sequence[Failure],
-        redaction: Redaction,
+        cls, about: About, tables: Sequence[Published], redaction: Redaction, hosts: Collection[str]
     ) -> _Facts:
-        answers = [*(tables.payload for tables in read), *(failure.answer for failure in failures)]
-        moments = sorted(answer.fetched_at.astimezone(UTC) for answer in answers if answer)
-        begins = [
-            answer.fetched_at.astimezone(UTC) - timedelta(days=answer.scope.days)
-            for answer in answers
-            if answer and answer.scope
-        ]
-        covered = f"{min([*begins, *moments]):%Y-%m-%d}/{moments[-1]:%Y-%m-%d}"
-        hosts = sorted({answer.host for answer in answers if answer and answer.host})
-        named = sorted({tables.section for tables in read})
+        answers = next(table.frame for table in tables if table.name == "answers")
+        named = sorted({table.section for table in tables if table.section})
+        read = answers["fetched_at"].dt.tz_convert("UTC").sort_values()
+        first, last = read.iloc[0], read.iloc[-1]
+        begins, ends = _period(answers)
+        failed = int(answers["error"].notna().sum()) if "error" in answers else 0
         said = {
-            "hosts": "left out" if redaction.hides_of_answers("host") else ", ".join(hosts),
+            "hosts": ", ".join(sorted({*answers["host"]})) if "host" in answers else "left out",
             "sections": ", ".join(named),
-            "answers": f"{len(read)}, and {len(failures)} that could not be used"
-            if failures
-            else str(len(read)),
-            "read": f"{moments[0]:%Y-%m-%d %H:%M} to {moments[-1]:%Y-%m-%d %H:%M} UTC",
-            "period": f"{covered}, as it was asked for",
+            "answers": f"{len(answers) - failed}, and {failed} that could not be used",
+            "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
+            "period": f"{begins} to {ends}",
             "creators": ", ".join(about.creators) or "not stated",
             "licence": about.licence or NO_LICENCE,
             "study": f"sha256:{about.digest}" if about.digest else "not sealed",
@@ -247,7 +243,20 @@ class _Facts:
             words.REDACTED.format(", ".join(redaction.asked)) if redaction.asked else None,
         )
         keywords = dict.fromkeys((*_KEYWORDS, *named, *about.keywords))
-        return cls(tuple(filter(None, notes)), said, (*keywords,), moments[-1], covered)
+        covered = f"{begins}/{ends}"
+        return cls(tuple(filter(None, notes)), said, (*keywords,), last.to_pydatetime(), covered)
+
+
+def _period(answers: pd.DataFrame) -> tuple[str, str]:
+    """The first and last day of all windows: as answers say, else as they were asked for."""
+    days = answers["fetched_at"].dt.tz_convert("UTC").dt.tz_localize(None).dt.normalize()
+    begins = ends = days
+    if "days" in answers:
+        begins = (days - pd.to_timedelta(answers["days"], unit="D")).fillna(days)
+    if "window_start" in answers and "window_end" in answers:
+        begins = answers["window_start"].fillna(begins)
+        ends = answers["window_end"].fillna(ends)
+    return f"{begins.min():%Y-%m-%d}", f"{ends.max():%Y-%m-%d}"
 
 
 def _is_reserved(host: str) -> bool:

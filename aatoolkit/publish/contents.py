@@ -17,10 +17,11 @@ import pandas as pd
 
 from aatoolkit import sections, tracked
 from aatoolkit.errors import ExportError, RedactionWarning, ScopeError
+from aatoolkit.longform import CONTEXT
 from aatoolkit.metadata import FrameMetadata, attach, metadata_of
 from aatoolkit.payload import Payload
 from aatoolkit.publish.facts import ABOUT, ANSWER, FACTS, MEASURED, answers_table, other_facts
-from aatoolkit.publish.redaction import CONTEXT, Redaction, words_of
+from aatoolkit.publish.redaction import Redaction, words_of
 from aatoolkit.schema import declared
 from aatoolkit.section import Column
 from aatoolkit.tables import Tables
@@ -109,9 +110,12 @@ def gather(
     told = {
         (n, name): metadata_of(tables[name]) for n, tables in numbered.items() for name in tables
     }
+    said_by = {n: told[n, next(iter(tables))] for n, tables in numbered.items()}
     asked = answers_table(
-        [(replace(_payload(tables), section=tables.section), None) for tables in read]
-        + [(failure.answer, failure.why) for failure in failed]
+        [
+            *((_payload(tables), said_by[n], None) for n, tables in numbered.items()),
+            *((failure.answer, FrameMetadata(), failure.why) for failure in failed),
+        ]
     )
     whole = [
         Published(

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.metadata import ColumnMetadata, FrameMetadata, attach
+from aatoolkit.metadata import ColumnMetadata, FrameMetadata, Source, attach
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.section import Column
@@ -23,6 +23,8 @@ ABOUT = (
     ANSWER,
     Column("host", "string", "The project that was asked about."),
     Column("days", "Int64", "The days of the window that was asked for.", unit="days"),
+    Column("window_start", "date", "Its first day; null = the answer does not say."),
+    Column("window_end", "date", "Its last day; null = the answer does not say."),
     *(
         Column(f"filter_{name}", "string", f"What {name} was narrowed to; null = not narrowed.")
         for name in FILTERS
@@ -83,11 +85,19 @@ FACTS: Mapping[str, tuple[str, tuple[Column, ...]]] = {
 }
 """The tables beside those of the sections, with what their columns are."""
 
-_DTYPES = {"timestamp": "datetime64[us, UTC]", "category": "string"}
+_DTYPES = {"date": "datetime64[us]", "timestamp": "datetime64[us, UTC]", "category": "string"}
 
 
-def answers_table(answers: Iterable[tuple[Payload, str | None]]) -> pd.DataFrame:
-    """One row an answer, numbered from 1; an answer that could not be used comes with why."""
+def answers_table(
+    answers: Iterable[tuple[Payload, FrameMetadata, str | None]],
+) -> pd.DataFrame:
+    """One row an answer, numbered from 1.
+
+    Parameters
+    ----------
+    answers
+        Each with what its tables say of it, and with why it could not be used.
+    """
     rows = [_about(number, *answer) for number, answer in enumerate(answers, 1)]
     return attach(
         _as_declared([_records(rows, ABOUT)], ABOUT),
@@ -132,17 +142,20 @@ def other_facts(
     }
 
 
-def _about(number: int, answer: Payload, error: str | None) -> dict[str, Any]:
+def _about(number: int, answer: Payload, known: FrameMetadata, error: str | None) -> dict[str, Any]:
     scope = answer.scope
+    source = known.sources[0] if known.sources else Source(section=answer.section)
     filters = {} if scope is None else scope.filters
     return {
         "answer": number,
         "host": answer.host,
         "days": scope and scope.days,
+        "window_start": source.window_start,
+        "window_end": source.window_end,
         **{f"filter_{name}": ",".join(filters.get(name, ())) or None for name in FILTERS},
         # To the second, as in what frames say of their sources.
         "fetched_at": answer.fetched_at.astimezone(UTC).replace(microsecond=0),
-        "section": answer.section,
+        "section": source.section,
         "url": answer.url or None,
         "status": answer.status,
         "sha256": answer.sha256,

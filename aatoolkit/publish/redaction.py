@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from aatoolkit.errors import ExportError
+from aatoolkit.longform import CONTEXT
 from aatoolkit.metadata import FrameMetadata, Source, attach, metadata_of
 from aatoolkit.scope import FILTERS
 
@@ -21,10 +22,6 @@ _WORDS = frozenset(
         *("headline", "body", "what", "why", "recommendation", "detail", "delivery_text"),
     }
 )
-
-CONTEXT = ("host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at")
-"""What says of every row where and when it was read."""
-
 
 _NEEDED = frozenset({"answer", "section", "fetched_at"})
 """The columns without which answers could not be told apart."""
@@ -121,7 +118,7 @@ class Redaction:
 
     def hides_of_answers(self, fact: str) -> bool:
         """Whether a fact of all answers is left out, or what tells it is."""
-        scope = {"days", *(f"filter_{name}" for name in FILTERS)}
+        scope = {*CONTEXT} - {"host", "fetched_at"}
         telling = {"host": {"host"}, "scope": scope, "url": {"url", "host", *scope}}
         return any(self.hides("answers", name) for name in telling.get(fact, {fact}))
 

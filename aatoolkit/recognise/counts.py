@@ -90,6 +90,11 @@ def _plain(value: Mapping[str, Any], of: tuple[str, ...]) -> float | None:
     return next((_number(item) for name, item in value.items() if tokens(name) == of), None)
 
 
+def is_data(key: str) -> bool:
+    """Whether a key names observations, which within metadata are counted for their own sake."""
+    return {*tokens(key)} <= _DATA
+
+
 def _status(part: float, whole: float) -> Status:
     if part == whole:
         return Status.AVAILABLE

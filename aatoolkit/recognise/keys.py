@@ -48,7 +48,8 @@ _DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
         ),
         (r"(has )?(enough|sufficient) \w+", Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE),
         (
-            "entitled|licensed|enabled|permitted|granted|allowed",
+            "entitled|licensed|permitted|granted|allowed"
+            "|((feature|module|section|product) )?enabled",
             Status.UNAVAILABLE,
             Cause.WITHHELD,
         ),
@@ -62,6 +63,7 @@ _ASSERTED = re.compile(
 )
 """Everyday words that are flags of an envelope when they are true."""
 
+_RESULTS = {"result", "results", "row", "rows", "response", "report", "output", "answer"}
 _CUT = re.compile("(is )?timed out|terminated early|(hit|reached) (row )?limit|limit reached")
 """Flags of an answer that ended before it was whole."""
 
@@ -127,6 +129,8 @@ def flag(key: str, value: bool) -> Availability | None:
         if pattern.fullmatch(text):
             return Availability(Status.AVAILABLE) if value else denied
     word = phrase(parts)
+    bare = tuple(part for part in parts if part not in _RESULTS)
+    word = word or (phrase(bare) if bare != parts else None)
     if value and _CUT.fullmatch(text):
         return Availability(Status.PARTIAL, Cause.TRUNCATED)
     if not value or word is None or word.canonical == "available":
@@ -135,9 +139,10 @@ def flag(key: str, value: bool) -> Availability | None:
 
 
 def is_soft(key: str) -> bool:
-    """Whether a flag qualifies numbers, and other things as well: ``provisional``."""
+    """Whether a flag is an everyday word, of numbers as of other things: ``provisional``."""
     parts = tuple(part for part in tokens(key) if part != "is")
-    return len(parts) == 1 and _IN_PART.fullmatch(parts[0]) is not None
+    word = phrase(parts)
+    return word is not None and word.strength < STRONG
 
 
 def is_claim(key: str) -> bool:
@@ -152,7 +157,7 @@ def denial(key: str) -> Availability | None:
         return Availability(Status.UNAVAILABLE)
     engines = bool({*tokens(key)} & ENGINES)
     if parts == ("skipped",) and engines:
-        return Availability(Status.UNAVAILABLE, Cause.NOT_RUN)
+        return Availability(Status.UNAVAILABLE)
     word = phrase(parts)
     if word is None or word.canonical == "available" or (word.canonical == "error" and not engines):
         return None

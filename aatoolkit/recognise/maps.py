@@ -181,7 +181,9 @@ def named_map(answer: Answer, key: str, value: dict[str, Any], path: str) -> boo
                     if isinstance(item, dict)
                     else None
                 )
-                state = because(denial or Availability(Status.UNAVAILABLE), words)
+                known = understand(words) if words else None
+                sure = known.availability if known and known.strength >= STRONG else denial
+                state = because(sure or Availability(Status.UNAVAILABLE), words)
                 entry(answer, name, roles.speaks_of(key), state, path + step(name), item)
     elif roles.speaks_of(key) and read and all(read) and len(read) == len(entries):
         entries_of(
@@ -261,7 +263,8 @@ def named_list(answer: Answer, key: str, value: list[Any], path: str) -> bool:
         for name, item in record.items()
     )
     lacking = [state for state in states if state and state.status != Status.AVAILABLE]
-    if measures or not lacking:
+    about = scope == "engine" or any(n == answer.section or answer.knows(n) for n, *_ in entries)
+    if measures or not lacking or not about:
         return False
     entries_of(answer, key, [(n, s or scope, v, p) for n, s, v, p in entries], trusted=True)
     answer.spoken.add(path)

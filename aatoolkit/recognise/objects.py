@@ -17,6 +17,7 @@ from aatoolkit.recognise.maps import (
     named_map,
 )
 from aatoolkit.recognise.parts import reason_in
+from aatoolkit.recognise.phrases import STRONG
 from aatoolkit.recognise.words import because, tokens, understand
 from aatoolkit.vectors import step
 
@@ -35,9 +36,11 @@ def walk(answer: Answer) -> None:
 def _envelope(answer: Answer, given: dict[str, Any], path: str, pattern: str, depth: int) -> None:
     """An object that speaks for the whole answer: the answer itself, or its metadata."""
     spoken = fields.siblings(answer, given, path, pattern)
-    for key, value in given.items():
-        at, below = path + step(key), f"{pattern}.{key}" if pattern else key
-        if key in spoken or roles.is_echo(key):
+    for name, value in given.items():
+        at, below = path + step(name), f"{pattern}.{name}" if pattern else name
+        # An annotation is called by what follows its namespace: ``@odata.partial``.
+        key = name.rpartition(".")[2] if name.startswith("@") else name
+        if name in spoken or roles.is_echo(key):
             continue
         if footnotes.read(answer, key, value, at):
             continue
@@ -72,6 +75,10 @@ def _object(
         return
     if roles.speaks_of(key) == "engine" and engine_lists(answer, value, at):
         return
+    if roles.is_right(key) and value.get(answer.section or "") is False and not answer.measured:
+        state = Availability(Status.UNAVAILABLE, Cause.WITHHELD)
+        answer.add("section", None, state, at + step(answer.section or ""), "flag", value)
+        return
     shared = any(place.startswith(f"{at.removeprefix('$.')}.") for place in answer.envelope)
     if depth < _DEEPEST and (roles.is_holder(key) or roles.is_wrapper(key) or shared):
         inner = below if roles.is_wrapper(key) else ""
@@ -82,7 +89,7 @@ def _object(
 
 def _counted(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
     """A part and a whole under a key about data; whether that is what it is."""
-    state = counts.coverage(key, value)
+    state = counts.coverage(key, value, listed=at.count(".") > 1 and counts.is_data(key))
     if state is not None:
         answer.add("section", None, state, at, "count", value)
     return state is not None
@@ -90,12 +97,15 @@ def _counted(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
 
 def _work(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
     """The state of the work an answer comes from, where the answer itself is empty."""
-    if not roles.is_process(key) or not answer.is_bare or answer.has_section:
+    if not roles.is_process(key) or answer.has_section:
         return False
     for name, item in value.items():
+        if isinstance(item, dict) and roles.is_stage(name):
+            return _work(answer, key, item, at + step(name))
         known = understand(item) if isinstance(item, str) and roles.is_stage(name) else None
-        if known and known.canonical != "available":
-            state = because(known.availability, reason_in(value))
+        sure = known and known.strength >= STRONG and roles.is_of_data(key)
+        if known and known.canonical != "available" and (answer.is_bare or sure):
+            state = answer.weighed(because(known.availability, reason_in(value)))
             answer.add("section", None, state, at + step(name), "status", item)
             return True
     return False
@@ -107,7 +117,7 @@ def _flag(answer: Answer, key: str, value: bool, at: str, given: Mapping[str, An
         return
     if state.cause == Cause.WITHHELD and answer.measured:
         return
-    if keys.is_soft(key) and not answer.is_listing:
+    if value and keys.is_soft(key) and not (answer.is_listing or answer.is_bare):
         return
     state = answer.weighed(because(state, reason_in(given)))
     answer.add("section", None, state, at, "flag", value)

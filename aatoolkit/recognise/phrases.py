@@ -87,7 +87,8 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         STRONG,
         "not_applicable",
         (
-            "(?:not|un|in) ?(?:supported|applicable|exposed|offered)",
+            "(?:not|un|in) ?(?:support|expose|offer)(?:s|d|ed)?",
+            "(?:not|in) ?applicable",
             "n a",
             "not possible",
             "cannot exist",
@@ -151,6 +152,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "forbidden",
             "locked",
             "restricted",
+            "(?:active )?restrictions?",
             "suppressed",
             "redacted",
             "hidden",
@@ -227,7 +229,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "none observed",
             "nothing found",
             "(?:not|non|without) (?:reporting|responding|data|coverage)",
-            "not (?:yet )?(?:reported|observed|received|provided)",
+            "not (?:yet )?(?:reported|observed|received|provided|covered|reached|represented)",
         ),
     ),
     _means(

@@ -62,11 +62,8 @@ class Records:
     def is_idle(self, at: int, *, zero: bool) -> bool:
         """Whether a record holds nothing where others count; with ``zero``, nothing or 0."""
         row = self.rows.values[at]
-        none = any(
-            name in row and (row[name] is None or (zero and row[name] == 0))
-            for name in self.counting
-        )
-        return none and not any(_numbers(row.get(name) for name in self.measured))
+        null = self.lacks(at) or (zero and any(row.get(name) == 0 for name in self.counting))
+        return null and not any(_numbers(row.get(name) for name in self.measured))
 
     def telling(
         self, name: str, kind: type, says: Callable[[Any], Availability | None]

@@ -75,9 +75,28 @@ _PROCESSES = {
 _FOOTNOTES = {
     *("footnote", "footnotes", "note", "notes", "remarks", "annotations", "comments", "legend"),
 }
+_RIGHTS = {
+    "entitlement",
+    "entitlements",
+    "access",
+    "permissions",
+    "licenses",
+    "licences",
+    "modules",
+}
 _FIGURES = {
     *("total", "totals", "kpi", "kpis", "metrics", "summary", "stats", "statistics", "figures"),
     *("values", "counts", "measures", "aggregates", "headline", "current", "previous"),
+}
+_GATHERING = {
+    "dataset",
+    "data",
+    "import",
+    "sync",
+    "ingestion",
+    "collection",
+    "backfill",
+    "pipeline",
 }
 _STAGES = {"status", "state", "phase", "stage", "step", "progress", "lifecycle"}
 _MOMENT_OF_ROW = {
@@ -161,6 +180,11 @@ def is_footnotes(key: str) -> bool:
     return fold(key) in _FOOTNOTES
 
 
+def is_right(key: str) -> bool:
+    """Whether an object under a key says what an account may see."""
+    return bool({*tokens(key)} & _RIGHTS)
+
+
 def is_figures(key: str) -> bool:
     """Whether an object under a key holds nothing but figures.
 
@@ -170,6 +194,11 @@ def is_figures(key: str) -> bool:
     (True, False)
     """
     return bool({*tokens(key)} & _FIGURES)
+
+
+def is_of_data(key: str) -> bool:
+    """Whether the work that a key names is that of gathering data."""
+    return {*tokens(key)} <= _GATHERING | _STAGES
 
 
 def is_when(key: str) -> bool:

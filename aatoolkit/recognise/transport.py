@@ -184,6 +184,9 @@ def _of_header(answer: Answer, name: str, text: str) -> None:
     elif name.lower() == "warning":
         known = in_prose(text)
         state = answer.weighed(known.availability) if known else None
+    elif isinstance(value, str) and keys.subject(key) != keys.STATED and roles.is_stage(key):
+        word = understand(value)
+        state = answer.weighed(word.availability) if word else None
     elif isinstance(value, bool) and keys.subject(key) != keys.STATED:
         state = keys.flag(key, value)
     else:
@@ -201,7 +204,8 @@ def tells(header: str) -> bool:
     (True, False)
     """
     key = re.sub(r"(?i)^x-", "", header)
-    if keys.subject(key) == keys.STATED or header.lower() == "warning":
+    stage = roles.is_stage(key) and len(tokens(key)) > 1
+    if keys.subject(key) == keys.STATED or header.lower() == "warning" or stage:
         return True
     engines = roles.speaks_of(key) == "engine" and keys.denial(key) is not None
     return engines or any(keys.flag(key, said) for said in (False, True))

@@ -1,4 +1,4 @@
-"""Recording: a client like any other, of which a study keeps every answer."""
+"""Recording: a study keeps every answer before anybody sees it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -24,10 +24,6 @@ from aatoolkit.errors import (
 )
 from aatoolkit.payload import Payload
 from aatoolkit.study.record import Record
-
-if TYPE_CHECKING:
-    from aatoolkit.client import Client
-    from aatoolkit.projects import Asker
 
 _ABOUT_THE_CALL = (NotAuthorized, RateLimited, UnexpectedRedirect)
 """What a service says of the call that was made, and not of what was asked."""
@@ -49,39 +45,25 @@ def versions() -> Mapping[str, str]:
 
 
 class Recorder:
-    """A client that keeps every answer in a study before it gives it.
+    """What asks as a client's fetcher does, and keeps every answer before it gives it.
 
     Parameters
     ----------
-    client
+    fetcher
         What is asked.
     keep
         What takes a record and the bytes of its answer.
     """
 
-    def __init__(self, client: Client, keep: Keep) -> None:
-        self._client = client
-        self._fetcher: Asker = _KeepingAsker(client._fetcher, keep)
-        self.base_url = client.base_url
-        self.workers = client.workers
-
-    @property
-    def offline(self) -> bool:
-        """Whether answers come from the cache alone."""
-        return self._client.offline
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
-    def __repr__(self) -> str:
-        return f"{self._client!r}, recorded"
-
-
-class _KeepingAsker:
     def __init__(self, fetcher: Any, keep: Keep) -> None:
         self._fetcher = fetcher
         self._keep = keep
+        self.offline: bool = fetcher.offline
+        self.has_token: bool = fetcher.has_token
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._fetcher.close()
 
     def get(self, resource: Any, host: str, params: Mapping[str, str], **about: Any) -> Payload:
         """Ask, keep what came, and give it.

@@ -1,4 +1,4 @@
-"""Replaying: a client that answers from a study, and has no network to ask."""
+"""Replaying: the answers of a study, in the place of a service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Replay:
-    """What a replayed project asks instead of a service.
+    """What finds answers in a study, and has no network to ask.
 
     Parameters
     ----------
@@ -27,12 +27,10 @@ class Replay:
         The records it answers with, at most one for each question.
     """
 
-    offline = True
-
     def __init__(self, study: Contents, base_url: str, records: Iterable[Record]) -> None:
-        self.base_url = base_url
-        self.workers = 8
-        self._fetcher = self
+        self.offline = True
+        self.has_token = False
+        self._base_url = base_url
         self._study = study
         self._records = {record.question: record for record in records}
 
@@ -56,14 +54,14 @@ class Replay:
         StudyError
             If the answer is missing or is not what was recorded.
         """
-        asked = question(self.base_url, host, resource, params)
+        asked = question(self._base_url, host, resource, params)
         record = self._records.get(asked)
         if record is None:
             near = self._nearest(host, resource, params)
             hint = f"; the nearest that was is {near.name}" if near else ""
             raise NotCached(
                 f"this was not recorded in {self._study.path}{hint}",
-                url=f"{self.base_url}/api/domains/{host}/{resource}",
+                url=f"{self._base_url}/api/domains/{host}/{resource}",
                 section=section,
                 scope=scope,
                 nearest=near.name if near else None,
@@ -76,9 +74,6 @@ class Replay:
 
     def close(self) -> None:
         """Nothing is open."""
-
-    def __repr__(self) -> str:
-        return f"<Replay of {self.base_url} from {self._study.path}>"
 
     def _nearest(self, host: str, resource: str, params: Mapping[str, str]) -> Record | None:
         """The record whose question differs least."""

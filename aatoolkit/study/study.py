@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from aatoolkit.client import Client
 from aatoolkit.errors import (
@@ -37,8 +37,10 @@ from aatoolkit.study.replay import Replay
 from aatoolkit.study.seal import sums, write_tables
 from aatoolkit.text import visible
 
-if TYPE_CHECKING:
-    pass
+Source = TypeVar("Source", Project, Client)
+
+_WORKERS = 8
+"""How many threads read a replay."""
 
 
 class Study(Contents):
@@ -216,23 +218,36 @@ class Study(Contents):
 
     # -- reading through it ----------------------------------------------------------------
 
-    def record(self, project: Project) -> Project:
-        """A project of which every answer is kept in the study.
+    def record(self, source: Source) -> Source:
+        """A project or client that reads as the given one, and keeps every answer in the study.
 
         Parameters
         ----------
-        project : Project
-            Any project, such as ``aa.demo()``.
+        source : Project or Client
+            Any project, such as ``aa.demo()``, or any client.
 
         Raises
         ------
         StudyError
-            If the study was opened to be replayed.
+            If the study was opened to be replayed, or the source is recorded already.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
+        ...     client = study.record(aa.demo().client)
+        ...     collected = client.collect(["acme.example", "globex.example"], sections="domains")
+        >>> study.hosts
+        ('acme.example', 'globex.example')
         """
         writer = self._recording()
-        if not isinstance(project.client, Client):
-            raise StudyError("this project is recorded or replayed already", path=str(self.path))
-        return Project(Recorder(project.client, writer.append), project.host)
+        client = source.client if isinstance(source, Project) else source
+        if isinstance(client._fetcher, Recorder | Replay):
+            raise StudyError("what is recorded or replayed already is not recorded again")
+        recorder = Recorder(client._fetcher, writer.append)
+        recorded = Client._over(recorder, client.base_url, client.workers)
+        return recorded.project(source.host) if isinstance(source, Project) else recorded
 
     def project(self, host: str, *, base_url: str | None = None, **settings: Any) -> Project:
         """The project of a host: recorded from the service, or replayed from the study.
@@ -249,9 +264,7 @@ class Study(Contents):
         Raises
         ------
         StudyError
-            If the study is damaged, or cannot be used in this way.
-        NotCached
-            If the study holds nothing of the host.
+            If the study is damaged, holds nothing of the host, or cannot be used in this way.
         """
         if self._writer is not None:
             return self.record(Client(base_url, **settings).project(host))
@@ -261,28 +274,45 @@ class Study(Contents):
                 "Study.resume(path) goes on recording",
                 path=str(self.path),
             )
-        return self._replayed(canonical_host(host), base_url)
-
-    def _replayed(self, host: str, base_url: str | None) -> Project:
-        records = self.current
-        services = sorted({record.base_url for record in records if record.host == host})
-        if base_url is not None:
-            services = [base_url.rstrip("/")]
-        if not services:
+        name = canonical_host(host)
+        if base_url is None and name not in self.hosts:
             raise StudyError(
-                f"the study at {self.path} holds nothing of {host}; it holds "
+                f"the study at {self.path} holds nothing of {name}; it holds "
                 f"{', '.join(self.hosts) or 'nothing'}",
                 path=str(self.path),
             )
-        if len(services) > 1:
+        return self._replay(base_url, name).project(name)
+
+    def client(self, base_url: str | None = None) -> Client:
+        """A client that answers from the study alone, for ``collect`` and ``datasets``.
+
+        Parameters
+        ----------
+        base_url : str, optional
+            The service; needed only if the study holds answers of several.
+
+        Raises
+        ------
+        StudyError
+            If the study is damaged, holds nothing, or holds answers of several services.
+        """
+        return self._replay(base_url)
+
+    def _replay(self, base_url: str | None, host: str | None = None) -> Client:
+        """A client that answers with the records of one service, the one that knew the host."""
+        records = self.current
+        services = {record.base_url for record in records if host in (None, record.host)}
+        if base_url is not None:
+            services = {base_url.rstrip("/")}
+        if len(services) != 1:
             raise StudyError(
-                f"the study holds answers of {host} from {', '.join(services)}; choose one "
-                "with base_url=",
+                f"the study at {self.path} holds answers of "
+                f"{', '.join(sorted(services)) or 'no service'}; choose one with base_url=",
                 path=str(self.path),
             )
         (service,) = services
         asked = (record for record in records if record.base_url == service)
-        return Project(Replay(self, service, asked), host)
+        return Client._over(Replay(self, service, asked), service, _WORKERS)
 
     def __enter__(self) -> Study:
         """Record for as long as the block runs; the study is sealed if it ends well."""

@@ -213,7 +213,7 @@ def _framing() -> Iterator[tuple[str, Case]]:
         _malformed(chunked(BODY, end=b"0\r\n"), lambda w: w.flood(b"A")),
     )
     yield "chunks that never end", _too_large(chunks, lambda w: w.flood(b"c\r\n            \r\n"))
-    yield "tiny chunks that never end", _too_large(chunks, lambda w: w.flood(b"1\r\n \r\n"))
+    yield "tiny chunks that never end", _too_large(chunks, lambda w: w.flood(b"8\r\n        \r\n"))
     yield (
         "one chunk that never ends",
         _too_large(chunks + b"fffffffffff\r\n", lambda w: w.flood(b" ")),

@@ -1,0 +1,170 @@
+"""Chains of plain and tracked steps, from HTTP to a file that other engines read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from serving import client_of
+
+import aatoolkit as aa
+from aatoolkit import Availability, Status
+from aatoolkit.service import Store, synthesize
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[aa.Client]:
+    with client_of(Store.of(synthesize(seed=7, answers=1500))) as client:
+        yield client
+
+
+def by_pandas(path: Path) -> pd.DataFrame:
+    return pd.read_parquet(path)
+
+
+def by_arrow(path: Path) -> pd.DataFrame:
+    return pq.read_table(path).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def by_polars(path: Path) -> pd.DataFrame:
+    return pl.read_parquet(path).to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def by_duckdb(path: Path) -> pd.DataFrame:
+    with duckdb.connect() as connection:
+        rows = connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
+        names = [column[0] for column in connection.description]
+    return pd.DataFrame(rows, columns=names).convert_dtypes()
+
+
+ENGINES = [by_pandas, by_arrow, by_polars, by_duckdb]
+Reader = Callable[[Path], pd.DataFrame]
+
+
+def sum_in_sql(path: Path, column: str) -> object:
+    with duckdb.connect() as connection:
+        query = f'SELECT sum("{column}") FROM read_parquet(?)'
+        (found,) = connection.execute(query, [str(path)]).fetchall()
+    return found[0]
+
+
+@pytest.mark.parametrize("read", ENGINES)
+def test_what_is_not_connected_is_null_in_every_engine(
+    client: aa.Client, read: Reader, tmp_path: Path
+) -> None:
+    tables = client.project("initech.example").read("crawl")
+    frame = tables.main.assign(label="x").sort_values("bot", ignore_index=True)
+    frame = frame.aa.rename(columns={"request_count": "requests"}).aa.adopt(tables.main)
+    total = frame.aa.aggregate(columns="requests", allow_partial=True)
+    both = aa.concat([total, total])
+    path = both.aa.to_parquet(tmp_path / "crawl.parquet")
+    assert read(path)["requests"].isna().tolist() == [True, True]
+    assert sum_in_sql(path, "requests") is None
+    known = aa.read_metadata(path).columns["requests"].availability
+    assert (known.status, str(known.cause)) == (Status.UNAVAILABLE, "not_connected")
+    assert known.reason
+    again = aa.read_parquet(path).aa.aggregate(columns="requests")
+    assert again["requests"].isna().all()
+
+
+@pytest.mark.parametrize("read", ENGINES)
+def test_an_engine_without_fanouts_is_null_and_says_not_applicable_in_every_engine(
+    client: aa.Client, read: Reader, tmp_path: Path
+) -> None:
+    project = client.project("acme.example")
+    options = project.scope_options()
+    tables = project.read("fanouts")
+    frame = tables["fanout_query_engines"]
+    mute = {*tables.availability.query("status == 'not_applicable'")["target"]}
+    assert mute
+    whole = frame.query("occurrences >= 0").aa.adopt(frame)
+    whole = whole.aa.complete(engine=options.engines["engine"], availability=tables.availability)
+    sums = whole.aa.aggregate("engine", "occurrences", allow_partial=True)
+    labels = pd.DataFrame({"engine": sums["engine"], "label": sums["engine"].str.upper()})
+    path = sums.aa.merge(labels, on="engine").aa.to_parquet(tmp_path / "fanouts.parquet")
+    found = read(path).set_index("engine")
+    plain = frame.groupby("engine")["occurrences"].sum()
+    for engine in mute:
+        assert pd.isna(found.loc[engine, "occurrences"])
+        assert found.loc[engine, "occurrences_availability"] == "not_applicable"
+    for engine in {*frame["engine"]} - mute:
+        assert found.loc[engine, "occurrences"] == plain[engine]
+    assert sum_in_sql(path, "occurrences") == plain[[*({*plain.index} - mute)]].sum()
+    total = aa.read_parquet(path).aa.aggregate(columns="occurrences", allow_partial=True)
+    assert total.loc[0, "occurrences"] == plain[[*({*plain.index} - mute)]].sum()
+
+
+CONVERSIONS = {
+    "section": "conversions",
+    "domain": "acme.example",
+    "window": {"start": "2026-10-22", "end": "2026-11-20", "days": 30},
+    "missingFields": [{"field": "revenue", "reason": "No revenue is sent."}],
+    "engines": [
+        {
+            "engine": engine,
+            "sessions": 10,
+            "users": 9,
+            "conversions": conversions,
+            "conversionRate": conversions / 10,
+            "revenue": 0,
+            "engagementRate": 0.5,
+            "averageSessionSeconds": 60.0,
+        }
+        for engine, conversions in (("chatgpt", 0), ("gemini", 2))
+    ],
+}
+"""Synthetic: a service that writes 0 where no revenue is sent, and says so elsewhere."""
+
+
+@pytest.mark.parametrize("read", ENGINES)
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_conversions_without_revenue_are_null_where_the_service_wrote_0(
+    scripted: Any, reply: Any, read: Reader, tmp_path: Path
+) -> None:
+    scripted.script = reply(CONVERSIONS)
+    with aa.Client(scripted.url, token="synthetic-account", cache=False) as asking:
+        tables = asking.project("acme.example").read("conversions")
+    frame = tables.main
+    assert frame["revenue"].isna().all()
+    assert tables.extra.query("why == 'denied'")["value"].tolist() == ["0", "0"]
+    wide = frame.aa.with_context()
+    assert wide["window_start"].tolist() == [pd.Timestamp("2026-10-22")] * 2
+    sums = wide.aa.aggregate("host")
+    path = sums.aa.to_parquet(tmp_path / "conversions.parquet")
+    found = read(path)
+    assert found["conversions"].tolist() == [2]
+    assert found["sessions"].tolist() == [20]
+    assert found["revenue"].isna().all()
+    assert sum_in_sql(path, "revenue") is None
+    known = aa.read_metadata(path).columns
+    assert known["revenue"].availability == Availability(
+        Status.UNAVAILABLE, None, "No revenue is sent."
+    )
+    long = aa.read_parquet(path).aa.to_long(["conversions", "revenue"]).set_index("variable")
+    assert long.loc["revenue", "availability"] == "unavailable"
+    assert pd.isna(long.loc["revenue", "value"])
+
+
+@pytest.mark.parametrize("read", ENGINES)
+def test_a_frame_without_metadata_stays_unknown_and_never_becomes_0(
+    read: Reader, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"g": ["a", "a", "b"], "n": pd.array([1, None, None], "Int64")})
+    assert frame.attrs == {}
+    other = pd.DataFrame({"g": ["a", "b"], "label": ["x", "y"]})
+    whole = frame.aa.merge(other, on="g").aa.rename(columns={"n": "hits"})
+    sums = whole.aa.aggregate("g", rules={"hits": "sum"})
+    path = aa.concat([sums, sums]).aa.to_parquet(tmp_path / "plain.parquet")
+    assert read(path)["hits"].isna().all()
+    assert sum_in_sql(path, "hits") is None
+    assert {str(c.availability.status) for c in aa.read_metadata(path).columns.values()} == {
+        "unknown"
+    }
+    part = whole.aa.aggregate("g", rules={"hits": "sum"}, allow_partial=True)
+    assert part["hits"].tolist() == [1, pd.NA]
