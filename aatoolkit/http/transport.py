@@ -34,8 +34,8 @@ from aatoolkit.strictjson import excerpt
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
 """The response headers that anything above sees, beside those that speak of availability."""
 
-READ_HEADERS = (*KEPT_HEADERS, "content-encoding", "location")
-"""The response headers that are read at all."""
+READ_HEADERS = ("content-encoding", "location")
+"""The response headers that are read here and not kept."""
 
 WORDS = 1 << 16
 """How much of the body is read where the status says that it is no answer, in bytes."""
@@ -162,9 +162,9 @@ class Transport(HTTPAdapter):
         try:
             received.status = response.status_code
             received.headers = CaseInsensitiveDict(
-                (name, self._masked_text(response.headers[name]))
-                for name in READ_HEADERS
-                if name in response.headers
+                (name, self._masked_text(value))
+                for name, value in response.headers.items()
+                if _is_kept(name) or name.lower() in READ_HEADERS
             )
             self._receive(response.raw, call, received)
         finally:
