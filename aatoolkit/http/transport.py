@@ -34,8 +34,8 @@ from aatoolkit.strictjson import excerpt
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
 """The response headers that anything above sees, beside those that speak of availability."""
 
-READ_HEADERS = (*KEPT_HEADERS, "content-encoding", "location")
-"""The response headers that are read at all, beside those that speak of availability."""
+READ_HEADERS = ("content-encoding", "location")
+"""The response headers that are read here and not kept."""
 
 WORDS = 1 << 16
 """How much of the body is read where the status says that it is no answer, in bytes."""
@@ -164,7 +164,7 @@ class Transport(HTTPAdapter):
             received.headers = CaseInsensitiveDict(
                 (name, self._masked_text(value))
                 for name, value in response.headers.items()
-                if name.lower() in READ_HEADERS or tells(name)
+                if _is_kept(name) or name.lower() in READ_HEADERS
             )
             self._receive(response.raw, call, received)
         finally:
