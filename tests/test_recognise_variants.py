@@ -171,7 +171,7 @@ SAID: dict[str, tuple[Any, dict[str, str]]] = {
     ),
     "a sibling in snake case": (
         {"sentiment_score": None, "sentiment_score_note": "Too few answers to tell."},
-        {"field sentiment_score": "unavailable"},
+        {"field sentiment_score": "insufficient_sample"},
     ),
     "has a field": (
         {"hasRevenue": False, "revenue": None, "sessions": 3},
@@ -384,7 +384,7 @@ MORE: list[tuple[Any, dict[str, str]]] = [
     ),
     (
         {"crawl": {"hasData": False, "reason": "No CNAME."}, "rows": ROWS},
-        {"field crawl": "unavailable"},
+        {"field crawl": "not_connected"},
     ),
     (
         {"totals": {"revenue": {"value": None, "unavailableReason": "not_connected"}}},

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.availability import Availability, Status
+from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.recognise import keys, roles, statements
 from aatoolkit.recognise.answer import Answer, weighed
 from aatoolkit.recognise.codes import instead_of_number
 from aatoolkit.recognise.maps import denied
-from aatoolkit.recognise.parts import reason_in, state_in, words_in
+from aatoolkit.recognise.parts import explained, reason_in, state_in, words_in
 from aatoolkit.recognise.phrases import STRONG, WEAK
 from aatoolkit.recognise.words import because, best, tokens, understand
 from aatoolkit.vectors import step
@@ -34,7 +34,7 @@ def read(
         return
     spoken = siblings(answer, value, path, pattern)
     rest = {name: item for name, item in value.items() if name not in spoken}
-    own = _wrapped(rest) or _own(rest, peers) or _source(key, rest)
+    own = _wrapped(rest) or _source(key, rest) or _own(rest, peers)
     if own is not None:
         scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
         answer.add(scope, target, own, path, "field", value)
@@ -86,7 +86,7 @@ def _own(value: dict[str, Any], peers: Mapping[str, Any]) -> Availability | None
             said = keys.flag(name, item)
             state = said if _is_sure(name, said, value, peers) else None
         if state is not None:
-            return weighed(because(state, reason_in(value)), measures(value))
+            return weighed(explained(state, value), measures(value))
     return None
 
 
@@ -107,8 +107,11 @@ def _is_sure(
 
 
 def _source(key: str, value: dict[str, Any]) -> Availability | None:
-    """The state of a connection, which everyday words may give."""
-    return state_in(value, WEAK) if roles.is_source(key) else None
+    """The state of a connection, which everyday words may give; what is half made is not made."""
+    state = state_in(value, WEAK) if roles.is_source(key) else None
+    if state is not None and state.status == Status.PARTIAL and not measures(value):
+        return Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, state.reason)
+    return state
 
 
 def _has_lacking(value: dict[str, Any]) -> bool:
@@ -180,5 +183,5 @@ def sibling_state(kind: str, value: bool | str, of: Any) -> Availability | None:
         reason = value if " " in value.strip() else None
         return weighed(replace(known.availability, reason=reason), _given(of))
     if kind == "reason" and of is None and value.strip():
-        return Availability(Status.UNAVAILABLE, None, value)
+        return explained(Availability(Status.UNAVAILABLE), {"reason": value})
     return None

@@ -11,7 +11,7 @@ from aatoolkit.errors import UnknownAvailabilityWarning
 from aatoolkit.recognise import keys, roles
 from aatoolkit.recognise.answer import Answer
 from aatoolkit.recognise.counts import coverage
-from aatoolkit.recognise.parts import moment_in, reason_in, said, size_in, state_in
+from aatoolkit.recognise.parts import explained, moment_in, reason_in, said, size_in, state_in
 from aatoolkit.recognise.phrases import STRONG, WEAK
 from aatoolkit.recognise.words import because, read_word, tokens, understand
 from aatoolkit.vectors import step
@@ -126,17 +126,28 @@ def state_of(value: Any, key: str) -> Availability | None:
         state = state_in(value, WEAK) or coverage(key, value, listed=keys.subject(key) > 0)
         flags = [v for v in value.values() if isinstance(v, bool)]
         if state is None and len(flags) == 1:
-            return because(said(flags[0], key), reason_in(value))
+            return explained(said(flags[0], key), value)
         return state
     return None
 
 
 def denied(
-    answer: Answer, key: str, listed: list[Any], path: str, *, trusted: bool = False
+    answer: Answer,
+    key: str,
+    listed: list[Any],
+    path: str,
+    *,
+    trusted: bool = False,
+    beside: Mapping[str, Any] | None = None,
 ) -> bool:
-    """A list of what is not available, under a key that says so; whether it is one."""
+    """A list of what is not available, under a key that says so; whether it is one.
+
+    What stands ``beside`` may hold the reason for all of them.
+    """
     scope = roles.speaks_of(key)
     state = keys.denial(key)
+    if state is not None and beside:
+        state = explained(state, beside)
     if state is None and scope == "engine" and keys.affirms(key):
         state = Availability(Status.AVAILABLE)
     if state is None:
@@ -152,7 +163,7 @@ def denied(
         if kept and answer.holds(name) and not answer.is_engine(name):
             continue
         if trusted or own or answer.is_engine(name) or answer.knows(name):
-            said = because(state, reason_in(item)) if isinstance(item, dict) else state
+            said = explained(state, item) if isinstance(item, dict) else state
             if isinstance(item, dict) and (told := state_in(item, WEAK)) is not None:
                 said = told
             kind = "engine" if own == "engine" or (not own and answer.is_engine(name)) else "field"
@@ -168,8 +179,12 @@ def named_map(answer: Answer, key: str, value: dict[str, Any], path: str) -> boo
     entries = [(name, item) for name, item in value.items() if item is not None]
     read = [understand(item) for _, item in entries if isinstance(item, str)]
     before = len(answer.found)
-    if denial is not None and any(map(roles.is_reason, value)):
-        state = because(denial, reason_in(value))
+    inner = {n: v for n, v in value.items() if isinstance(v, list) and roles.speaks_of(n)}
+    if denial is not None and inner:
+        for name, item in inner.items():
+            denied(answer, f"{key} {name}", item, path + step(name), trusted=True, beside=value)
+    elif denial is not None and any(map(roles.is_reason, value)):
+        state = explained(denial, value)
         add(answer, (None, path), state, "statement", value, value)
     elif denial is not None or parts[-1:] in (("reasons",), ("reason",)):
         for name, item in entries:

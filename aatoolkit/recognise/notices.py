@@ -8,7 +8,7 @@ from typing import Any
 from aatoolkit.availability import Availability, Status
 from aatoolkit.recognise import keys, roles
 from aatoolkit.recognise.answer import Answer
-from aatoolkit.recognise.parts import reason_in
+from aatoolkit.recognise.parts import explained, reason_in
 from aatoolkit.recognise.phrases import STRONG
 from aatoolkit.recognise.words import Word, because, in_prose, is_code, tokens, understand
 
@@ -24,7 +24,9 @@ _IDLE = ("id", "name", "key", "section", "property", "path")
 def read(answer: Answer, key: str, value: Any, path: str) -> bool:
     """Read what stands under a key of notes or notices; whether it is such a key."""
     note = roles.is_note(key)
-    if not note and not roles.is_notice(key):
+    # Remarks are about anything; where nothing was measured, they may say why.
+    remark = roles.is_remark(key) and not answer.measured
+    if not note and not roles.is_notice(key) and not remark:
         return False
     listed = [(item, f"{path}[{at}]") for at, item in enumerate(value)] if _is_list(value) else []
     for item, place in listed or [(value, path)]:
@@ -59,7 +61,8 @@ def named_reason(answer: Answer, key: str, value: str, path: str) -> None:
     """A reason for an absence that its own key names: ``emptyReason``, ``noDataReason``."""
     state = keys.denial(" ".join(tokens(key)[:-1]))
     if state is not None:
-        answer.add("section", None, answer.weighed(because(state, value)), path, "reason", value)
+        state = answer.weighed(explained(state, {"reason": value}))
+        answer.add("section", None, state, path, "reason", value)
 
 
 def _is_list(value: Any) -> bool:
@@ -85,7 +88,7 @@ def _notice(answer: Answer, key: str, item: Any, path: str) -> None:
             state = answer.weighed(because(known.availability, reason_in(given) or text))
             _add(answer, given, state, path, item)
             return
-    if roles.is_prose(key) and not any(map(_ASIDE.search, texts)):
+    if (roles.is_prose(key) or roles.is_remark(key)) and not any(map(_ASIDE.search, texts)):
         answer.prose += [(text, path, item) for text in texts]
 
 

@@ -16,9 +16,9 @@ from aatoolkit.recognise.maps import (
     named_list,
     named_map,
 )
-from aatoolkit.recognise.parts import reason_in
+from aatoolkit.recognise.parts import explained
 from aatoolkit.recognise.phrases import STRONG
-from aatoolkit.recognise.words import because, tokens, understand
+from aatoolkit.recognise.words import tokens, understand
 from aatoolkit.vectors import step
 
 _DEEPEST = 12
@@ -105,7 +105,7 @@ def _work(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
         known = understand(item) if isinstance(item, str) and roles.is_stage(name) else None
         sure = known and known.strength >= STRONG and roles.is_of_data(key)
         if known and known.canonical != "available" and (answer.is_bare or sure):
-            state = answer.weighed(because(known.availability, reason_in(value)))
+            state = answer.weighed(explained(known.availability, value))
             answer.add("section", None, state, at + step(name), "status", item)
             return True
     return False
@@ -119,7 +119,7 @@ def _flag(answer: Answer, key: str, value: bool, at: str, given: Mapping[str, An
         return
     if value and keys.is_soft(key) and not (answer.is_listing or answer.is_bare):
         return
-    state = answer.weighed(because(state, reason_in(given)))
+    state = answer.weighed(explained(state, given))
     answer.add("section", None, state, at, "flag", value)
 
 
@@ -134,12 +134,12 @@ def _text(answer: Answer, key: str, value: str, at: str, given: Mapping[str, Any
         alone = len(tokens(key)) == 1 and known.canonical != "not_run"
         waiting = known.canonical in _WAITING and (alone or answer.is_bare)
         if waiting and not answer.measured and not answer.has_section:
-            state = because(known.availability, reason_in(given))
+            state = explained(known.availability, given)
             answer.add("section", None, state, at, "status", value)
     elif roles.is_message(key) and answer.is_bare:
         answer.prose.append((value, at, value))
     elif known and at.removeprefix("$.") in answer.envelope and known.canonical != "available":
-        state = answer.weighed(because(known.availability, reason_in(given)))
+        state = answer.weighed(explained(known.availability, given))
         answer.add("section", None, state, at, "envelope", value)
     elif ending and ending[1] == "reason":
         notices.named_reason(answer, key, value, at)

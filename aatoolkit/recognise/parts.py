@@ -7,9 +7,11 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.recognise import keys, roles
-from aatoolkit.recognise.words import because, tokens, understand
+from aatoolkit.recognise.words import because, in_prose, tokens, understand
 
 _DEEPEST = 4
+_CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insufficient_sample")
+"""What a sentence is believed to say of the cause; for more it takes a word of its own."""
 
 
 def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
@@ -21,12 +23,14 @@ def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
         if isinstance(value, str) and (keys.is_word(name) or roles.fold(name) == "value"):
             known = understand(value)
             if known and known.strength >= least:
-                return because(known.availability, reason if reason != value else None)
+                if reason == value:
+                    return known.availability
+                return explained(known.availability, given)
     flags = [keys.flag(n, v) for n, v in given.items() if isinstance(v, bool)]
     told = [state for state in flags if state is not None]
     denials = [state for state in told if state.status != Status.AVAILABLE]
     if told:
-        return because((denials or told)[0], reason)
+        return explained((denials or told)[0], given)
     return None
 
 
@@ -49,6 +53,25 @@ def reason_in(given: Mapping[str, Any]) -> str | None:
     found = [v for k, v in given.items() if roles.is_reason(k) and isinstance(v, str) and v]
     prose = [text for text in found if " " in text]
     return next(iter(found if not prose or found[0] in prose else prose), None)
+
+
+def explained(state: Availability, given: Mapping[str, Any]) -> Availability:
+    """A state with the words beside it; a reason among them names the cause of a bare absence.
+
+    Examples
+    --------
+    >>> denied = Availability(Status.UNAVAILABLE)
+    >>> explained(denied, {"reason": "Search Console is not connected."}).cause
+    <Cause.NOT_CONNECTED: 'not_connected'>
+    >>> explained(denied, {"message": "Not enough data"}).cause
+    """
+    told = because(state, reason_in(given))
+    reasons = (v for k, v in given.items() if roles.is_cause(k) and isinstance(v, str))
+    for text in reasons if told.cause is None and told.status == Status.UNAVAILABLE else ():
+        known = in_prose(text)
+        if known and known.canonical in _CAUSES:
+            return Availability(told.status, known.availability.cause, told.reason)
+    return told
 
 
 def size_in(given: Mapping[str, Any]) -> int | None:

@@ -351,6 +351,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "good",
             "present",
             "fresh",
+            "final(?:i[sz]ed)?",
         ),
     ),
 )

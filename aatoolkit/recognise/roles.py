@@ -33,13 +33,15 @@ _ECHOES = {
 }
 _HOLDERS = {
     *("meta", "metadata", "info", "envelope", "header", "context", "extensions", "diagnostics"),
-    *("provenance", "measurement", "sampling", "access", "entitlement"),
+    *("provenance", "measurement", "sampling", "access", "entitlement", "limits"),
 }
 _WRAPPERS = {"data", "result", "results", "response", "payload", "body", "content"}
 _REASONS = {
     *("reason", "message", "detail", "details", "description", "note", "explanation", "why"),
     *("text", "hint", "cause", "comment", "title", "because"),
 }
+_CAUSES = {"reason", "cause", "because", "why", "explanation"}
+_REMARKS = {"note", "notes", "remark", "remarks", "comments"}
 _SIZES = {
     *("samplecount", "samplesize", "sample", "samples", "n", "observations", "observationcount"),
     *("answers", "answercount", "datapoints", "basesize", "samplen"),
@@ -225,6 +227,16 @@ def is_wrapper(key: str) -> bool:
 def is_reason(key: str) -> bool:
     """Whether a key holds the words for a state."""
     return _last(key) in _REASONS
+
+
+def is_cause(key: str) -> bool:
+    """Whether a key holds the reason for a state, and not only some words about it."""
+    return _last(key) in _CAUSES
+
+
+def is_remark(key: str) -> bool:
+    """Whether a key holds remarks, which are about anything."""
+    return fold(key) in _REMARKS
 
 
 def is_size(key: str) -> bool:

@@ -17,9 +17,9 @@ from aatoolkit.recognise.maps import (
     records,
     unknown,
 )
-from aatoolkit.recognise.parts import reason_in, said, state_in
+from aatoolkit.recognise.parts import explained, said, state_in
 from aatoolkit.recognise.phrases import STRONG, WEAK
-from aatoolkit.recognise.words import because, understand
+from aatoolkit.recognise.words import understand
 from aatoolkit.vectors import step
 
 
@@ -32,7 +32,7 @@ def read(answer: Answer, key: str, value: Any, place: Place, beside: Mapping[str
         _word(answer, key, value, place, beside)
     elif isinstance(value, bool) and grade == keys.STATED:
         state = keys.flag(key, value) or said(value, key)
-        add(answer, place, because(state, reason_in(beside)), "statement", value)
+        add(answer, place, explained(state, beside), "statement", value)
     elif isinstance(value, dict):
         _object(answer, key, value, target, path)
     elif isinstance(value, list):
@@ -47,7 +47,7 @@ def _word(answer: Answer, key: str, value: str, place: Place, beside: Mapping[st
     known = understand(value)
     least = WEAK if keys.subject(key) == keys.STATED else STRONG
     if known and known.strength >= least:
-        add(answer, place, because(known.availability, reason_in(beside)), "statement", value)
+        add(answer, place, explained(known.availability, beside), "statement", value)
     elif keys.wants_word(key) and place[0] is None and not is_other(value):
         add(answer, place, unknown(value, place[1]), "statement", value)
 
@@ -86,7 +86,8 @@ def _object(answer: Answer, key: str, value: dict[str, Any], target: str | None,
             for name, item in value.items()
             if not isinstance(item, dict | list) and not _form(name)
         ]
-        if len(plain) == sum(not isinstance(item, dict | list) for item in value.values()):
+        single = [n for n, item in value.items() if not isinstance(item, dict | list)]
+        if len(plain) == sum(not roles.is_reason(name) for name in single):
             entries_of(answer, key, plain)
 
 

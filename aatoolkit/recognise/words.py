@@ -40,6 +40,7 @@ _NOISE = frozenset(
 _LED = frozenset({"not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run"})
 _WORK = {"data", "report", "job", "query", "task", "dataset", "execution", "import", "sync", "run"}
 _DENIED = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
+_VAGUE = {"unavailable", "partial"}
 _LONGEST = 6
 _LONGEST_TEXT = 60
 
@@ -104,23 +105,28 @@ def best(texts: Iterable[str], least: int = WEAK) -> Word | None:
 def in_prose(text: str) -> Word | None:
     """The first strong word of absence in some sentences; one that they deny is none.
 
+    One that names a cause goes before one that only says that something is missing.
+
     Examples
     --------
     >>> in_prose("Your logs aren't connected yet.").canonical, in_prose("No setup is required.")
     ('not_connected', None)
     """
+    found: list[Word] = []
     for sentence in re.split(r"[.!?;:](?:\s|$)", _whole_words(text)):
         said = " ".join(part for part in tokens(sentence) if part not in _NOISE)
-        found = [
-            (match.start(), Word(word, strength))
+        places = [
+            (match.start(), match[0], Word(word, strength))
             for strength, word, pattern in PHRASES
             if strength > WEAK and word != "available"
             for match in [re.search(rf"\b(?:{pattern.pattern})\b", said)]
             if match and not _DENIED.search(said[: match.start()])
         ]
-        if found:
-            return min(found, key=lambda each: each[0])[1]
-    return None
+        for _, said, word in sorted(places, key=lambda each: each[0]):
+            if not (word.canonical in _VAGUE or said.endswith("measured")):
+                return word
+            found.append(word)
+    return found[0] if found else None
 
 
 def is_code(text: object) -> bool:
