@@ -159,6 +159,9 @@ class Transport(HTTPAdapter):
         options |= {"stream": True, "timeout": call.left()}
         _refuse_unfit(received.url, options)
         response = super().send(asked, **options)
+        raw = response.raw
+        # Given back by us, after a whole answer alone: one that breaks may leave anything behind.
+        connection, raw._connection = raw.connection, None
         try:
             received.status = response.status_code
             received.headers = CaseInsensitiveDict(
@@ -166,9 +169,14 @@ class Transport(HTTPAdapter):
                 for name, value in response.headers.items()
                 if _is_kept(name) or name.lower() in READ_HEADERS
             )
-            self._receive(response.raw, call, received)
+            self._receive(raw, call, received)
+            if raw.closed:
+                raw._connection, connection = connection, None
+                raw.release_conn()
         finally:
-            response.raw.close()
+            if connection is not None:
+                connection.close()
+            raw.close()
         return self._judged(request, received)
 
     def _receive(self, raw: Any, call: Call, received: _Received) -> None:
