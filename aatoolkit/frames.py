@@ -41,7 +41,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     import pandas as pd
 
     # Column by column: `Table.to_pandas` takes several times as long where there are few rows.
-    table = as_held(table, dtype_backend)
+    table = _as_held(table, dtype_backend)
     arrays = {
         name: _array(column, dtype_backend)
         for name, column in zip(table.column_names, table.columns, strict=True)
@@ -49,7 +49,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     return pd.DataFrame(arrays, index=pd.RangeIndex(table.num_rows), copy=False)
 
 
-def as_held(table: pa.Table, dtype_backend: str) -> pa.Table:
+def _as_held(table: pa.Table, dtype_backend: str) -> pa.Table:
     """A table with days as naive instants at midnight, where that is how pandas holds days."""
     days = [pa.types.is_date(kind) for kind in table.schema.types]
     if dtype_backend == "pyarrow" or not any(days):

@@ -351,7 +351,7 @@ def _judge(section: Section, ledger: Ledger, strict: bool) -> None:
 
 
 def _frame(arrow: pa.Table, known: metadata.FrameMetadata, dtype_backend: str) -> pd.DataFrame:
-    return metadata.attach(to_frame(arrow, dtype_backend), known)
+    return metadata.attach(to_frame(arrow, dtype_backend), known, arrow)
 
 
 def _extra(ledger: Ledger) -> pd.DataFrame:
