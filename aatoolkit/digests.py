@@ -42,39 +42,40 @@ def words(values: Array) -> Words:
 
 
 def words_at(columns: Iterable[pa.ChunkedArray], places: Sequence[int]) -> list[Words]:
-    """The same of some rows' numbers, and of their cells in each of some Arrow columns.
+    """The same of some rows' numbers, which rise, and of their cells in some Arrow columns.
 
     They are hashed together: a call costs more than a few cells.
     """
     import numpy as np
     import pyarrow as pa
 
-    rows = np.array(places, np.int64)
-    arrays = [pa.array(rows), *(_cells(column, rows) for column in columns)]
+    rows = pa.array(places, pa.int64())
+    arrays = [rows, *(_cells(column, rows) for column in columns)]
     plain = [_plain_cells(array) for array in arrays]
     found: list[Words] = [np.empty(0, np.uint64)] * len(arrays)
     for kind in "fO":
         alike = [at for at, cells in enumerate(plain) if cells.dtype.kind == kind]
         if alike:
             hashed = _hashed(np.concatenate([plain[at] for at in alike]))
-            ends = np.cumsum([len(plain[at]) for at in alike])
-            for at, part in zip(alike, np.split(hashed, ends[:-1]), strict=True):
-                found[at] = part
+            for at, start in zip(alike, range(0, len(hashed), len(rows) or 1), strict=False):
+                found[at] = hashed[start : start + len(rows)]
     for array, part in zip(arrays, found, strict=True):
         if array.null_count:
             part[array.is_null().to_numpy(zero_copy_only=False)] = _MISSING
     return found
 
 
-def _cells(column: pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> pa.Array:
+def _cells(column: pa.ChunkedArray, rows: pa.Array) -> pa.Array:
     """Some cells, piece by piece: Arrow would join all pieces of a column to take a few."""
     import pyarrow as pa
 
+    if len(rows) == len(column):
+        return column.combine_chunks()
     if column.num_chunks == 1:
-        return column.chunk(0).take(pa.array(rows))
-    found, start = [pa.array([], column.type)], 0
+        return column.chunk(0).take(rows)
+    found, start, at = [pa.array([], column.type)], 0, rows.to_numpy()
     for chunk in column.chunks:
-        inside = rows[(rows >= start) & (rows < start + len(chunk))]
+        inside = at[(at >= start) & (at < start + len(chunk))]
         found.append(chunk.take(pa.array(inside - start)))
         start += len(chunk)
     return pa.concat_arrays(found)
