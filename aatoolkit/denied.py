@@ -35,7 +35,7 @@ def deny(
     signals: list[Signal],
     path: Callable[[int], str],
 ) -> tuple[pa.Array, list[int]]:
-    """A column without the numbers that an answer denies, and the rows in which they stood.
+    """A measure without the numbers that an answer denies, and the rows in which they stood.
 
     Parameters
     ----------
@@ -50,8 +50,6 @@ def deny(
     path
         The JSON path of the value in a row.
     """
-    if not _is_measure(table, column) or not any(map(_denies, signals)):
-        return array, []
     given = array.is_valid().to_numpy(zero_copy_only=False)
     denied = np.full(len(array), stated(column, signals).status in EMPTY)
     if engines is not None:
@@ -69,6 +67,11 @@ def deny(
     if len(rows):
         array = pc.if_else(pa.array(denied), pa.scalar(None, array.type), array)
     return array, rows.tolist()
+
+
+def may_deny(table: Table, column: Column, signals: Iterable[Signal]) -> bool:
+    """Whether a column may hold numbers that an answer denies: it denies some, and they count."""
+    return any(map(_denies, signals)) and _is_measure(table, column)
 
 
 def _denies(signal: Signal) -> bool:

@@ -14,7 +14,8 @@ A column that could not be measured is believed as long as it holds no value.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from aatoolkit.witnesses import OVERWRITTEN, Trial, Witnesses, witnesses_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 ATTRIBUTE = "aatoolkit"
 """The key in ``DataFrame.attrs``, and in the schema of a Parquet file."""
@@ -116,14 +118,19 @@ class FrameMetadata:
         return _loads(text)
 
 
-def attach(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
-    """Put metadata on a frame, with witnesses of its rows, and return the frame."""
+def attach(
+    frame: pd.DataFrame, metadata: FrameMetadata, table: pa.Table | None = None
+) -> pd.DataFrame:
+    """Put metadata on a frame, with witnesses of its rows, and return the frame.
+
+    The ``table`` is the one that a new frame was made of, if it was made of one.
+    """
     claims = [
         name
         for name, column in metadata.columns.items()
         if column != NOTHING and column.availability.status not in EMPTY
     ]
-    witnesses = witnesses_of(frame, claims, metadata.key)
+    witnesses = witnesses_of(frame, claims, metadata.key, table=table)
     frame.attrs[ATTRIBUTE] = replace(metadata, witnesses=witnesses).dumps()
     return frame
 
@@ -248,10 +255,10 @@ def _remembered(witnesses: Witnesses) -> dict[str, Any]:
         "rows": witnesses.rows,
         "index": list(witnesses.index),
         "span": witnesses.span and list(witnesses.span),
-        "labels": _hexadecimal(word >> 16 for word in witnesses.labels),
-        "keys": _hexadecimal(word >> 16 for word in witnesses.keys),
+        "labels": _hexadecimal([word >> 16 for word in witnesses.labels], "I"),
+        "keys": _hexadecimal([word >> 16 for word in witnesses.keys], "I"),
         "cells": {
-            name: [missing, _hexadecimal(digests, 4)]
+            name: [missing, _hexadecimal(digests, "H")]
             for name, (missing, digests) in witnesses.cells.items()
         },
     }
@@ -274,8 +281,9 @@ def _recalled(body: Mapping[str, Any] | None) -> Witnesses | None:
     )
 
 
-def _hexadecimal(words: Iterable[int], digits: int = 8) -> str:
-    return "".join(f"{word:0{digits}x}" for word in words)
+def _hexadecimal(words: Sequence[int], kind: str) -> str:
+    """Words of two bytes (``H``) or four (``I``) as one text."""
+    return struct.pack(f">{len(words)}{kind}", *words).hex()
 
 
 def _numbers(text: str, digits: int = 8) -> list[int]:

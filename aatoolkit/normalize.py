@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 
 from aatoolkit import metadata, sections
 from aatoolkit.claims import claims
-from aatoolkit.denied import WHY, deny
+from aatoolkit.denied import WHY, deny, may_deny
+from aatoolkit.distinct import distinct
 from aatoolkit.drift import Ledger, unclaimed
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frames import check_backend, to_frame
@@ -28,7 +29,7 @@ from aatoolkit.section import Column, Section, Table
 from aatoolkit.shred import Grown, grow
 from aatoolkit.shred.groups import Places
 from aatoolkit.spots import Spot
-from aatoolkit.states import in_words, is_silent, signal_table, state_of
+from aatoolkit.states import in_words, is_silent, signal_table, states_of
 from aatoolkit.tables import Tables
 from aatoolkit.typed import Array
 
@@ -206,13 +207,14 @@ def _build(
     for spot, places in rows.beyond():
         ledger.report(spot, places, "new", f"{table.rows.path}[]")
     known: dict[str, metadata.ColumnMetadata] = {}
+    state_of = states_of(table, signals)
     found = {c.name: _column(rows, c, ledger, source.host) for c in table.columns}
     arrays = {name: array for name, (array, _) in found.items()}
     for column in table.columns:
         array, absent = found[column.name]
         array, denied = _measured(array, arrays.get("engine"), rows, column, signals, ledger)
         arrays[column.name], measured = array, array.null_count < len(array)
-        state = state_of(table, column, signals, absent, measured, denied)
+        state = state_of(column, absent, measured, denied)
         known[column.name] = metadata.ColumnMetadata(f"{table.name}.{column.name}", state)
     arrow = _keyed(pa.table(arrays), table, ledger)
     return arrow, metadata.FrameMetadata(known, tuple(table.key), (source,))
@@ -262,6 +264,8 @@ def _measured(
     ledger: Ledger,
 ) -> tuple[Array, bool]:
     """One column without the numbers that the answer denies, and whether it had any."""
+    if not may_deny(rows.table, column, signals):
+        return array, False
     found = rows.find(column.source or "")
     places: Callable[[], tuple[Places, Places]] = cache(partial(rows.places, found))
 
@@ -309,27 +313,11 @@ def _keyed(arrow: pa.Table, table: Table, ledger: Ledger) -> pa.Table:
     empty = max(column.null_count for column in columns)
     if empty:
         ledger.note("null key", place, empty)
-    distinct = _distinct(columns)
-    if distinct == arrow.num_rows:
+    different = distinct(columns)
+    if different == arrow.num_rows:
         return arrow
-    ledger.note("duplicate key", place, arrow.num_rows - distinct)
+    ledger.note("duplicate key", place, arrow.num_rows - different)
     return arrow.append_column("_row", pa.array(range(arrow.num_rows), pa.int64()))
-
-
-def _distinct(columns: list[pa.ChunkedArray]) -> int:
-    """How many different rows some columns have."""
-    codes, many = np.zeros(len(columns[0]), np.int64), 1
-    for column in columns:
-        whole = column.combine_chunks()
-        if not pa.types.is_dictionary(whole.type):
-            whole = whole.dictionary_encode(null_encoding="encode")
-        known = len(whole.dictionary) + 1
-        if many * known > 2**62:
-            _, codes = np.unique(codes, return_inverse=True)
-            many = len(codes)
-        more = whole.indices.fill_null(known - 1).to_numpy(zero_copy_only=False)
-        codes, many = codes * known + more, many * known
-    return len(np.unique(codes))
 
 
 def _judge(section: Section, ledger: Ledger, strict: bool) -> None:
@@ -351,7 +339,7 @@ def _judge(section: Section, ledger: Ledger, strict: bool) -> None:
 
 
 def _frame(arrow: pa.Table, known: metadata.FrameMetadata, dtype_backend: str) -> pd.DataFrame:
-    return metadata.attach(to_frame(arrow, dtype_backend), known)
+    return metadata.attach(to_frame(arrow, dtype_backend), known, arrow)
 
 
 def _extra(ledger: Ledger) -> pd.DataFrame:

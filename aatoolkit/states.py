@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
@@ -61,6 +61,20 @@ def state_of(
     if measured and state.status in EMPTY:
         return combine([state, Availability(Status.AVAILABLE)])
     return state
+
+
+def states_of(
+    table: Table, signals: list[Signal]
+) -> Callable[[Column, bool, bool, bool], Availability]:
+    """`state_of` for the columns of one table, which is one for many if none is spoken of."""
+    if any(signal.scope != "section" for signal in signals):
+        return lambda column, *found: state_of(table, column, signals, *found)
+
+    @cache
+    def of_section(absent: bool, measured: bool, denied: bool) -> Availability:
+        return state_of(table, table.columns[0], signals, absent, measured, denied)
+
+    return lambda _, *found: of_section(*found)
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:

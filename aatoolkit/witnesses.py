@@ -18,26 +18,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from aatoolkit.digests import words, words_at
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
+    import pyarrow as pa
 
-    Array = Any
-    """An array of pandas', which has no public type of its own that tells what it can do."""
-    Words = npt.NDArray[np.uint64]
+    from aatoolkit.digests import Array, Words
+
     Trace = tuple[Words, Words]
+    Looked = tuple[list[Words], dict[str, Words], dict[str, int]]
 
 LIMIT = 32
 """The rows that are remembered at most: every day of a month."""
 
 _ROW, _CELL = 0xFFFF_FFFF_0000, 0xFFFF
 """The bits of a number that tell a row, and those that tell a cell."""
-
-_MISSING = 0x9E3779B97F4A7C15
 
 OVERWRITTEN = "overwritten"
 MOVED = "its rows are not those that were read"
@@ -77,29 +76,55 @@ class Witnesses:
 
 
 def witnesses_of(
-    frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], limit: int = LIMIT
+    frame: pd.DataFrame,
+    names: Iterable[str],
+    key: tuple[str, ...],
+    limit: int = LIMIT,
+    table: pa.Table | None = None,
 ) -> Witnesses:
-    """Remember some rows of a frame, of the columns or index levels named."""
-    import numpy as np
+    """Remember some rows of a frame, of the columns or index levels named.
 
-    places = np.array(_chosen(len(frame), limit), dtype=np.intp)
-    arrays = arrays_of(frame)
-    key_arrays = [arrays[name].take(places) for name in key if name in arrays]
-    keys = _row_words(key_arrays).tolist() if key and len(key_arrays) == len(key) else []
+    The rows of a new frame are remembered at less cost by the ``table`` that it was made of.
+    """
+    look = _at_frame if table is None else partial(_at_table, table)
+    wanted = [*dict.fromkeys((*names, *key))]
+    labels, told, missing = look(frame, wanted, _chosen(len(frame), limit))
+    keys = _row_words([told[name] for name in key]).tolist() if key and {*key} <= {*told} else []
     return Witnesses(
         len(frame),
         _names(frame.index),
         _span(frame.index),
-        tuple(_row_words(_levels(frame.index[places])).tolist()),
+        tuple(_row_words(labels).tolist()),
         tuple(keys) if len({*keys}) == len(keys) else (),
         {
-            name: (
-                int(arrays[name].isna().sum()),
-                tuple(_digests(arrays[name].take(places)).tolist()),
-            )
+            name: (missing[name], tuple(_digests(told[name]).tolist()))
             for name in names
-            if name in arrays
+            if name in told
         },
+    )
+
+
+def _at_frame(frame: pd.DataFrame, names: list[str], places: list[int]) -> Looked:
+    """What stands in some rows of a frame: labels, cells by column, how many lack a value."""
+    import numpy as np
+
+    at = np.array(places, dtype=np.intp)
+    arrays = {name: array for name, array in arrays_of(frame).items() if name in {*names}}
+    return (
+        [words(level) for level in _levels(frame.index[at])],
+        {name: words(array.take(at)) for name, array in arrays.items()},
+        {name: int(array.isna().sum()) for name, array in arrays.items()},
+    )
+
+
+def _at_table(table: pa.Table, _: pd.DataFrame, names: list[str], places: list[int]) -> Looked:
+    """The same of a frame that was made of a table, whose labels are the numbers of its rows."""
+    columns = {name: table[name] for name in names if name in table.column_names}
+    labels, *told = words_at(columns.values(), places)
+    return (
+        [labels],
+        dict(zip(columns, told, strict=True)),
+        {name: column.null_count for name, column in columns.items()},
     )
 
 
@@ -170,7 +195,7 @@ class Trial:
         now, before = trace
         found = np.isin(now, before)
         told = before + np.asarray(digests, dtype=np.uint64)
-        held = now[found] + _digests(values[found])
+        held = now[found] + _digests(words(values[found]))
         return not self._lacks_as_before(name, missing) or not np.isin(held, told).all()
 
     def _lacks_as_before(self, name: str, missing: int) -> bool:
@@ -199,7 +224,7 @@ class Trial:
     def _trace(self, parts: list[Array], known: tuple[int, ...]) -> Trace:
         import numpy as np
 
-        return _row_words(parts), np.asarray(known, dtype=np.uint64)
+        return _row_words([words(part) for part in parts]), np.asarray(known, dtype=np.uint64)
 
     def _meets(self, trace: Trace) -> bool:
         """Whether witnesses are met: one where not every row is remembered, else in every row."""
@@ -255,69 +280,18 @@ def _within(inner: tuple[int, int] | None, outer: tuple[int, int] | None) -> boo
     return bool(inner and outer and outer[0] <= inner[0] and inner[1] <= outer[1])
 
 
-def _row_words(parts: list[Array]) -> Words:
+def _row_words(parts: list[Words]) -> Words:
     """One number a row that tells its values apart, with room for a digest in the low bits."""
     import numpy as np
 
     total = np.zeros(len(parts[0]), dtype=np.uint64)
     for part in parts:
-        total = total * np.uint64(1_000_003) + _words(part)
+        total = total * np.uint64(1_000_003) + part
     return total & np.uint64(_ROW)
 
 
-def _digests(values: Array) -> Words:
+def _digests(told: Words) -> Words:
     """Two bytes a cell, which is what is remembered."""
     import numpy as np
 
-    return _words(values) & np.uint64(_CELL)
-
-
-def _words(values: Array) -> Words:
-    """One number a value, equal for equal values of whatever dtype; one for all missing ones."""
-    import numpy as np
-    import pandas as pd
-
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        levels: Words = np.append(_words(values.categories.array), np.uint64(_MISSING))
-        of_codes: Words = levels[values.codes]
-        return of_codes
-    missing = values.isna()
-    if isinstance(values, pd.arrays.NumpyExtensionArray) and values.dtype.kind == "O":
-        words = np.full(len(values), _MISSING, dtype=np.uint64)
-        inside = pd.Series(values[~missing]).infer_objects().array
-        words[~missing] = _hashed(inside)
-        return words
-    words = _hashed(values)
-    words[missing] = _MISSING
-    return words
-
-
-def _hashed(values: Array) -> Words:
-    import pandas as pd
-
-    return pd.util.hash_array(_plain(values), categorize=False)
-
-
-def _plain(values: Array) -> Any:
-    """Numbers as floats, moments as microseconds, all else as text."""
-    import numpy as np
-    import pandas as pd
-
-    kind = values.dtype.kind
-    if kind in "biuf":
-        return values.to_numpy("float64", na_value=np.nan) + 0.0
-    if kind == "M":
-        if isinstance(values.dtype, pd.ArrowDtype):
-            values = pd.to_datetime(pd.Series(values)).array
-        return values.to_numpy("datetime64[us]").astype("int64").astype("float64")
-    return np.array([_text(value) for value in values.to_numpy(object)], dtype=object)
-
-
-def _text(value: Any) -> str:
-    import numpy as np
-
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return "\x1f".join(map(_text, value))
-    return str(value)
+    return told & np.uint64(_CELL)

@@ -6,7 +6,7 @@ the work on a row is done by loops in C. A long array may come in chunks, one af
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Protocol
@@ -31,6 +31,9 @@ ARROW = {
     BOOLEAN: pa.bool_(),
 }
 """The Arrow type of each kind of scalar; integers beyond 64 bits are decimal text."""
+
+_POOL = pa.system_memory_pool()
+"""An array is built with room to spare; where Arrow takes memory else, the room stays taken."""
 
 _NULL = type(None)
 _SCALARS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN}
@@ -108,7 +111,7 @@ class Place:
         if self.scalars.keys() == {STRING} and not (self.record or self.items or self.entries):
             # Only text so far: Arrow itself refuses what is neither text nor null.
             try:
-                self._keep(STRING, pa.array(values, ARROW[STRING]), rows)
+                self._keep(STRING, _array(values, STRING), rows)
             except pa.ArrowTypeError:
                 pass
             else:
@@ -174,12 +177,12 @@ class Place:
             return take(values, rows, depth + 1, waiting)
         name = _SCALARS[kind]
         try:
-            self._keep(name, pa.array(values, ARROW[name]), rows)
+            self._keep(name, _array(values, name), rows)
         except (OverflowError, pa.ArrowInvalid):
             fits = np.fromiter((v is None or -(2**63) <= v < 2**63 for v in values), bool)
             at, beyond = np.flatnonzero(fits), np.flatnonzero(~fits)
-            self._keep(INTEGER, pa.array([values[i] for i in at], ARROW[INTEGER]), pick(rows, at))
-            self._keep(BIG, pa.array([str(values[i]) for i in beyond]), pick(rows, beyond))
+            self._keep(INTEGER, _array([values[i] for i in at], INTEGER), pick(rows, at))
+            self._keep(BIG, _array([str(values[i]) for i in beyond], BIG), pick(rows, beyond))
         return 0
 
     def _keep(self, kind: str, array: pa.Array, rows: Rows) -> None:
@@ -286,7 +289,7 @@ class Child:
         self.parents.append(pa.array(np.repeat(numbers(rows), lengths)))
         self.positions.append(_int32(np.arange(len(values)) - np.repeat(starts, lengths)))
         if self.keys is not None:
-            self.keys.append(pa.array(keys, pa.string()))
+            self.keys.append(_array(keys, STRING))
         return [(self.place, values, self._rows(len(values)), depth)] if values else []
 
     def extend(self, values: list[Any], depth: int) -> int:
@@ -301,6 +304,11 @@ class Child:
     def _rows(self, more: int) -> range:
         self.size += more
         return range(self.size - more, self.size)
+
+
+def _array(values: Sequence[Any] | None, kind: str) -> pa.Array:
+    """Scalars of one kind as an Arrow array."""
+    return pa.array(values, ARROW[kind], memory_pool=_POOL)
 
 
 def _int32(places: Places) -> pa.Array:

@@ -1,0 +1,130 @@
+"""Digests of cells: one number a value, equal for equal values of whatever dtype.
+
+Numbers are told as floats, moments as microseconds, all else as text. The cells of a frame and
+those of the Arrow table that it was made of have the same digests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    Array = Any
+    """An array of pandas', which has no public type of its own that tells what it can do."""
+    Words = npt.NDArray[np.uint64]
+
+_MISSING = 0x9E3779B97F4A7C15
+
+
+def words(values: Array) -> Words:
+    """One number a value, equal for equal values of whatever dtype; one for all missing ones."""
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        levels: Words = np.append(words(values.categories.array), np.uint64(_MISSING))
+        of_codes: Words = levels[values.codes]
+        return of_codes
+    missing = values.isna()
+    if isinstance(values, pd.arrays.NumpyExtensionArray) and values.dtype.kind == "O":
+        found: Words = np.full(len(values), _MISSING, dtype=np.uint64)
+        inside = pd.Series(values[~missing]).infer_objects().array
+        found[~missing] = _hashed(_plain(inside))
+        return found
+    found = _hashed(_plain(values))
+    found[missing] = _MISSING
+    return found
+
+
+def words_at(columns: Iterable[pa.ChunkedArray], places: Sequence[int]) -> list[Words]:
+    """The same of some rows' numbers, which rise, and of their cells in some Arrow columns.
+
+    They are hashed together: a call costs more than a few cells.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    rows = pa.array(places, pa.int64())
+    arrays = [rows, *(_cells(column, rows) for column in columns)]
+    plain = [_plain_cells(array) for array in arrays]
+    found: list[Words] = [np.empty(0, np.uint64)] * len(arrays)
+    for kind in "fO":
+        alike = [at for at, cells in enumerate(plain) if cells.dtype.kind == kind]
+        if alike:
+            hashed = _hashed(np.concatenate([plain[at] for at in alike]))
+            for at, start in zip(alike, range(0, len(hashed), len(rows) or 1), strict=False):
+                found[at] = hashed[start : start + len(rows)]
+    for array, part in zip(arrays, found, strict=True):
+        if array.null_count:
+            part[array.is_null().to_numpy(zero_copy_only=False)] = _MISSING
+    return found
+
+
+def _cells(column: pa.ChunkedArray, rows: pa.Array) -> pa.Array:
+    """Some cells, piece by piece: Arrow would join all pieces of a column to take a few."""
+    import pyarrow as pa
+
+    if len(rows) == len(column):
+        return column.combine_chunks()
+    if column.num_chunks == 1:
+        return column.chunk(0).take(rows)
+    found, start, at = [pa.array([], column.type)], 0, rows.to_numpy()
+    for chunk in column.chunks:
+        inside = at[(at >= start) & (at < start + len(chunk))]
+        found.append(chunk.take(pa.array(inside - start)))
+        start += len(chunk)
+    return pa.concat_arrays(found)
+
+
+def _hashed(plain: Any) -> Words:
+    import pandas as pd
+
+    return pd.util.hash_array(plain, categorize=False)
+
+
+def _plain(values: Array) -> Any:
+    """Numbers as floats, moments as microseconds, all else as text."""
+    import numpy as np
+    import pandas as pd
+
+    kind = values.dtype.kind
+    if kind in "biuf":
+        return values.to_numpy("float64", na_value=np.nan) + 0.0
+    if kind == "M":
+        if isinstance(values.dtype, pd.ArrowDtype):
+            values = pd.to_datetime(pd.Series(values)).array
+        return values.to_numpy("datetime64[us]").astype("int64").astype("float64")
+    return np.array([_text(value) for value in values.to_numpy(object)], dtype=object)
+
+
+def _plain_cells(cells: pa.Array) -> Any:
+    """The same of an Arrow array."""
+    import numpy as np
+    import pyarrow as pa
+
+    kind = cells.type
+    if pa.types.is_dictionary(kind):
+        cells = cells.dictionary_decode()
+    elif pa.types.is_temporal(kind):
+        cells = cells.cast(pa.timestamp("us", getattr(kind, "tz", None)))
+        return cells.cast(pa.int64()).to_numpy(zero_copy_only=False).astype("float64")
+    elif pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return cells.to_numpy(zero_copy_only=False).astype("float64") + 0.0
+    elif not pa.types.is_string(kind):
+        return np.array([_text(value) for value in cells.to_pylist()], dtype=object)
+    return cells.to_numpy(zero_copy_only=False)
+
+
+def _text(value: Any) -> str:
+    import numpy as np
+
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "\x1f".join(map(_text, value))
+    return str(value)
