@@ -62,6 +62,8 @@ def test_a_frame_is_what_pyarrow_makes_of_the_table(held: pa.Table, backend: str
     pd.testing.assert_frame_equal(frame, expected, check_exact=True)
     assert [repr(dtype) for dtype in frame.dtypes] == [repr(dtype) for dtype in expected.dtypes]
     assert isinstance(frame.index, pd.RangeIndex)
+    zones = [type(getattr(dtype, "tz", None)) for dtype in expected.dtypes]
+    assert [type(getattr(dtype, "tz", None)) for dtype in frame.dtypes] == zones
 
 
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
