@@ -21,12 +21,22 @@ entries of an object whose keys are data (``{a,b}`` for some of its keys only).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from aatoolkit.measures import COUNT, KEY, NONE, SUM, Aggregation
-from aatoolkit.paths import Each, Entries, Step, format_path, parse_path
+from aatoolkit.paths import Each, Step, format_path, parse_path
+from aatoolkit.shapes import (
+    Rows,
+    computed,
+    key_names,
+    keyed,
+    matrix,
+    pairs,
+    parallel,
+    records,
+    single,
+)
 from aatoolkit.statement import Rule
 from aatoolkit.text import code, listing
 
@@ -61,130 +71,6 @@ DTYPES = (
     "list<string>",
 )
 """The dtypes a column may be declared with."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Where the rows of a table stand in an answer.
-
-    Parameters
-    ----------
-    steps
-        The path to the rows.
-    labels
-        Names for what tells one row of an array or object from the next: the keys of its
-        ``{}`` steps, in order, then the row and column labels of a matrix or the axis of
-        parallel arrays. A column of that name takes them.
-    axes
-        Paths to arrays that label positions of the last ``[]`` steps, in order.
-    positional
-        Names for the positions of rows that are arrays.
-    one
-        Whether there is one row, whatever stands there.
-    function
-        What makes the rows, where none of the shapes fits.
-    """
-
-    steps: tuple[Step, ...]
-    labels: tuple[str, ...] = ()
-    axes: tuple[tuple[Step, ...], ...] = ()
-    positional: tuple[str, ...] = ()
-    one: bool = False
-    function: Callable[[Any], Iterable[Mapping[str, Any]]] | None = None
-
-    @property
-    def path(self) -> str:
-        """The path as text."""
-        return format_path(self.steps)
-
-
-def records(path: str, key: str | tuple[str, ...] = ()) -> Rows:
-    """Rows are the elements of an array; ``key`` names the keys of ``{}`` steps on the way.
-
-    Examples
-    --------
-    >>> records("domains").path
-    'domains[]'
-    """
-    steps = parse_path(path)
-    if not steps or not isinstance(steps[-1], Each):
-        steps = (*steps, Each())
-    return Rows(steps, _names(key))
-
-
-def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
-    """Rows are the entries of an object, or of objects in an object, one level for each key.
-
-    Examples
-    --------
-    >>> keyed("pages[].assistants", key=("engine", "capability")).path
-    'pages[].assistants{}{}'
-    """
-    names = _names(key)
-    return Rows((*parse_path(path), *(Entries(),) * len(names)), names)
-
-
-def parallel(path: str, *, axis: str, key: str, name: str) -> Rows:
-    """Rows are arrays side by side, one for each ``key``, along an array ``axis``.
-
-    Examples
-    --------
-    >>> parallel("series.requests", axis="series.timestamps", key="bot", name="hour").labels
-    ('bot', 'hour')
-    """
-    return Rows((*parse_path(path), Entries(), Each()), (key, name), (parse_path(axis),))
-
-
-def matrix(path: str, *, rows: str, columns: str, names: tuple[str, str]) -> Rows:
-    """Rows are the cells of an array of arrays, labelled by two arrays.
-
-    Examples
-    --------
-    >>> matrix("m.values", rows="m.brands", columns="m.engines", names=("brand", "engine")).path
-    'm.values[][]'
-    """
-    axes = (parse_path(rows), parse_path(columns))
-    return Rows((*parse_path(path), Each(), Each()), names, axes)
-
-
-def pairs(path: str, *names: str) -> Rows:
-    """Rows are short arrays whose positions have a meaning.
-
-    Examples
-    --------
-    >>> pairs("terms", "term", "occurrences").positional
-    ('term', 'occurrences')
-    """
-    return Rows((*parse_path(path), Each()), positional=names)
-
-
-def single(path: str = "") -> Rows:
-    """One row an answer: the object at a path, or the whole answer."""
-    return Rows(parse_path(path), one=True)
-
-
-def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
-    """Rows are what a function makes of the value at a path: for shapes that are none of these.
-
-    The function gets the value as it stands in the answer and gives objects, whose fields
-    columns read as those of records; ``^`` leads to the record around the value. What the
-    function reads stays in ``extra``, for nobody knows what it left out.
-
-    Examples
-    --------
-    >>> def bands(text):
-    ...     return ({"band": band} for band in text.split("|"))
-    >>> table = Table("bands", "One row per band.", computed("bands", bands), "band",
-    ...     (Column("band", "string"),))
-    >>> import aatoolkit as aa
-    >>> aa.normalize(Section("mine", "Bands.", table), {"bands": "top|rest"}).main["band"].tolist()
-    ['top', 'rest']
-    """
-    return Rows(parse_path(path), function=rows)
-
-
-def _names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (key,) if isinstance(key, str) else key
 
 
 @dataclass(frozen=True)
@@ -274,7 +160,7 @@ class Table:
     columns: tuple[Column, ...]
 
     def __post_init__(self) -> None:
-        key = _names(self.key)
+        key = key_names(self.key)
         names = [column.name for column in self.columns]
         twice = (name for name, count in Counter(names).items() if count > 1)
         unknown = sorted({*key} - {*names}) or sorted(twice)
