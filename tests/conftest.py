@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,10 @@ from hypothesis import settings
 # How long an example takes says more of what else the machine does than of the code.
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
+
+# A shell has its background jobs ignore interrupts, and their children too; tests send some.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass
