@@ -51,6 +51,8 @@ class Call:
         self.ends = time.monotonic() + seconds
         self._token = token
         self._bytes = HEAD
+        self._is_fresh = False
+        self._is_answered = False
 
     @staticmethod
     def current() -> Call:
@@ -90,8 +92,22 @@ class Call:
         """How long to wait before looking up again, in seconds; raises as `left` does."""
         return min(STEP, self.left())
 
+    def connected(self) -> None:
+        """Note that a connection was opened for it."""
+        self._is_fresh = True
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it went out over a connection kept from before, and nothing has come back.
+
+        A service may close such a connection just as it is used again, so that a break tells
+        nothing of this request.
+        """
+        return not self._is_fresh and not self._is_answered
+
     def take(self, count: int) -> None:
         """Note bytes that came; raises `Flooded` if they are too many."""
+        self._is_answered = self._is_answered or count > 0
         self._bytes -= count
         if self._bytes < 0:
             raise Flooded

@@ -85,6 +85,7 @@ class Transport(HTTPAdapter):
         self._base = base
         self._token = token
         self._max_body = max_body
+        self._connections = connections
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         """Pool connections that are bounded by the call they carry."""
@@ -133,17 +134,20 @@ class Transport(HTTPAdapter):
         """
         received = _Received(str(request.url))
         call = Call(timeout, self._token if self._base.owns(received.url) else None)
-        try:
-            with call.under_way():
-                return self._exchange(request, call, received, options)
-        except Exception as error:
-            what = LATE if call.is_late else mishap(error)
-            let_go(error)
-            return self._failure(what, received)
-        except BaseException as error:
-            let_go(error)
-            outcome = error
-        return outcome
+        # Each break of a connection kept from before takes that one away.
+        for kept in reversed(range(self._connections + 1)):
+            try:
+                with call.under_way():
+                    return self._exchange(request, call, received, options)
+            except Exception as error:
+                what = LATE if call.is_late else mishap(error)
+                let_go(error)
+            except BaseException as error:
+                let_go(error)
+                return error
+            if not (kept and what.again and call.is_stale):
+                break
+        return self._failure(what, received)
 
     def _exchange(
         self,

@@ -131,6 +131,7 @@ class _Connection(HTTPConnection):
     response_class = Response
 
     def _new_conn(self) -> socket.socket:
+        Call.current().connected()
         return _connected(self._dns_host, self.port or self.default_port, self.socket_options)
 
     def send(self, data: Any) -> None:

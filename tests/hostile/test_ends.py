@@ -190,6 +190,23 @@ def test_second_attempts_stop_when_most_calls_fail(fetcher: Any) -> None:
         assert ask(asking, "again") == {"ok": True}
 
 
+def test_a_connection_that_is_gone_when_used_again_is_no_failed_attempt(fetcher: Any) -> None:
+    with HostileServer(one_by_one(whole(), Wire.reset)) as server:
+        asking = fetcher(server.url, deadline=30, sleep=lambda _: None)
+        for turn in range(30):  # more than there is quota for
+            assert ask(asking, str(turn)) == {"ok": True}
+        assert len(server.heads) == 2 * 30 - 1
+        assert server.connections == 30
+
+
+def test_a_new_connection_that_breaks_is_a_failed_attempt(fetcher: Any) -> None:
+    with HostileServer(one_by_one(Wire.reset)) as server:
+        asking = fetcher(server.url, deadline=30, sleep=lambda _: None)
+        with pytest.raises(errors.ConnectionFailed, match="broke off"):
+            ask(asking)
+        assert len(server.heads) == 3
+
+
 def test_a_quota_refills_by_answers_and_by_time() -> None:
     now = [0.0]
     quota = Quota(2, per_answer=0.5, per_second=0.1, clock=lambda: now[0])
