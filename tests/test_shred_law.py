@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aatoolkit.shred import shred, unshred
+from aatoolkit.shred import native, shred, unshred
 from aatoolkit.strictjson import parts
 
 TIMES = max(1, settings().max_examples // 100)
@@ -111,6 +111,7 @@ def test_any_value_comes_back_from_parquet(value: Any) -> None:
 def shredded(body: str, chunk: int) -> dict[str, pa.Table]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "_CHUNK", chunk)
+        patch.setattr(native, "_CHUNK", chunk)
         return shred(body)
 
 

@@ -57,6 +57,7 @@ import pyarrow as pa
 
 from aatoolkit.errors import PayloadError
 from aatoolkit.shred.assemble import assemble
+from aatoolkit.shred.native import take_in
 from aatoolkit.shred.nodes import Layout, Place
 from aatoolkit.shred.rebuild import unshred
 from aatoolkit.strictjson import (
@@ -154,20 +155,17 @@ def _planted(value: Any, layout: Layout | None) -> Grown:
 
 def _grown(body: bytes, layout: Layout | None) -> Grown:
     try:
-        return _fed(cut(body), body, layout)
+        return _fed(cut(body), layout)
     except Miscut:
-        return _fed(cut(body, whole=True), body, layout)
+        return _fed(cut(body, whole=True), layout)
 
 
-def _fed(parts: Parts, body: bytes, layout: Layout | None) -> Grown:
+def _fed(parts: Parts, layout: Layout | None) -> Grown:
     document = Place(layout)
-    members = document.grow([parts.document], range(1), 0)
-    if parts.path is not None:
-        array = document.array(parts.path)
-        for chunk in parts.chunks:
-            members += array.extend(chunk, parts.depth)
-    confirm(body, members)
-    return Grown(document, parts.document, parts.path is None)
+    confirm(parts.text, document.grow([parts.document], range(1), 0))
+    if parts.first is not None:
+        take_in(document.array(parts.path), parts)
+    return Grown(document, parts.document, parts.first is None)
 
 
 def _body(answer: bytes | str) -> bytes:

@@ -56,6 +56,11 @@ class Traits:
             self._inner_objects += len(inner)
             self._inner.update(chain.from_iterable(inner))
 
+    @property
+    def are_settled(self) -> bool:
+        """Whether nothing that has the same keys, above the same kinds of values, changes them."""
+        return len(self.keys) < _FEW or (len(self.keys) <= _MANY and self._kinds != {dict})
+
     def keyed(self) -> bool:
         """Whether the objects are rows with a key."""
         if len(self.keys) < _FEW:

@@ -32,7 +32,7 @@ ARROW = {
 }
 """The Arrow type of each kind of scalar; integers beyond 64 bits are decimal text."""
 
-_POOL = pa.system_memory_pool()
+POOL = pa.system_memory_pool()
 """An array is built with room to spare; where Arrow takes memory else, the room stays taken."""
 
 _NULL = type(None)
@@ -111,7 +111,7 @@ class Place:
         if self.scalars.keys() == {STRING} and not (self.record or self.items or self.entries):
             # Only text so far: Arrow itself refuses what is neither text nor null.
             try:
-                self._keep(STRING, _array(values, STRING), rows)
+                self.keep(STRING, _array(values, STRING), rows)
             except pa.ArrowTypeError:
                 pass
             else:
@@ -121,6 +121,12 @@ class Place:
             kinds.discard(_NULL)
             return self._take_kind(kinds.pop(), values, rows, depth, waiting) if kinds else 0
         return self._take_mixed(values, kinds, rows, depth, waiting)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether objects stay fields, whatever more come that have no other fields and kinds."""
+        pinned = self.layout is not None and self.layout.keyed is not None
+        return pinned or (self.traits is not None and self.traits.are_settled)
 
     @property
     def nulls(self) -> Places:
@@ -177,15 +183,16 @@ class Place:
             return take(values, rows, depth + 1, waiting)
         name = _SCALARS[kind]
         try:
-            self._keep(name, _array(values, name), rows)
+            self.keep(name, _array(values, name), rows)
         except (OverflowError, pa.ArrowInvalid):
             fits = np.fromiter((v is None or -(2**63) <= v < 2**63 for v in values), bool)
             at, beyond = np.flatnonzero(fits), np.flatnonzero(~fits)
-            self._keep(INTEGER, _array([values[i] for i in at], INTEGER), pick(rows, at))
-            self._keep(BIG, _array([str(values[i]) for i in beyond], BIG), pick(rows, beyond))
+            self.keep(INTEGER, _array([values[i] for i in at], INTEGER), pick(rows, at))
+            self.keep(BIG, _array([str(values[i]) for i in beyond], BIG), pick(rows, beyond))
         return 0
 
-    def _keep(self, kind: str, array: pa.Array, rows: Rows) -> None:
+    def keep(self, kind: str, array: pa.Array, rows: Rows) -> None:
+        """Add scalars of one kind, and null, to those that are here; their rows are known."""
         if len(array) > array.null_count:
             self.scalars.setdefault(kind, []).append((array, rows))
 
@@ -284,22 +291,31 @@ class Child:
         keys: list[str] | None = None,
     ) -> list[Task]:
         """Take in elements or entries, so many of each row of the parent; what is left to do."""
-        self.lengths.append((pa.array(lengths.astype(np.int32)), rows))
-        starts = np.cumsum(lengths) - lengths
-        self.parents.append(pa.array(np.repeat(numbers(rows), lengths)))
-        self.positions.append(_int32(np.arange(len(values)) - np.repeat(starts, lengths)))
+        below = self.open(lengths, rows)
         if self.keys is not None:
             self.keys.append(_array(keys, STRING))
-        return [(self.place, values, self._rows(len(values)), depth)] if values else []
+        return [(self.place, values, below, depth)] if values else []
+
+    def open(self, lengths: Places, rows: Rows) -> range:
+        """Make rows, so many of each row of the parent."""
+        ends = np.cumsum(lengths)
+        more = int(ends[-1]) if len(ends) else 0
+        self.lengths.append((pa.array(lengths.astype(np.int32)), rows))
+        self.parents.append(pa.array(np.repeat(numbers(rows), lengths)))
+        self.positions.append(_int32(np.arange(more) - np.repeat(ends - lengths, lengths)))
+        return self._rows(more)
 
     def extend(self, values: list[Any], depth: int) -> int:
         """Take in more elements of the only array there is; how many keys their objects have."""
+        return self.place.grow(values, self.append(len(values)), depth)
+
+    def append(self, more: int) -> range:
+        """Make more rows, elements of the only array there is."""
         ((_, rows),) = self.lengths
-        self.parents.append(pa.array(np.zeros(len(values), np.int64)))
-        self.positions.append(_int32(np.arange(self.size, self.size + len(values))))
-        members = self.place.grow(values, self._rows(len(values)), depth)
-        self.lengths = [(pa.array([self.size], pa.int32()), rows)]
-        return members
+        self.parents.append(pa.array(np.zeros(more, np.int64)))
+        self.positions.append(_int32(np.arange(self.size, self.size + more)))
+        self.lengths = [(pa.array([self.size + more], pa.int32()), rows)]
+        return self._rows(more)
 
     def _rows(self, more: int) -> range:
         self.size += more
@@ -308,7 +324,7 @@ class Child:
 
 def _array(values: Sequence[Any] | None, kind: str) -> pa.Array:
     """Scalars of one kind as an Arrow array."""
-    return pa.array(values, ARROW[kind], memory_pool=_POOL)
+    return pa.array(values, ARROW[kind], memory_pool=POOL)
 
 
 def _int32(places: Places) -> pa.Array:

@@ -9,25 +9,36 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from aatoolkit.errors import DecodeError
 from aatoolkit.strictjson.evidence import Unsure, confirm, is_plain, survey
 from aatoolkit.strictjson.exact import MAX_DEPTH, MAX_DIGITS, Refused, excerpt, read
-from aatoolkit.strictjson.parts import Miscut, Parts, cut
+from aatoolkit.strictjson.members import (
+    Members,
+    has_endless_number,
+    is_plain_key,
+)
+from aatoolkit.strictjson.parts import Chunk, Miscut, Parts, Span, cut
 
 __all__ = [
     "MAX_DEPTH",
     "MAX_DIGITS",
+    "Chunk",
+    "Members",
     "Miscut",
     "Parts",
+    "Span",
     "Unsure",
     "confirm",
     "cut",
     "decode",
     "decode_exactly",
     "excerpt",
+    "has_endless_number",
     "is_plain",
+    "is_plain_key",
     "unhurried",
 ]
 
@@ -102,8 +113,8 @@ def _quickly(body: bytes) -> Any:
 
 def _joined(body: bytes, parts: Parts) -> Any:
     members = survey([parts.document], 0)
-    for chunk in parts.chunks:
-        members += survey(chunk, parts.depth)
-        parts.array.extend(chunk)
+    for chunk in chain([parts.first], parts.rest(parts.chunk)) if parts.first else ():
+        members += survey(chunk.values, parts.depth)
+        parts.array.extend(chunk.values)
     confirm(body, members)
     return parts.document

@@ -11,14 +11,17 @@ for the envelope, once a number put in the array's place is read back as the arr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
 from aatoolkit.strictjson.evidence import Unsure
+
+T = TypeVar("T")
+Span = tuple[int, int]
+"""Where a part of a body begins and ends."""
 
 _CHUNK = 1 << 19
 _EDGE = 1 << 13
@@ -33,6 +36,13 @@ class Miscut(Exception):
     """The array does not end where it seemed to; the body is to be read whole."""
 
 
+class Chunk(NamedTuple):
+    """Some elements of an array: their text, brackets included, and they."""
+
+    text: bytes
+    values: list[Any]
+
+
 @dataclass
 class Parts:
     """A document and what is still to be put into its long array.
@@ -40,24 +50,100 @@ class Parts:
     Parameters
     ----------
     document
-        The document; where ``chunks`` holds anything, its long array is empty.
-    path : tuple of str, optional
-        The fields that lead to the array; None if the document is whole.
+        The document; where there is a first chunk, its long array is empty.
+    text : bytes
+        The text it was read from.
+    path : tuple of str
+        The fields that lead to the array.
     array : list
         The array itself.
-    chunks : iterable of list
-        Its elements, in order; reading on may raise `Miscut`.
+    body : bytes
+        The text of all elements and more.
+    start, end : int
+        Where in it those after the first chunk are.
+    head : bytes
+        What an element begins with.
+    first : Chunk or None
+        The first elements; None if the document is whole.
     """
 
     document: Any
-    path: tuple[str, ...] | None = None
+    text: bytes
+    path: tuple[str, ...] = ()
     array: list[Any] = field(default_factory=list)
-    chunks: Iterable[list[Any]] = ()
+    body: bytes = b""
+    start: int = 0
+    end: int = 0
+    head: bytes = b""
+    first: Chunk | None = None
 
     @property
     def depth(self) -> int:
         """How many objects and arrays enclose an element of the array."""
-        return len(self.path or ()) + 1
+        return len(self.path) + 1
+
+    def rest(self, read: Callable[[Span, Iterator[Span]], T | None], size: int = 0) -> Iterator[T]:
+        """What ``read`` makes of the elements after the first chunk, some at a time.
+
+        It gets where they are, and where the next ones are likely to be; it says None if what is
+        there is not the text of elements. A chunk has about so many bytes as ``size`` says.
+
+        Raises
+        ------
+        Miscut
+            If the text cannot be cut into such pieces.
+        """
+        start, size = self.start, max(size, _CHUNK)
+        while start < self.end:
+            for stop in self._stops(start, size):
+                found = read((start, stop), self._likely(stop + 1, size))
+                if found is not None:
+                    yield found
+                    start = stop + 1
+                    break
+            else:
+                raise Miscut
+
+    def text_of(self, span: Span, before: bytes = b"[", after: bytes = b"]") -> bytes:
+        """A part of the body as the text of an array, or of more."""
+        start, end = span
+        return b"".join((before, memoryview(self.body)[start:end], after))
+
+    def chunk(self, span: Span, _: object = None) -> Chunk | None:
+        """The elements in a part of the body; None if it is not the text of elements."""
+        text = self.text_of(span)
+        try:
+            return Chunk(text, orjson.loads(text))
+        except orjson.JSONDecodeError:
+            return None
+
+    def is_begun(self) -> bool:
+        """Take the first chunk off; whether there is one."""
+        for stop in self._stops(self.start, _CHUNK):
+            self.first = self.chunk((self.start, stop))
+            if self.first is not None:
+                self.start = stop + 1
+                break
+        return self.first is not None
+
+    def _likely(self, start: int, size: int) -> Iterator[Span]:
+        while start < self.end:
+            stop = next(self._stops(start, size))
+            yield start, stop
+            start = stop + 1
+
+    def _stops(self, start: int, size: int) -> Iterator[int]:
+        """The next places where a chunk may end: commas before what elements begin with."""
+        at = start + size
+        for _ in range(_TRIES):
+            at = self.body.find(self.head, at, self.end)
+            if at < 0:
+                break
+            comma = _before(self.body, at)
+            if self.body[comma : comma + 1] == b",":
+                yield comma
+            at += 1
+        yield self.end
 
 
 def cut(body: bytes, whole: bool = False) -> Parts:
@@ -69,7 +155,7 @@ def cut(body: bytes, whole: bool = False) -> Parts:
         If orjson cannot read it.
     """
     found = None if whole or len(body) <= 2 * _CHUNK else _envelope(body)
-    return found or Parts(_loads(body))
+    return found or Parts(_loads(body), body)
 
 
 def _loads(body: bytes) -> Any:
@@ -85,17 +171,19 @@ def _envelope(body: bytes) -> Parts | None:
     ends = [found.end() - 1 for found in _CLOSING.finditer(body, len(body) - _EDGE)][-_TRIES:]
     for start in starts:
         for end in ends:
+            text = b"%b%d%b" % (body[:start], _MARK, body[end:])
             try:
-                document = orjson.loads(b"%b%d%b" % (body[:start], _MARK, body[end:]))
+                document = orjson.loads(text)
             except orjson.JSONDecodeError:
                 continue
             places = list(_marked(document))
-            chunks = _chunks(body, start, end)
-            first = next(chunks, None)
-            if len(places) == 1 and first:
+            head = _HEAD.match(body, start, end)
+            if len(places) == 1 and head:
                 path, array = places[0]
                 array.clear()
-                return Parts(document, path, array, chain([first], chunks))
+                parts = Parts(document, text, path, array, body, start, end, head[1])
+                if parts.is_begun():
+                    return parts
             break
     return None
 
@@ -109,39 +197,6 @@ def _marked(document: Any) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
             yield path, value
         elif type(value) is dict:
             waiting += [((*path, key), item) for key, item in value.items()]
-
-
-def _chunks(body: bytes, start: int, end: int) -> Iterator[list[Any]]:
-    """The elements between two places, some at a time; none if the first cannot be cut off."""
-    head = _HEAD.match(body, start, end)
-    view, first = memoryview(body), True
-    while head and start < end:
-        for stop in _stops(body, start, end, head[1]):
-            try:
-                elements = orjson.loads(b"".join((b"[", view[start:stop], b"]")))
-            except orjson.JSONDecodeError:
-                continue
-            yield elements
-            start, first = stop + 1, False
-            break
-        else:
-            if first:
-                return
-            raise Miscut
-
-
-def _stops(body: bytes, start: int, end: int, head: bytes) -> Iterator[int]:
-    """The next places where a chunk may end: commas before what elements begin with."""
-    at = start + _CHUNK
-    for _ in range(_TRIES):
-        at = body.find(head, at, end)
-        if at < 0:
-            break
-        comma = _before(body, at)
-        if body[comma : comma + 1] == b",":
-            yield comma
-        at += 1
-    yield end
 
 
 def _before(body: bytes, at: int) -> int:
