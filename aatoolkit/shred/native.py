@@ -80,7 +80,7 @@ class _Lane:
         self._parts = parts
         self._readers = readers
         self._form: _Form | None = None
-        self._ahead: dict[Span, Future[tuple[bytes, pa.Array]]] = {}
+        self._ahead: dict[Span, Future[_Columns]] = {}
         self._patience = _PATIENCE
 
     def take(self, chunk: Chunk) -> None:
@@ -93,7 +93,7 @@ class _Lane:
         """Take in a part of the body; None if it is not the text of elements."""
         if self._form is not None:
             try:
-                columns = _Columns(*self._read(span, then, self._form))
+                columns = self._columns(span, then, self._form)
             except (Doubt, pa.ArrowException):
                 self._patience -= 1
             else:
@@ -107,8 +107,8 @@ class _Lane:
         self.take(chunk)
         return True
 
-    def _read(self, span: Span, then: Iterator[Span], form: _Form) -> tuple[bytes, pa.Array]:
-        """The text and the elements of a part; those of the next ones are being read then."""
+    def _columns(self, span: Span, then: Iterator[Span], form: _Form) -> _Columns:
+        """A part of the body in columns; the next ones are being read meanwhile."""
         for one in chain([span], islice(then, _AHEAD)):
             if one not in self._ahead:
                 self._ahead[one] = self._readers.submit(form.read, self._parts, one)
@@ -135,13 +135,13 @@ class _Form:
         except Doubt:
             return None
 
-    def read(self, parts: Parts, span: Span) -> tuple[bytes, pa.Array]:
-        """A part of a body with a record around it, and the elements that it holds.
+    def read(self, parts: Parts, span: Span) -> _Columns:
+        """The elements in a part of a body.
 
         Raises
         ------
         Doubt, pyarrow.ArrowException
-            If it holds anything else.
+            If it holds anything else, or may be changed.
         """
         text = parts.text_of(span, b'{"":[', b"]}")
         table = json.read_json(
@@ -152,7 +152,7 @@ class _Form:
         )
         if table.num_rows != 1 or has_endless_number(text) or not _is_unicode(text):
             raise Doubt
-        return text, table.column(0).chunk(0).flatten()
+        return _Columns(text, table.column(0).chunk(0).flatten())
 
 
 def _kind(place: Place) -> pa.DataType:
