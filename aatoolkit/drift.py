@@ -56,12 +56,15 @@ class Ledger:
 
     Attributes
     ----------
+    document : Spot
+        What is read.
     kept : list of tuple
         What no column took: where it stands, in which rows, and why it is here.
     drift : dict
         The differences, by kind and path.
     """
 
+    document: Spot
     kept: list[tuple[Spot, Places, str]] = field(default_factory=list)
     drift: dict[tuple[str, str], Drift] = field(default_factory=dict)
 

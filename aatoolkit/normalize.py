@@ -20,9 +20,10 @@ from aatoolkit.distinct import distinct
 from aatoolkit.drift import Ledger, unclaimed
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frames import check_backend, to_frame
+from aatoolkit.lazy import LazyVector
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.placement import placement
-from aatoolkit.recognise import REFERENCE, Signal, recognise
+from aatoolkit.recognise import Signal, Whole, recognise
 from aatoolkit.rows import Found, TableRows, held
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.section import Column, Section, Table
@@ -30,6 +31,7 @@ from aatoolkit.shred import Grown, grow
 from aatoolkit.shred.groups import Places
 from aatoolkit.spots import Spot
 from aatoolkit.states import in_words, is_silent, signal_table, states_of
+from aatoolkit.strictjson import unhurried
 from aatoolkit.tables import Tables
 from aatoolkit.typed import Array
 
@@ -99,11 +101,24 @@ def normalize(
     """
     check_backend(dtype_backend)
     declared = sections.get(section) if isinstance(section, str) else section
+    with unhurried():
+        return _normalized(declared, answer, strict, dtype_backend, options, envelope)
+
+
+def _normalized(
+    declared: Section,
+    answer: Any,
+    strict: bool,
+    dtype_backend: str,
+    options: ScopeOptions | None,
+    envelope: Collection[str],
+) -> Tables:
     payload = answer if isinstance(answer, Payload) else None
-    grown, ledger = _grown(declared, answer), Ledger()
-    signals = _signals(grown, payload, declared, options, envelope)
-    source = _source(declared, payload, grown.envelope)
+    grown = _grown(declared, answer)
     document = Spot.of(grown.place)
+    signals = _signals(document, grown, payload, declared, options, envelope)
+    source = _source(declared, payload, grown.envelope)
+    ledger = Ledger(document)
     silent = is_silent(declared, grown.envelope, signals)
     if silent:
         ledger.keep(document, document.rows, "no answer")
@@ -134,6 +149,7 @@ def normalize(
 
 
 def _signals(
+    document: Spot,
     grown: Grown,
     payload: Payload | None,
     declared: Section,
@@ -145,7 +161,12 @@ def _signals(
     if payload is not None:
         transport = {"status": payload.status, "headers": payload.headers}
     return recognise(
-        _read(grown), declared.availability, options=options, envelope=envelope, **transport
+        grown.envelope,
+        declared.availability,
+        options=options,
+        envelope=envelope,
+        whole=None if grown.cut is None else Whole(LazyVector(document), grown.cut),
+        **transport,
     )
 
 
@@ -165,14 +186,6 @@ def _grown(section: Section, answer: Any) -> Grown:
         section=section.name,
         problems=[f"{type(answer).__name__} @ $"],
     )
-
-
-def _read(grown: Grown) -> Any:
-    """As much of the answer as is needed to tell what it says of itself."""
-    stated = REFERENCE.find(grown.envelope)
-    if grown.whole or (stated is not None and REFERENCE.is_whole(stated)):
-        return grown.envelope
-    return Spot.of(grown.place).values(np.zeros(1, np.int64))[0]
 
 
 def _source(section: Section, payload: Payload | None, document: Any) -> metadata.Source:
@@ -334,7 +347,7 @@ def _judge(section: Section, ledger: Ledger, strict: bool) -> None:
         warnings.warn(
             f"{section.name}: {'; '.join(problems[:3])}{more}; see tables.drift and tables.extra",
             SchemaDriftWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

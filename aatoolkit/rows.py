@@ -237,7 +237,7 @@ def _made(spot: Spot, table: str, function: Callable[[Any], Iterable[Any]]) -> S
         child = Child()
         for place, values, rows, depth in child.take(list(chain(*found)), lengths, there, 0):
             place.grow(values, rows, depth)
-        return Level(child, spot, made=True).element
+        return Level.begin(child, spot, made=True)
     raise PayloadError(problem, problems=[f"{problem} @ {spot.path(0)}"])
 
 

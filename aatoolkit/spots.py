@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pyarrow as pa
@@ -42,9 +43,28 @@ class Level:
     def __init__(self, child: Child, above: Spot | None = None, made: bool = False) -> None:
         self.made = made
         self.child = child
-        self.above = above
         self.size = child.size
-        self.element = Spot(self, child.place)
+        # A document holds what is below; circles would hold its data long after their use.
+        self._above = None if above is None else ref(above)
+        self._element: ref[Spot] | None = None
+
+    @staticmethod
+    def begin(child: Child, above: Spot | None = None, made: bool = False) -> Spot:
+        """The elements, or entries, that new rows are: who wants the rows holds these."""
+        level = Level(child, above, made)
+        spot = Spot(level, child.place)
+        level._element = ref(spot)
+        return spot
+
+    @property
+    def element(self) -> Spot:
+        """The elements, or entries, that the rows are."""
+        return _held(self._element)
+
+    @property
+    def above(self) -> Spot | None:
+        """The place whose arrays or objects the rows are; None for the document itself."""
+        return None if self._above is None else _held(self._above)
 
     @property
     def in_array(self) -> bool:
@@ -66,7 +86,7 @@ class Level:
         """For each row, its key in the object."""
         return pa.concat_arrays(self.child.keys or [pa.array([], pa.string())])
 
-    @cached_property
+    @property
     def labels(self) -> Spot:
         """The keys of the rows as values of their own."""
         return Spot(self, _texts(self.keys), (KEYS,))
@@ -106,12 +126,13 @@ class Spot:
     Examples
     --------
     >>> from aatoolkit.shred import grow
-    >>> found = Spot.of(grow({"a": [{"b": 1}, {}]}).place).field("a").each().field("b")
+    >>> document = Spot.of(grow({"a": [{"b": 1}, {}]}).place)
+    >>> found = document.field("a").each().field("b")
     >>> found.rows.tolist(), found.path(0), found.field("c").lacking
     ([0], '$.a[0].b', False)
     """
 
-    __slots__ = ("_below", "_typed", "lacking", "level", "place", "tail")
+    __slots__ = ("__weakref__", "_below", "_typed", "lacking", "level", "place", "tail")
 
     def __init__(
         self, level: Level, place: Place | None, tail: tuple[str, ...] = (), lacking: bool = False
@@ -126,7 +147,7 @@ class Spot:
     @staticmethod
     def of(document: Place) -> Spot:
         """The spot of a whole document."""
-        return Level(Child(place=document, size=1)).element
+        return Level.begin(Child(place=document, size=1))
 
     def field(self, name: str) -> Spot:
         """A field of the objects here, in the same rows."""
@@ -149,7 +170,7 @@ class Spot:
     def _child(self, sign: object, child: Child | None, keys: list[pa.Array] | None) -> Spot:
         found = self._below.get(sign)
         if found is None:
-            found = self._below[sign] = Level(child or Child(keys=keys), self).element
+            found = self._below[sign] = Level.begin(child or Child(keys=keys), self)
         return found
 
     def under(self, steps: tuple[Step, ...]) -> Spot:
@@ -200,6 +221,13 @@ class Spot:
         """The JSON path of the value in one row; of a key, that of its value and a sign."""
         tail = (KEYS if name == KEYS else step(name) for name in self.tail)
         return self.level.path(row) + "".join(tail)
+
+
+def _held(found: ref[Spot] | None) -> Spot:
+    spot = None if found is None else found()
+    if spot is None:
+        raise LookupError("the document of these rows is no longer held by anybody")
+    return spot
 
 
 def labelled(spot: Spot, name: str) -> Spot:

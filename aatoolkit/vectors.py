@@ -12,21 +12,14 @@ from collections.abc import Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
+from weakref import ref
 
 import numpy as np
 
 from aatoolkit.paths import Each, Field, Step
+from aatoolkit.shred.values import MISSING
 
-
-class _Missing:
-    """The type of `MISSING`."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING: Final = _Missing()
-"""Stands where an object has no such field; null is None."""
+__all__ = ["KEYS", "MISSING", "Vector", "descend", "leaves", "step"]
 
 KEYS: Final = "~"
 """The name of a vector of keys: the path of a key is that of its value and this sign."""
@@ -58,7 +51,7 @@ class Vector:
     ([1, MISSING, None], '$.a[2].b')
     """
 
-    __slots__ = ("_below", "_kinds", "labels", "name", "parent", "rows", "values")
+    __slots__ = ("__weakref__", "_below", "_kinds", "_parent", "_values", "labels", "name", "rows")
 
     def __init__(
         self,
@@ -68,8 +61,9 @@ class Vector:
         labels: list[Any] | None = None,
         name: str | None = None,
     ) -> None:
-        self.values = values
-        self.parent = parent
+        self._values = values
+        # Who holds a vector holds those below it; circles would outlive their use.
+        self._parent = None if parent is None else ref(parent)
         self.rows = rows
         self.labels = labels
         self.name = name
@@ -85,33 +79,33 @@ class Vector:
         return len(self.values)
 
     @property
+    def values(self) -> list[Any]:
+        """The values."""
+        return self._values
+
+    def value(self, row: int) -> Any:
+        """One of them."""
+        return self.values[row]
+
+    @property
     def kinds(self) -> set[type]:
         """The types of the values."""
         if self._kinds is None:
             self._kinds = set(map(type, self.values))
         return self._kinds
 
+    @property
+    def numbers(self) -> set[bool]:
+        """Whether there are numbers other than 0, and whether there are such as are 0."""
+        if not self.kinds & {int, float}:
+            return set()
+        return {value != 0 for value in self.values if type(value) in (int, float)}
+
     def fields(self) -> list[str]:
         """The names of the fields of all objects among the values, as they come."""
         objects = self._of(dict)
         # Objects are of few shapes: their names are gathered once a shape.
         return list(dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, objects)))))
-
-    @property
-    def in_array(self) -> bool:
-        """Whether the values are elements of arrays."""
-        return self.labels is not None and self.name is None
-
-    @property
-    def absent(self) -> bool:
-        """Whether there were objects to hold these values, and none had the field.
-
-        A field below null is not absent: null is all that is known of it.
-        """
-        at: Vector | None = self
-        while at is not None and at.kinds == {_Missing}:
-            at = at.parent
-        return at is not self and at is not None and dict in at.kinds
 
     def field(self, name: str) -> Vector:
         """The values of one field, aligned with this vector."""
@@ -169,40 +163,18 @@ class Vector:
             )
         return found
 
-    def enclosing(self) -> tuple[Vector, _Rows]:
-        """The records one array up, and for each value its row there."""
-        at, rows = self._up(np.arange(len(self)))
-        while not at.in_array:
-            at, rows = at._up(rows)
-        return at, rows
-
-    def steps(self) -> list[tuple[Vector, _Rows]]:
-        """Every vector from this one up to the document, with each value's row there."""
-        found = [(self, np.arange(len(self)))]
-        while found[-1][0].parent is not None:
-            found.append(found[-1][0]._up(found[-1][1]))
-        return found
-
     def path(self, row: int) -> str:
         """The JSON path of one value."""
-        parts: list[str] = []
-        at: Vector = self
-        while at.parent is not None:
-            if at.labels is not None and at.name == KEYS:
-                parts.append(KEYS)
-            if at.labels is None:
-                parts.append(step(at.name or ""))
-            else:
-                label = at.labels[row]
-                parts.append(f"[{label}]" if isinstance(label, int) else step(label))
-            row = row if at.rows is None else int(at.rows[row])
-            at = at.parent
-        return "$" + "".join(reversed(parts))
-
-    def _up(self, rows: _Rows) -> tuple[Vector, _Rows]:
-        if self.parent is None:
-            raise LookupError("the document itself is not enclosed by anything")
-        return self.parent, rows if self.rows is None else self.rows[rows]
+        if self._parent is None:
+            return "$"
+        parent = self._parent()
+        if parent is None:
+            raise LookupError("the document of these values is no longer held by anybody")
+        above = parent.path(row if self.rows is None else int(self.rows[row]))
+        if self.labels is None:
+            return above + step(self.name or "")
+        label = self.labels[row]
+        return above + (f"[{label}]" if isinstance(label, int) else step(label))
 
 
 def descend(vector: Vector, steps: tuple[Step, ...]) -> Vector:

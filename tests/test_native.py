@@ -38,6 +38,7 @@ class Lanes:
         patch.setattr(native._Columns, "fill", filled)
         patch.setattr(native._Lane, "take", taken)
         patch.setattr(parts, "_CHUNK", chunk)
+        patch.setattr(parts, "_FIRST", chunk)
         patch.setattr(native, "_CHUNK", chunk)
 
 

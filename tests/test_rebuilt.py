@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import warnings
 from datetime import UTC, datetime
@@ -206,3 +207,20 @@ def test_a_placement_is_arrow_tables() -> None:
     tables = read({"things": []})
     assert all(isinstance(table, pa.Table) for table in tables.placement.values())
     assert tables.rebuild() == {"things": []}
+
+
+@pytest.mark.parametrize("section", sections.all())
+def test_an_answer_is_let_go_at_once(section: str) -> None:
+    def use() -> None:
+        tables = aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes())
+        assert [tables[name] for name in tables]
+        assert [tables.extra, tables.drift, tables.availability, tables.placement]
+
+    use()
+    gc.collect()
+    gc.disable()
+    try:
+        use()
+        assert gc.collect() == 0, "circles hold data until somebody looks for them"
+    finally:
+        gc.enable()

@@ -111,6 +111,7 @@ def test_any_value_comes_back_from_parquet(value: Any) -> None:
 def shredded(body: str, chunk: int) -> dict[str, pa.Table]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "_CHUNK", chunk)
+        patch.setattr(parts, "_FIRST", chunk)
         patch.setattr(native, "_CHUNK", chunk)
         return shred(body)
 

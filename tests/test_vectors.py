@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -28,8 +29,10 @@ documents = st.recursive(
 
 
 @pytest.fixture
-def domains() -> Vector:
-    return Vector.of(DOCUMENT).field("domains").each()
+def domains() -> Iterator[Vector]:
+    document = Vector.of(DOCUMENT)
+    yield document.field("domains").each()
+    assert len(document) == 1, "it was held until here"
 
 
 def test_a_field_is_aligned_and_tells_missing_from_null(domains: Vector) -> None:
@@ -58,30 +61,6 @@ def test_a_path_leads_back_to_each_value(domains: Vector) -> None:
     assert Vector.of(1).path(0) == "$"
 
 
-def test_the_record_around_a_value(domains: Vector) -> None:
-    around, rows = domains.field("tags").each().enclosing()
-    assert around is domains
-    assert rows.tolist() == [3, 3, 3]
-    with pytest.raises(LookupError, match="not enclosed"):
-        Vector.of(1).field("a").enclosing()
-
-
-def test_the_record_around_entries_of_entries_is_that_of_the_array() -> None:
-    pages = Vector.of({"pages": [{}, {"a": {"x": {"y": 1}}}]}).field("pages").each()
-    around, rows = pages.field("a").entries().entries().enclosing()
-    assert around is pages
-    assert rows.tolist() == [1]
-
-
-def test_what_no_object_holds_is_absent_and_below_null_nothing_is(domains: Vector) -> None:
-    assert domains.field("gone").absent
-    assert domains.field("gone").field("further").absent
-    assert not domains.field("domain").absent
-    assert not Vector.of({"a": None}).field("a").field("b").absent
-    assert not Vector.of([]).field("a").absent
-    assert not Vector.of({"a": []}).field("a").each().field("b").absent
-
-
 def test_the_same_step_is_taken_once(domains: Vector) -> None:
     assert domains.field("tags").each() is domains.field("tags").each()
     entries = domains.field("byEngine")
@@ -106,8 +85,9 @@ def test_the_same_step_is_taken_once(domains: Vector) -> None:
     ],
 )
 def test_any_key_has_a_path_of_its_own(key: str, path: str) -> None:
-    assert Vector.of({key: 1}).field(key).path(0) == path
-    assert Vector.of({key: 1}).entries().path(0) == path
+    document = Vector.of({key: 1})
+    assert document.field(key).path(0) == path
+    assert document.entries().path(0) == path
     assert leaves({key: 1}, "$") == [(path, "1")]
 
 
@@ -120,6 +100,13 @@ def test_leaves_are_json_and_empty_containers_are_leaves() -> None:
         ("$.x.b[3]", '"é"'),
         ("$.x.c", str(2**70)),
     ]
+
+
+def test_values_alone_do_not_hold_their_document() -> None:
+    found = Vector.of({"a": 1}).field("a")
+    assert found.values == [1]
+    with pytest.raises(LookupError, match="no longer held"):
+        found.path(0)
 
 
 @given(documents)

@@ -48,8 +48,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from aatoolkit.recognise import engines, footnotes, objects, rows, transport
-from aatoolkit.recognise.answer import Answer
+from aatoolkit.recognise import engines, footnotes, objects, roles, rows, transport
+from aatoolkit.recognise.answer import Answer, Whole
 from aatoolkit.recognise.common import envelope_of
 from aatoolkit.recognise.phrases import WORDS
 from aatoolkit.recognise.roles import is_size
@@ -65,6 +65,7 @@ __all__ = [
     "WORDS",
     "Rule",
     "Signal",
+    "Whole",
     "envelope_of",
     "is_size",
     "read_word",
@@ -82,6 +83,7 @@ def recognise(
     headers: Mapping[str, str] | None = None,
     options: ScopeOptions | Mapping[str, Any] | None = None,
     envelope: Collection[str] = (),
+    whole: Whole | None = None,
 ) -> list[Signal]:
     """What an answer says about its own availability; nothing found is an empty list.
 
@@ -99,6 +101,8 @@ def recognise(
         What may be asked of the project, which tells engines that cannot report.
     envelope : collection of str
         The paths that most sections share, as `envelope_of` finds them.
+    whole : Whole, optional
+        All of the answer, where ``document`` has only the beginning of its longest list.
 
     Returns
     -------
@@ -117,7 +121,7 @@ def recognise(
     'unavailable (not connected): No CNAME.'
     """
     listed = engines.listed(options)
-    answer = Answer(document, [name for name, _, _ in listed], envelope)
+    answer = Answer(document, [name for name, _, _ in listed], envelope, whole)
     if not transport.of_status(answer, status):
         transport.of_errors(answer)
         transport.of_headers(answer, headers or {})
@@ -125,11 +129,27 @@ def recognise(
         if stated is None:
             answer.footnotes = footnotes.marks(document)
             objects.walk(answer)
+            if whole is not None and _is_heard(answer, whole):
+                return recognise(
+                    whole.values.value(0),
+                    rule,
+                    status=status,
+                    headers=headers,
+                    options=options,
+                    envelope=envelope,
+                )
             rows.walk(answer)
         else:
             answer.found += stated
     engines.corroborate(answer, listed)
     return answer.found
+
+
+def _is_heard(answer: Answer, whole: Whole) -> bool:
+    """Whether the list that is cut short says anything as a list, and not by its records."""
+    return any(rows.is_spoken_for(name) or roles.speaks_of(name) for name in whole.steps) or any(
+        signal.path.startswith(whole.path) for signal in answer.found
+    )
 
 
 def _by_rule(document: Any, rule: Rule | None) -> list[Signal] | None:

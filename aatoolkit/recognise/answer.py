@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.paths import Each, Entries, Field, Step, format_path
@@ -13,7 +13,7 @@ from aatoolkit.recognise.keys import denial, subject
 from aatoolkit.recognise.roles import fold, is_echo, is_footnotes, is_holder, is_size
 from aatoolkit.recognise.signals import Signal, raw
 from aatoolkit.recognise.words import tokens
-from aatoolkit.vectors import Vector
+from aatoolkit.vectors import Vector, step
 
 _DEEPEST = 24
 MOST_FIELDS = 300
@@ -37,13 +37,38 @@ _FORM = {
 """Numbers under such names describe the answer or the call, and measure nothing."""
 
 
+class Whole(NamedTuple):
+    """All of an answer, where its longest list is cut short in what was decoded.
+
+    Parameters
+    ----------
+    values : Vector
+        All of it.
+    steps : tuple of str
+        The fields that lead to the list.
+    """
+
+    values: Vector
+    steps: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The JSON path of the list."""
+        return "$" + "".join(map(step, self.steps))
+
+
 class Answer:
     """An answer, its field names and rows, and the signals found in it so far."""
 
     def __init__(
-        self, document: Any, engines: Collection[str] = (), envelope: Collection[str] = ()
+        self,
+        document: Any,
+        engines: Collection[str] = (),
+        envelope: Collection[str] = (),
+        whole: Whole | None = None,
     ) -> None:
         self.document = document
+        self.whole = whole
         self.engines = ENGINE_IDS | {fold(engine) for engine in engines}
         self.envelope = frozenset(envelope)
         self.found: list[Signal] = []
@@ -96,9 +121,7 @@ class Answer:
     @cached_property
     def _counting(self) -> set[str]:
         return {
-            fold(_name(steps))
-            for steps, vector in self.vectors
-            if steps and any(type(value) in (int, float) and value for value in vector.values)
+            fold(_name(steps)) for steps, vector in self.vectors if steps and True in vector.numbers
         }
 
     def is_engine(self, name: str) -> bool:
@@ -117,11 +140,7 @@ class Answer:
     @cached_property
     def is_listing(self) -> bool:
         """Whether the answer holds records of numbers."""
-        return any(
-            Each() in steps and type(value) in (int, float)
-            for steps, vector in self.vectors
-            for value in vector.values
-        )
+        return any(Each() in steps and vector.numbers for steps, vector in self.vectors)
 
     @property
     def counted(self) -> bool:
@@ -131,31 +150,29 @@ class Answer:
     @cached_property
     def is_bare(self) -> bool:
         """Whether the answer measured nothing, and a list or null stands where it would."""
-        empty = [
-            not value
+        single = [
+            vector
             for steps, vector in self.vectors
             if steps and not any(isinstance(step, Each) for step in steps)
-            for value in vector.values
-            if value is None or type(value) is list
         ]
+        empty = [len(vector.each()) == 0 for vector in single if vector.kinds & {list, type(None)}]
         return bool(empty) and all(empty) and not self.measured
 
     @cached_property
     def _numbers(self) -> set[bool]:
         """Whether the numbers that the answer gives are 0 or not; empty where it gives none."""
         return {
-            value != 0
+            number
             for steps, vector in self.vectors
             if steps and not _FORM & {*tokens(_name(steps))}
             if Each() in steps or not is_size(_name(steps))
-            for value in vector.values
-            if type(value) in (int, float)
+            for number in vector.numbers
         }
 
     @cached_property
     def vectors(self) -> list[tuple[tuple[Step, ...], Vector]]:
         """The values of the answer's data, path by path; metadata and echoes are left out."""
-        return list(_vectors(Vector.of(self.document)))
+        return list(_vectors(self.whole.values if self.whole else Vector.of(self.document)))
 
     @cached_property
     def _places(self) -> dict[str, list[str]]:

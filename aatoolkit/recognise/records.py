@@ -42,7 +42,7 @@ class Records:
     @cached_property
     def counted(self) -> set[str]:
         """The fields that hold a number in some record."""
-        return {name for name in self.names if self.rows.field(name).kinds & {int, float}}
+        return {name for name in self.names if self.rows.field(name).numbers}
 
     @cached_property
     def measured(self) -> set[str]:
@@ -52,18 +52,18 @@ class Records:
     @cached_property
     def counting(self) -> set[str]:
         """Those of them that hold a number other than 0."""
-        return {name for name in self.measured if any(_numbers(self.rows.field(name).values))}
+        return {name for name in self.measured if True in self.rows.field(name).numbers}
 
     def lacks(self, at: int) -> bool:
         """Whether a record holds null where others hold numbers."""
-        row = self.rows.values[at]
-        return any(name in row and row[name] is None for name in self.counted)
+        return any(self.rows.field(name).values[at] is None for name in self.counted)
 
     def is_idle(self, at: int, *, zero: bool) -> bool:
         """Whether a record holds nothing where others count; with ``zero``, nothing or 0."""
-        row = self.rows.values[at]
-        null = self.lacks(at) or (zero and any(row.get(name) == 0 for name in self.counting))
-        return null and not any(_numbers(row.get(name) for name in self.measured))
+        zeros = (self.rows.field(name).values[at] for name in self.counting) if zero else ()
+        null = self.lacks(at) or any(value == 0 for value in zeros)
+        numbers = (self.rows.field(name).values[at] for name in self.measured)
+        return null and not any(type(one) in (int, float) and one for one in numbers)
 
     def telling(
         self, name: str, kind: type, says: Callable[[Any], Availability | None]
@@ -93,7 +93,3 @@ class Records:
         place = self.rows.path(at) if about is None else self.rows.field(about).path(at)
         target = place.removeprefix("$").removeprefix(".")
         self.answer.add("row", target, state, told.path(at), rule, told.values[at])
-
-
-def _numbers(values: Any) -> Iterator[float]:
-    return (value for value in values if type(value) in (int, float))

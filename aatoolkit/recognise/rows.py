@@ -24,13 +24,13 @@ def walk(answer: Answer) -> None:
     for steps, vector in answer.vectors:
         listed = len(steps) > 0 and isinstance(steps[-1], Each)
         names = [step.name for step in steps if isinstance(step, Field)]
-        if not listed or not len(vector) or any(_spoken_for(name) for name in names):
+        if not listed or not len(vector) or any(map(is_spoken_for, names)):
             continue
         if vector.path(0).rpartition("[")[0] not in answer.spoken:
             _read(Records(answer, vector))
 
 
-def _spoken_for(name: str) -> bool:
+def is_spoken_for(name: str) -> bool:
     """Whether a list is a statement, or notices, which are read elsewhere."""
     return (
         keys.subject(name) > 0
@@ -156,7 +156,7 @@ def _strong(text: str) -> Availability | None:
 
 
 def _add_weighed(records: Records, name: str, at: int, state: Availability, rule: str) -> None:
-    records.add(name, at, weighed(state, measures(records.rows.values[at])), rule)
+    records.add(name, at, weighed(state, measures(records.rows.value(at))), rule)
 
 
 def _cells(records: Records, name: str, kind: str, beside: str) -> None:

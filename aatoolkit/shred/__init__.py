@@ -109,14 +109,14 @@ class Grown:
     place : Place
         The document's place.
     envelope : object
-        The document; the array that makes most of a long one may be empty in it.
-    whole : bool
-        Whether the envelope is all of the document.
+        The document; a long one with no more than the beginning of its longest array.
+    cut : tuple of str or None
+        The fields that lead to the array that is cut short; None if none is.
     """
 
     place: Place
     envelope: Any
-    whole: bool = True
+    cut: tuple[str, ...] | None = None
 
 
 def grow(answer: bytes | str | Any, layout: Layout | None = None, **facts: Any) -> Grown:
@@ -165,7 +165,9 @@ def _fed(parts: Parts, layout: Layout | None) -> Grown:
     confirm(parts.text, document.grow([parts.document], range(1), 0))
     if parts.first is not None:
         take_in(document.array(parts.path), parts)
-    return Grown(document, parts.document, parts.first is None)
+        parts.array.extend(parts.first.values)
+        return Grown(document, parts.document, parts.path)
+    return Grown(document, parts.document)
 
 
 def _body(answer: bytes | str) -> bytes:

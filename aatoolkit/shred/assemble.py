@@ -102,10 +102,9 @@ class _Builder:
         """What a row may be in which no column of the place has a value."""
         there = count(place.rows)
         objects = count(place.record.rows) if place.record else 0
-        held = sum(len(array) - array.null_count for pieces in _held(place) for array, _ in pieces)
         counts = {
             "missing": count(enclosing) - there,
-            "null": there - objects - held,
+            "null": place.null_count,
             "object": objects,
         }
         return [kind for kind, count in counts.items() if count]
@@ -146,13 +145,6 @@ class _Builder:
 
 def _arrow(kind: str) -> pa.DataType:
     return ARROW.get(kind, pa.int64())
-
-
-def _held(place: Place) -> Iterator[list[Piece]]:
-    yield from place.scalars.values()
-    for child in (place.items, place.entries):
-        if child is not None:
-            yield child.lengths
 
 
 def _one_column(scalars: dict[str, list[Piece]]) -> bool:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from aatoolkit.shred.groups import Places, Rows, codes_of, grouped, looked_up, numbers, pick
 from aatoolkit.shred.keyed import Traits
-from aatoolkit.shred.pieces import Piece, filled, joined
+from aatoolkit.shred.pieces import Piece, count, filled, joined
 from aatoolkit.strictjson import MAX_DEPTH, Miscut, Unsure
 
 Task = tuple["Place", list[Any], Rows, int]
@@ -137,6 +137,16 @@ class Place:
             held += [numbers(rows) for _, rows in child.lengths] if child else []
         there = joined(self.rows)
         return np.setdiff1d(there, np.concatenate(held)) if held else there
+
+    @property
+    def null_count(self) -> int:
+        """In how many rows there is null."""
+        pieces = [*chain.from_iterable(self.scalars.values())]
+        for child in (self.items, self.entries):
+            pieces += child.lengths if child else []
+        held = sum(len(array) - array.null_count for array, _ in pieces)
+        objects = count(self.record.rows) if self.record else 0
+        return count(self.rows) - int(held) - objects
 
     def array(self, path: tuple[str, ...]) -> Child:
         """The array at the end of some fields of the document, each an object but the last.

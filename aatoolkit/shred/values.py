@@ -11,7 +11,15 @@ from aatoolkit.shred.groups import Places, Rows
 from aatoolkit.shred.nodes import BIG, Child, Place
 from aatoolkit.shred.pieces import filled, joined
 
-MISSING: Final = object()
+
+class Missing:
+    """The type of `MISSING`."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing()
 """Stands where there is nothing, not even null."""
 
 

@@ -23,6 +23,7 @@ T = TypeVar("T")
 Span = tuple[int, int]
 """Where a part of a body begins and ends."""
 
+_FIRST = 1 << 18
 _CHUNK = 1 << 19
 _EDGE = 1 << 13
 _TRIES = 6
@@ -119,7 +120,7 @@ class Parts:
 
     def is_begun(self) -> bool:
         """Take the first chunk off; whether there is one."""
-        for stop in self._stops(self.start, _CHUNK):
+        for stop in self._stops(self.start, _FIRST):
             self.first = self.chunk((self.start, stop))
             if self.first is not None:
                 self.start = stop + 1
