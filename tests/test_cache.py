@@ -323,6 +323,10 @@ NOTHING = [
     (204, b"", True),
     (404, {"detail": "No data yet."}, True),
     (202, b"", False),
+    (200, {"status": "processing", "jobId": 7}, False),
+    (200, {"section": "domains", "availability": {"status": "pending"}, "domains": []}, False),
+    (200, {"error": {"code": "internal", "message": "Something went wrong."}}, False),
+    (200, {"success": False, "message": "Please try again later."}, False),
     (403, {"code": "plan_required"}, False),
     (503, {"detail": "The first run is still pending."}, False),
 ]
@@ -358,8 +362,10 @@ def test_something_takes_the_place_of_nothing_and_pending_does_not(
     scripted: Any, fetcher: Any, reply: Any
 ) -> None:
     asking = fetcher(expire_after=0)
-    scripted.script = [reply(b"", 204), reply({"topic": "a"}), reply(b"", 202)]
-    assert [ask(asking).status for _ in range(3)] == [204, 200, 202]
+    pending, failed = {"dataStatus": "pending", "domains": []}, {"error": "Something broke."}
+    replies = [(b"", 204), ({"topic": "a"}, 200), (b"", 202), (pending, 200), (failed, 200)]
+    scripted.script = [reply(*one) for one in replies]
+    assert [ask(asking).status for _ in replies] == [204, 200, 202, 200, 200]
     assert topic_of(ask(fetcher(offline=True))) == "a"
 
 

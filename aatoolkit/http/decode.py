@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -11,14 +12,16 @@ from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from aatoolkit import errors, strictjson
+from aatoolkit.availability import Cause, Status
 from aatoolkit.payload import NO_CONTENT
-from aatoolkit.recognise import speaks
+from aatoolkit.recognise import recognise, speaks
 from aatoolkit.strictjson import excerpt
 
 ANSWERS = frozenset({200, 201, 202, 203})
 """The statuses under which an answer may come; `is_reason` knows others of a section."""
 
 _SHOWN = 1 << 12
+_BRIEF = 1 << 12
 _SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 
 
@@ -61,6 +64,32 @@ def is_reason(url: str, status: int, body: bytes) -> bool:
         return speaks(status, strictjson.decode(body))
     except errors.DecodeError:
         return False
+
+
+def is_passing(body: bytes) -> bool:
+    """Whether an answer says of itself that it failed, or is still to come: soon it is another.
+
+    Such an answer has no more to say, so that a long one is none.
+
+    Examples
+    --------
+    >>> is_passing(b'{"status": "processing", "jobId": 7}'), is_passing(b'{"domains": []}')
+    (True, False)
+    """
+    if len(body) > _BRIEF:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.UnknownAvailabilityWarning)
+        try:
+            said = recognise(strictjson.decode(body))
+        except errors.DecodeError:
+            return False
+    return any(
+        signal.scope == "section"
+        and signal.availability.status == Status.UNAVAILABLE
+        and signal.availability.cause in (Cause.PENDING, Cause.FAILED)
+        for signal in said
+    )
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -160,7 +160,13 @@ class AnswerCache(BaseCache):
     def save_response(
         self, response: Response, cache_key: str | None = None, expires: datetime | None = None
     ) -> None:
-        """Keep an answer; when it was fetched is kept with it, when it expires is not."""
+        """Keep an answer; when it was fetched is kept with it, when it expires is not.
+
+        One that is soon another is not kept, nor does it take the place of what is. (A filter of
+        requests-cache would have that deleted.)
+        """
+        if response.is_passing:  # type: ignore[attr-defined]
+            return
         self.responses[cache_key or self.create_key(response.request)] = CachedResponse(
             url=response.url,
             status_code=response.status_code,

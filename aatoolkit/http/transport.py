@@ -23,7 +23,7 @@ from aatoolkit import errors
 from aatoolkit.http.address import BaseUrl
 from aatoolkit.http.body import PIECE, read_body
 from aatoolkit.http.call import HEAD, Call
-from aatoolkit.http.decode import ANSWERS, judge, retry_after
+from aatoolkit.http.decode import ANSWERS, is_passing, judge, retry_after
 from aatoolkit.http.mishap import LATE, Mishap, NoBundle, UnfitProxy, let_go, mishap
 from aatoolkit.http.retry import Failure, may_pass
 from aatoolkit.http.secret import Secret
@@ -51,6 +51,7 @@ class Answer(requests.Response):
 
     fetched_at: datetime
     from_cache = False
+    is_passing = False
 
 
 @dataclass
@@ -216,6 +217,7 @@ class Transport(HTTPAdapter):
         answer.status_code, answer.url, answer.request = status, url, request
         answer.headers.update({name: value for name, value in headers.items() if _is_kept(name)})
         answer.fetched_at = datetime.now(UTC)
+        answer.is_passing = status in ANSWERS and is_passing(body)
         # Errors may repeat what was sent.
         answer._content = body if status in ANSWERS else self._masked(body)
         return answer
