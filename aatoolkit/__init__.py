@@ -16,6 +16,7 @@ import importlib
 import sys
 from itertools import pairwise
 from pathlib import PurePath
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -140,10 +141,35 @@ def _is_command() -> bool:
     )
 
 
+class _Package(ModuleType):
+    """The package: a module does not hide the public function of the same name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(value, ModuleType) and _HOMES.get(name) == name:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+class _Door:
+    """``df.aa``, as what stands behind it does: that is loaded when it is first used."""
+
+    def __call__(self, frame: Any) -> Any:
+        return self._behind()(frame)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._behind(), name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._behind())
+
+    @staticmethod
+    def _behind() -> Any:
+        return importlib.import_module("aatoolkit.accessor").Accessor
+
+
+sys.modules[__name__].__class__ = _Package
+
 # The command line holds no frames of a user's: it does without the accessor, and so starts
 # without waiting for pandas.
 if not _is_command():
-    importlib.import_module("aatoolkit.accessor")
-    # Bound at once: importing the modules of the same names later would hide the functions.
-    normalize = importlib.import_module("aatoolkit.normalize").normalize
-    shred = importlib.import_module("aatoolkit.shred").shred
+    importlib.import_module("pandas").api.extensions.register_dataframe_accessor("aa")(_Door())

@@ -19,7 +19,6 @@ from aatoolkit.schema import declared
 from aatoolkit.typed import typed
 
 
-@pd.api.extensions.register_dataframe_accessor("aa")
 class Accessor(Measured, Pictured):
     """What is known of a DataFrame: works on any frame, changes none, needs no network.
 

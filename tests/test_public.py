@@ -69,6 +69,19 @@ def test_importing_it_loads_nothing_heavy_but_pandas_and_pyarrow() -> None:
     assert python(code) == ""
 
 
+def test_a_notebook_that_begins_with_it_waits_for_pandas_alone() -> None:
+    code = """
+        import sys, aatoolkit
+        print(*[name for name in sys.modules if name.startswith("aatoolkit.")])
+        import pandas
+        assert "availability" in dir(pandas.DataFrame({"n": [1]}).aa)
+        assert "availability" in dir(pandas.DataFrame.aa)
+        assert "Parameters" in pandas.DataFrame.aa.aggregate.__doc__
+        assert callable(aatoolkit.normalize), callable(aatoolkit.shred)
+    """
+    assert python(code, "notebook") == ""
+
+
 def test_normalize_stays_the_function_whatever_is_imported() -> None:
     modules = [
         module.name
