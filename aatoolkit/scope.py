@@ -129,10 +129,16 @@ class Scope:
         Raises
         ------
         ScopeError
-            If it holds a parameter that is not a filter, or one given twice.
+            If it holds a parameter that is not a filter, or one given twice, or is no UTF-8.
         """
         given: dict[str, Any] = {}
-        for name, found in parse_qs(query.lstrip("?"), keep_blank_values=True).items():
+        try:
+            asked = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
+        except UnicodeDecodeError:
+            asked = None
+        if asked is None:
+            raise ScopeError("the query is not in UTF-8; write its values percent-encoded so")
+        for name, found in asked.items():
             if name != "days" and name not in FILTERS:
                 raise _unknown_filter(name)
             if len(found) > 1:

@@ -118,6 +118,12 @@ def test_an_empty_query_string_is_the_default() -> None:
     assert Scope.from_query("engine=") == Scope()
 
 
+def test_a_query_in_another_encoding_is_refused_not_bent() -> None:
+    with pytest.raises(ScopeError, match="not in UTF-8"):
+        Scope.from_query("topic=caf%E9")
+    assert Scope.from_query("topic=caf%C3%A9").topic == ("café",)
+
+
 # --- what may be asked ----------------------------------------------------------------------
 
 HOSTILE = "<img src=x onerror=alert(1)>"
