@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
-from typing import Any
 
 from aatoolkit import sections
 from aatoolkit.dataset import Dataset
@@ -17,6 +16,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.progress import progress_bar
 from aatoolkit.recognise import envelope_of
 from aatoolkit.scope import ScopeOptions
+from aatoolkit.strictjson import outline
 from aatoolkit.tables import Tables
 
 Fetch = Callable[[str], Payload]
@@ -56,22 +56,25 @@ def normalized(
     What most of the answers share is their envelope, whatever it is called.
     """
     got: dict[str, Payload] = {}
-    documents: dict[str, Any] = {}
     results: dict[str, Tables] = {}
     failed: dict[str, AAToolkitError] = {}
     for name, answer in answers:
         try:
             got[name] = answer()
-            documents[name] = got[name].json
         except AAToolkitError as error:
             failed[name] = error
-    envelope = envelope_of(documents)
-    for name in documents:
+    envelope = _envelope(got)
+    for name, payload in got.items():
         try:
-            results[name] = normalize(name, got[name], options=options, envelope=envelope)
+            results[name] = normalize(name, payload, options=options, envelope=envelope)
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
+
+
+def _envelope(payloads: Mapping[str, Payload]) -> set[str]:
+    outlines = {name: outline(payload.body) for name, payload in payloads.items()}
+    return envelope_of({name: found for name, found in outlines.items() if found is not None})
 
 
 def raise_if_shut_out(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:

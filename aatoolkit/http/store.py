@@ -165,7 +165,7 @@ class AnswerCache(BaseCache):
         One that is soon another is not kept, nor does it take the place of what is. (A filter of
         requests-cache would have that deleted.)
         """
-        if response.is_passing:  # type: ignore[attr-defined]
+        if getattr(response, "is_passing", False):  # one that was kept before is not
             return
         self.responses[cache_key or self.create_key(response.request)] = CachedResponse(
             url=response.url,

@@ -39,6 +39,7 @@ __all__ = [
     "has_endless_number",
     "is_plain",
     "is_plain_key",
+    "outline",
     "unhurried",
 ]
 
@@ -90,6 +91,23 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
         excerpt=excerpt(body),
         **facts,
     )
+
+
+def outline(body: bytes) -> Any:
+    """A document with no more than the beginning of its longest list, decoded without checks.
+
+    None if it is not JSON, or orjson cannot tell.
+
+    Examples
+    --------
+    >>> outline(b'{"count": 1}'), outline(b'{"count"')
+    ({'count': 1}, None)
+    """
+    try:
+        with unhurried():
+            return cut(body.removeprefix(_BOM)).document
+    except Unsure:
+        return None
 
 
 @contextmanager
