@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 import subprocess
 import sys
 import warnings
@@ -446,3 +447,12 @@ def test_tones_have_their_look_and_levels_never_share_one() -> None:
 def test_the_kinds_are_those_of_the_documentation() -> None:
     doc = aa.accessor.Accessor.plot.__doc__
     assert all(f"``{kind}``" in doc for kind in KINDS)
+
+
+def test_a_day_is_never_without_its_month(overview: aa.Tables) -> None:
+    axes = overview["overview_trend"].aa.plot()
+    assert drawn(axes)
+    labels = [text.get_text() for text in axes.get_xticklabels()]
+    assert len(labels) > 2
+    assert all(re.fullmatch(r"[0-9]{2} [A-Z][a-z]{2}", label) for label in labels), labels
+    assert axes.xaxis.get_offset_text().get_text() == "2026"

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import matplotlib as mpl
+import matplotlib.dates as mdates
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -194,6 +195,22 @@ def row_labels(axes: Axes, labels: list[str], own: list[bool], most: int = 38) -
     for text, mine in zip(texts, own, strict=True):
         text.set_fontweight("bold" if mine else "normal")
     axes.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def date_axis(axes: Axes, most: int) -> None:
+    """Label the horizontal axis by dates, so many at most; a day is never without its month."""
+    locator = mdates.AutoDateLocator(minticks=3, maxticks=most)
+    day, minute = "%d %b", "%H:%M"
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(
+        mdates.ConciseDateFormatter(
+            locator,
+            formats=["%Y", "%b", day, minute, minute, "%S.%f"],
+            zero_formats=["", "%Y", day, day, minute, minute],
+            offset_formats=["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"],
+        )
+    )
+    axes.xaxis.get_offset_text().set(size=8, color=muted(axes))
 
 
 def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:

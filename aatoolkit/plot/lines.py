@@ -103,11 +103,8 @@ class Lines:
             self._line(axes, at, course, mark)
         axes.set_xlim(at[0] - step / 2, at[-1] + step / 2)
         self._scale(axes, unit)
-        locator = mdates.AutoDateLocator(minticks=3, maxticks=8)
-        axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator))
+        canvas.date_axis(axes, 8)
         axes.yaxis.set_major_formatter(lambda value, _: number(value, unit))
-        axes.xaxis.get_offset_text().set(size=8, color=canvas.muted(axes))
         canvas.frame(axes, "y")
         canvas.label_axes(axes, y=axis(self.sheet, self.y) if len(self.drawn) == 1 else "")
         handles: list[Any] = [

@@ -95,10 +95,7 @@ class Spans:
                     va="center",
                     **canvas.plain(fontsize=9, color=canvas.ink(axes)),
                 )
-        locator = mdates.AutoDateLocator(minticks=3, maxticks=7)
-        axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator))
-        axes.xaxis.get_offset_text().set(size=8, color=canvas.muted(axes))
+        canvas.date_axis(axes, 7)
         canvas.frame(axes, "x")
         canvas.row_labels(axes, self.sheet.text(self.x), self.sheet.own().tolist())
         canvas.label_axes(axes)
