@@ -11,7 +11,6 @@ from aatoolkit.claims import Claim, claims
 from aatoolkit.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.section import Section
 from aatoolkit.shred.groups import Places, Rows
-from aatoolkit.shred.nodes import Place
 from aatoolkit.shred.pieces import count, joined
 from aatoolkit.spots import Spot
 from aatoolkit.vectors import leaves
@@ -119,7 +118,7 @@ def _walk(
                 _put(ledger, below, below.rows, known, "new", steps)
     if claim.each is not None:
         _walk(spot.each(), claim.each, (*at, Each()), known, ledger)
-    _put(ledger, spot, _unexpected(spot.place, claim, at), known, "wrong type", at)
+    _put(ledger, spot, _unexpected(spot, claim, at), known, "wrong type", at)
 
 
 def _put(
@@ -131,8 +130,11 @@ def _put(
         ledger.report(spot, rows, kind, format_path(at))
 
 
-def _unexpected(place: Place, claim: Claim, at: tuple[Step, ...]) -> Places:
+def _unexpected(spot: Spot, claim: Claim, at: tuple[Step, ...]) -> Places:
     """The rows whose value is of a kind that the claims below it cannot take."""
+    place = spot.place
+    if place is None:
+        return np.empty(0, np.int64)
     takes: list[Rows] = []
     if claim.fields or claim.entries is not None:
         takes += place.record.rows if place.record else []
@@ -140,8 +142,10 @@ def _unexpected(place: Place, claim: Claim, at: tuple[Step, ...]) -> Places:
     if claim.each is not None and place.items:
         takes += (rows for _, rows in place.items.lengths)
     # Null is expected of a field only: an element or an entry that is null has no row.
-    null = not claim.known and bool(at) and isinstance(at[-1], Field)
-    if count(takes) == count(place.rows):
+    null = not claim.known and bool(at) and isinstance(at[-1], Field) and place.null_count
+    taken = count(takes) + int(null)
+    if taken == count(place.rows):
         return np.empty(0, np.int64)
-    expected = [joined(takes), place.nulls] if null else [joined(takes)]
-    return np.setdiff1d(joined(place.rows), np.concatenate(expected))
+    if not taken:
+        return spot.rows
+    return np.setdiff1d(joined(place.rows), joined([*takes, place.nulls] if null else takes))

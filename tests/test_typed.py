@@ -7,11 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aatoolkit.section import DTYPES
-from aatoolkit.typed import ARROW, typed
+from aatoolkit.shred.nodes import STRING, Place
+from aatoolkit.typed import ARROW, column, typed
 from aatoolkit.vectors import MISSING
 
 json_scalars = (
@@ -170,3 +171,45 @@ def test_an_instant_is_an_instant_in_utc(text: str, moment: datetime) -> None:
 def test_what_is_no_instant_is_not_bent_into_one(value: object) -> None:
     good = "2026-11-20T06:10:00Z"
     assert read([good, value], "timestamp") == ([INSTANTS[good], None], [1])
+
+
+@st.composite
+def nearly(draw: st.DrawFn, usual: str) -> str | None:
+    """A day or an instant with some characters changed; now and then, null."""
+    if not draw(st.integers(0, 9)):
+        return None
+    text = list(usual)
+    for _ in range(draw(st.integers(0, 2))):
+        at = draw(st.integers(0, len(text) - 1))
+        text[at] = draw(st.sampled_from("0123456789-:TZtz+/_ .é"))
+    return "".join(text)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.data())
+def test_how_moments_are_usually_spelt_makes_no_difference(data: st.DataObject) -> None:
+    usual, dtype = data.draw(
+        st.sampled_from(
+            [
+                ("2026-11-20T06:10:00Z", "timestamp"),
+                ("0001-01-01T00:00:00Z", "timestamp"),
+                ("2024-02-29", "date"),
+                ("0000-01-01", "date"),
+            ]
+        )
+    )
+    values = data.draw(st.lists(nearly(usual), max_size=4))
+    found = read(values, dtype)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aatoolkit.typed._is_spelt", lambda *_: False)
+        assert read(values, dtype) == found
+
+
+def test_moments_are_read_from_the_middle_of_an_array() -> None:
+    usual, none = "2026-11-20T06:10:00Z", "0000-01-01T00:00:00Z"
+    place = Place()
+    place.rows = [range(2)]
+    place.scalars[STRING] = [(pa.array([usual, usual, none], pa.string()).slice(1), range(2))]
+    array, wrong = column(place, "timestamp", 2)
+    assert array.to_pylist() == [datetime(2026, 11, 20, 6, 10, tzinfo=UTC), None]
+    assert wrong.tolist() == [1]
