@@ -76,7 +76,8 @@ def _cells(column: pa.ChunkedArray, rows: pa.Array) -> pa.Array:
     found, start, at = [pa.array([], column.type)], 0, rows.to_numpy()
     for chunk in column.chunks:
         inside = at[(at >= start) & (at < start + len(chunk))]
-        found.append(chunk.take(pa.array(inside - start)))
+        if len(inside):
+            found.append(chunk.take(pa.array(inside - start)))
         start += len(chunk)
     return pa.concat_arrays(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
@@ -143,6 +144,24 @@ def test_what_turns_irregular_is_not_changed(
     body = json.dumps(rows)
     assert spelled(unshred(shred(body))) == spelled(rows)
     assert lanes.arrow
+
+
+@pytest.mark.parametrize("threads", [0, 1, 5])
+def test_it_goes_on_where_there_are_no_threads(
+    threads: int, lanes: Lanes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+    submit = ThreadPoolExecutor.submit
+
+    def limited(*given: Any) -> Any:
+        begun.append(1)
+        if len(begun) > threads:
+            raise RuntimeError("can't start new thread")
+        return submit(*given)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", limited)
+    assert spelled(unshred(shred(json.dumps(ROWS)))) == spelled(ROWS)
+    assert lanes.arrow > 10
 
 
 def test_fields_that_are_left_out_are_missing_and_not_null(lanes: Lanes) -> None:

@@ -111,8 +111,12 @@ class _Lane:
         """A part of the body in columns; the next ones are being read meanwhile."""
         for one in chain([span], islice(then, _AHEAD)):
             if one not in self._ahead:
-                self._ahead[one] = self._readers.submit(form.read, self._parts, one)
-        return self._ahead.pop(span).result()
+                try:
+                    self._ahead[one] = self._readers.submit(form.read, self._parts, one)
+                except RuntimeError:  # there is no thread to be had
+                    break
+        found = self._ahead.pop(span, None)
+        return form.read(self._parts, span) if found is None else found.result()
 
 
 @dataclass(frozen=True)
