@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@unhurried()
 def normalize(
     section: str | Section,
     answer: Payload | bytes | str | Mapping[str, Any] | list[Any],
@@ -101,18 +102,6 @@ def normalize(
     """
     check_backend(dtype_backend)
     declared = sections.get(section) if isinstance(section, str) else section
-    with unhurried():
-        return _normalized(declared, answer, strict, dtype_backend, options, envelope)
-
-
-def _normalized(
-    declared: Section,
-    answer: Any,
-    strict: bool,
-    dtype_backend: str,
-    options: ScopeOptions | None,
-    envelope: Collection[str],
-) -> Tables:
     payload = answer if isinstance(answer, Payload) else None
     grown = _grown(declared, answer)
     document = Spot.of(grown.place)

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -28,9 +29,9 @@ class Lanes:
         self.arrow = self.python = 0
         fill, take = native._Columns.fill, native._Lane.take
 
-        def filled(columns: Any, place: Any, array: Any, rows: Any) -> None:
+        def filled(columns: Any, place: Any, array: Any, *more: Any) -> None:
             self.arrow += array is columns.elements
-            fill(columns, place, array, rows)
+            fill(columns, place, array, *more)
 
         def taken(lane: Any, found: Any) -> None:
             self.python += 1
@@ -168,6 +169,31 @@ def test_fields_that_are_left_out_are_missing_and_not_null(lanes: Lanes) -> None
     rows = [{"a": n, **({"b": {"c": n, "d": [n]}} if n % 3 else {})} for n in range(60)]
     assert spelled(unshred(shred(json.dumps(rows)))) == spelled(rows)
     assert lanes.arrow > 10
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_some_fields_may_be_left_out_and_others_null(indent: int | None, lanes: Lanes) -> None:
+    rows = [
+        {
+            "id": "x" * 20,
+            "null": None if n % 3 else n,
+            "in": [{"gone": 1} if n % 2 else {}, {"gone": None if n > 198 else 2}],
+            **({"left": {"c": n, "null": None if n % 4 else 1.5}} if n % 5 else {}),
+        }
+        for n in range(200)
+    ]
+    assert spelled(unshred(shred(json.dumps(rows, indent=indent)))) == spelled(rows)
+    assert lanes.arrow > 10
+    assert lanes.python < 10, "but for the row that is both"
+
+
+def test_what_is_now_null_and_now_left_out_is_not_mixed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    lanes = Lanes(monkeypatch, chunk=1000)
+    rows: list[dict[str, Any]] = [{"id": n, "a": n, "in": {"a": n}} for n in range(300)]
+    del rows[200]["a"], rows[230]["a"], rows[231]["in"]["a"]
+    rows[201]["a"] = rows[260]["a"] = rows[261]["in"]["a"] = None
+    assert spelled(unshred(shred(json.dumps(rows)))) == spelled(rows)
+    assert lanes.arrow > lanes.python > 1
 
 
 @pytest.mark.parametrize("whole", [float, int])
@@ -333,6 +359,7 @@ PLAIN = st.dictionaries(
 @given(st.lists(PLAIN, max_size=4), st.sampled_from([(",", ":"), (", ", ": ")]), st.integers(2, 40))
 def test_bytes_tell_the_members(value: list[Any], signs: tuple[str, str], block: int) -> None:
     held = list(members(value))
+    keyed = {key: sum(one.get(key, 0) is None for one in value) for key in chain(*value)}
     text = json.dumps(value, separators=signs, ensure_ascii=False).encode() + b"  "
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("aatoolkit.strictjson.members._BLOCK", block)
@@ -340,6 +367,8 @@ def test_bytes_tell_the_members(value: list[Any], signs: tuple[str, str], block:
         # Text may look as if there were white space before a colon.
         assert told.count() in (len(held), None)
         assert told.integers() == sum(type(one) is int for one in held)
+        for key in keyed:
+            assert told.nulls(key) == keyed[key]
 
 
 def test_rows_or_columns_is_decided_by_chunks_of_both_lanes(lanes: Lanes) -> None:
@@ -349,6 +378,16 @@ def test_rows_or_columns_is_decided_by_chunks_of_both_lanes(lanes: Lanes) -> Non
     tables = shred(json.dumps(rows))
     assert spelled(unshred(tables)) == spelled(rows)
     assert any("{}" in name for name in tables), "most of them look like rows"
+
+
+def test_nulls_are_told_by_their_whole_key() -> None:
+    told = Members(b'{"a": null, "ba":null, "c" :null, "d": "null"}  ')
+    assert [told.nulls(key) for key in ("a", "ba", "long" * 99, "d")] == [
+        1,
+        1,
+        0,
+        0,
+    ]
 
 
 def test_white_space_before_a_colon_is_noticed() -> None:

@@ -5,7 +5,8 @@ any other field or kind of value, a key given twice, an integer beyond 64 bits o
 pair. What it lets pass is told by the bytes:
 
 * It makes the same of null and of a field that is missing. Either all fields are there, as the
-  number of keys in the bytes says, and each null is one; or no ``null`` is in the bytes.
+  number of keys in the bytes says, and each null is one; or those that are never null in the
+  bytes are missing as often as Arrow says null, and keys are as many less.
 * It makes floats of integers that stand among floats. Of the floats that are whole, none was
   written as an integer or all were, as the numbers in the bytes say.
 * It takes numbers that are not finite, and text that is no Unicode.
@@ -15,6 +16,7 @@ In any doubt a chunk goes by way of Python's values, as the first one did, and t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -191,14 +193,10 @@ class _Columns:
         self.elements = elements
         self._keys = self._integers = self._whole = 0
         self._is_wide = False
-        self._count(elements, False)
+        self._nulls: Counter[str] = Counter()
+        self._count(elements, None)
         members = Members(text)
-        keys = members.count()
-        if keys is None:
-            raise Doubt
-        self._is_sparse = keys < self._keys
-        if self._is_sparse and b"null" in text:
-            raise Doubt
+        self._missing = self._left_out(members)
         if self._whole:
             integers = members.integers()
             if integers == self._integers:
@@ -206,28 +204,41 @@ class _Columns:
             elif integers != self._integers + self._whole or self._is_wide:
                 raise Doubt
 
-    def _count(self, array: pa.Array, in_field: bool) -> None:
-        """Count the keys there may be, the integers after keys, and the floats that are whole."""
+    def _left_out(self, members: Members) -> set[str]:
+        """The keys of fields that are missing where Arrow says null."""
+        keys = members.count()
+        if keys == self._keys:
+            return set()
+        missing = {key for key in self._nulls if not members.nulls(key)}
+        if keys != self._keys - sum(self._nulls[key] for key in missing):
+            raise Doubt
+        return missing
+
+    def _count(self, array: pa.Array, field: str | None) -> None:
+        """Count keys there may be, nulls by key, integers after keys, and floats that are whole."""
         kind = array.type
+        if field is not None and array.null_count:
+            self._nulls[field] += array.null_count
         if pa.types.is_struct(kind):
             self._keys += (len(array) - array.null_count) * kind.num_fields
-            for inner in array.flatten():
-                self._count(inner, True)
+            objects = array.drop_null() if array.null_count else array
+            for inner, name in zip(objects.flatten(), kind.names, strict=True):
+                self._count(inner, name)
         elif pa.types.is_list(kind):
-            self._count(array.flatten(), False)
+            self._count(array.flatten(), None)
         elif pa.types.is_integer(kind):
-            self._integers += (len(array) - array.null_count) * in_field
+            self._integers += (len(array) - array.null_count) * (field is not None)
         elif pa.types.is_floating(kind):
             numbers = array.drop_null().to_numpy()
             whole = numbers[numbers == np.floor(numbers)]
             self._whole += len(whole)
             self._is_wide |= bool((np.abs(whole) >= _EXACT).any())
-            if not np.isfinite(numbers).all() or (len(whole) and not in_field):
+            if not np.isfinite(numbers).all() or (len(whole) and field is None):
                 raise Doubt
 
-    def fill(self, place: Place, array: pa.Array, rows: Rows) -> None:
+    def fill(self, place: Place, array: pa.Array, rows: Rows, key: str | None = None) -> None:
         """Put an array into a place that has its form, and what is below it below."""
-        if self._is_sparse and array.null_count:
+        if key in self._missing:
             array, rows = _valid(array, rows)
         place.rows.append(rows)
         kind = array.type
@@ -236,8 +247,9 @@ class _Columns:
         if pa.types.is_struct(kind) and place.record is not None:
             objects, rows = _valid(array, rows)
             place.record.rows.append(rows)
-            for inner, values in zip(place.record.fields.values(), objects.flatten(), strict=True):
-                self.fill(inner, values, rows)
+            fields = place.record.fields.items()
+            for (name, inner), values in zip(fields, objects.flatten(), strict=True):
+                self.fill(inner, values, rows, name)
         elif pa.types.is_list(kind) and place.items is not None:
             arrays, rows = _valid(array, rows)
             below = place.items.open(arrays.value_lengths().to_numpy(), rows)

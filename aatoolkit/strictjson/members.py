@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 import numpy as np
 
 from aatoolkit.strictjson.exact import MAX_DIGITS
 
-_QUOTE, _COLON, _BACKSLASH, _BRACKET, _MINUS, _POINT, _E, _SPACE, _ZERO = b'":\\[-.e 0'
+_QUOTE, _COLON, _BACKSLASH, _BRACKET, _MINUS, _POINT, _E, _SPACE, _ZERO, _N = b'":\\[-.e 0n'
 _BLOCK = 1 << 18
 _STRIDE = MAX_DIGITS // 16
 _ENDLESS = re.compile(rb"[0-9]{%d}" % (MAX_DIGITS + 1))
@@ -61,6 +62,25 @@ class Members:
     def integers(self) -> int:
         """How many are numbers with neither point nor exponent."""
         return sum(map(self._integers, self._colons))
+
+    def nulls(self, key: str) -> int:
+        """How many have this key, and are null."""
+        ends = self._null_ends
+        name = np.frombuffer(b'"' + key.encode(), np.uint8)
+        ends = ends[ends > len(name)]
+        before = self._codes[ends[:, None] + np.arange(-1 - len(name), -1)]
+        return int(np.count_nonzero((before == name).all(1)))
+
+    @cached_property
+    def _null_ends(self) -> _Places:
+        """The colons before null."""
+        found = [np.flatnonzero(colons) + start for start, colons in self._colons.items()]
+        colons = np.concatenate(found) if found else np.empty(0, np.intp)
+        values = colons + 1
+        while (spaces := _is_space(self._codes[values])).any():
+            values += spaces
+        ends: _Places = colons[self._codes[values] == _N]
+        return ends
 
     def _find(self, start: int) -> _Flags:
         """Which bytes of a block are colons after keys."""
