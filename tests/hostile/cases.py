@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from hostile.server import Script, Wire, chunked, head, one_by_one, replying, whole
+from hostile.server import SLACK, Script, Wire, chunked, head, one_by_one, replying, whole
 
 from aatoolkit import errors
 
@@ -92,7 +92,7 @@ def _too_large(*parts: bytes | Script) -> Case:
 def _late(*parts: bytes | Script, status: int | None = None) -> Case:
     facts = {"deadline": DEADLINE, "status": status}
     return Case(
-        replying(*parts), errors.DeadlineExceeded, facts, within=DEADLINE + 0.5, is_slow=True
+        replying(*parts), errors.DeadlineExceeded, facts, within=DEADLINE + SLACK, is_slow=True
     )
 
 
@@ -304,7 +304,7 @@ def _connections() -> Iterator[tuple[str, Case]]:
             replying(head("101 Switching Protocols", "Upgrade: websocket"), Wire.stall),
             errors.StatusError,
             {"status": 101},
-            within=1.0,
+            within=SLACK,
         ),
     )
 
@@ -454,7 +454,7 @@ def _contents() -> Iterator[tuple[str, Case]]:
         Case(
             replying(whole(b"[" + b"[]," * 349_000 + b"1]")),
             [[]] * 349_000 + [1],
-            within=3,
+            within=5,
             memory=60,
         ),
     )
@@ -617,7 +617,7 @@ def _timing() -> Iterator[tuple[str, Case]]:
         Case(
             replying(head("404 No"), lambda w: w.drip_for_ever(b" ")),
             errors.NotFound,
-            within=1.1,
+            within=DEADLINE + SLACK,
             is_slow=True,
         ),
     )
@@ -626,7 +626,7 @@ def _timing() -> Iterator[tuple[str, Case]]:
         Case(
             replying(head("401 No", "Content-Length: 9"), Wire.stall),
             errors.NotAuthorized,
-            within=1.1,
+            within=DEADLINE + SLACK,
             is_slow=True,
         ),
     )

@@ -14,6 +14,12 @@ from typing import Any
 PATIENCE = 20.0
 """How long a script may wait for anything, in seconds."""
 
+SLACK = 3.0
+"""How much later than it should a call may end where the machine is busy, in seconds.
+
+One that does not end by itself lasts as long as a script has patience.
+"""
+
 
 class Wire:
     """One connection, as a script sees it."""
