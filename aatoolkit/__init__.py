@@ -16,103 +16,76 @@ import importlib
 import sys
 from itertools import pairwise
 from pathlib import PurePath
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aatoolkit import errors, sections
-    from aatoolkit.availability import Availability, Cause, Status
-    from aatoolkit.client import Client, Project
-    from aatoolkit.collection import Collection
-    from aatoolkit.dataset import Dataset
-    from aatoolkit.entry import collect, demo, project
-    from aatoolkit.logical import logical_hash
-    from aatoolkit.normalize import normalize
-    from aatoolkit.parquet import read_metadata, read_parquet, rebuild
-    from aatoolkit.payload import Payload
-    from aatoolkit.scope import Scope, ScopeOptions
-    from aatoolkit.section import Column, Section, Table
-    from aatoolkit.shred import shred, unshred
-    from aatoolkit.study import Study
-    from aatoolkit.tables import Tables
-    from aatoolkit.tracked import concat
-    from aatoolkit.widgets import ScopePicker, SectionPicker
+    from aatoolkit import errors as errors
+    from aatoolkit import sections as sections
+    from aatoolkit.availability import Availability as Availability
+    from aatoolkit.availability import Cause as Cause
+    from aatoolkit.availability import Status as Status
+    from aatoolkit.client.client import Client as Client
+    from aatoolkit.client.collection import Collection as Collection
+    from aatoolkit.client.connect import collect as collect
+    from aatoolkit.client.connect import demo as demo
+    from aatoolkit.client.connect import project as project
+    from aatoolkit.client.dataset import Dataset as Dataset
+    from aatoolkit.client.project import Project as Project
+    from aatoolkit.display.widgets import ScopePicker as ScopePicker
+    from aatoolkit.display.widgets import SectionPicker as SectionPicker
+    from aatoolkit.frame.merge import concat as concat
+    from aatoolkit.frame.parquet import read_metadata as read_metadata
+    from aatoolkit.frame.parquet import read_parquet as read_parquet
+    from aatoolkit.frame.parquet import rebuild as rebuild
+    from aatoolkit.jsontree.arrow_tables import shred as shred
+    from aatoolkit.jsontree.arrow_tables import unshred as unshred
+    from aatoolkit.metadata.table_hash import logical_hash as logical_hash
+    from aatoolkit.normalizer.normalize import normalize as normalize
+    from aatoolkit.normalizer.tables import Tables as Tables
+    from aatoolkit.payload import Payload as Payload
+    from aatoolkit.scope import Scope as Scope
+    from aatoolkit.scope import ScopeOptions as ScopeOptions
+    from aatoolkit.sections import Column as Column
+    from aatoolkit.sections import Section as Section
+    from aatoolkit.sections import Table as Table
+    from aatoolkit.study import Study as Study
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Availability": "availability",
-    "Cause": "availability",
-    "Client": "client",
-    "Collection": "collection",
-    "Column": "section",
-    "Dataset": "dataset",
-    "Payload": "payload",
-    "Project": "client",
-    "Scope": "scope",
-    "ScopeOptions": "scope",
-    "ScopePicker": "widgets",
-    "Section": "section",
-    "SectionPicker": "widgets",
-    "Status": "availability",
-    "Study": "study",
-    "Table": "section",
-    "Tables": "tables",
-    "collect": "entry",
-    "concat": "tracked",
-    "demo": "entry",
-    "errors": "",
-    "logical_hash": "logical",
-    "normalize": "normalize",
-    "project": "entry",
-    "read_metadata": "parquet",
-    "read_parquet": "parquet",
-    "rebuild": "parquet",
-    "sections": "",
-    "shred": "shred",
-    "unshred": "shred",
+    "": ("errors", "sections"),
+    "availability": ("Availability", "Cause", "Status"),
+    "client.client": ("Client",),
+    "client.collection": ("Collection",),
+    "client.connect": ("collect", "demo", "project"),
+    "client.dataset": ("Dataset",),
+    "client.project": ("Project",),
+    "display.widgets": ("ScopePicker", "SectionPicker"),
+    "frame.merge": ("concat",),
+    "frame.parquet": ("read_metadata", "read_parquet", "rebuild"),
+    "jsontree.arrow_tables": ("shred", "unshred"),
+    "metadata.table_hash": ("logical_hash",),
+    "normalizer.normalize": ("normalize",),
+    "normalizer.tables": ("Tables",),
+    "payload": ("Payload",),
+    "scope": ("Scope", "ScopeOptions"),
+    "sections": ("Column", "Section", "Table"),
+    "study": ("Study",),
 }
-"""The public names and the module each lives in; loaded when first used."""
+"""The public names by the module that each is imported from when it is first used.
 
-__all__ = [
-    "Availability",
-    "Cause",
-    "Client",
-    "Collection",
-    "Column",
-    "Dataset",
-    "Payload",
-    "Project",
-    "Scope",
-    "ScopeOptions",
-    "ScopePicker",
-    "Section",
-    "SectionPicker",
-    "Status",
-    "Study",
-    "Table",
-    "Tables",
-    "__version__",
-    "collect",
-    "concat",
-    "demo",
-    "errors",
-    "logical_hash",
-    "normalize",
-    "project",
-    "read_metadata",
-    "read_parquet",
-    "rebuild",
-    "sections",
-    "shred",
-    "unshred",
-]
+Type checkers read them above; the tests hold the two lists together.
+"""
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted([*_HOME_OF, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _HOME_OF:
         raise AttributeError(f"module 'aatoolkit' has no attribute {name!r}")
-    home = _HOMES[name]
+    home = _HOME_OF[name]
     module = importlib.import_module(f"aatoolkit.{home or name}")
     found = getattr(module, name) if home else module
     globals()[name] = found
@@ -125,12 +98,12 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext aatoolkit``: frames say what was not measured; keys complete in a dataset."""
-    importlib.import_module("aatoolkit.notebook").load(shell)
+    importlib.import_module("aatoolkit.display.ipython").load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """``%unload_ext aatoolkit``: frames are shown as pandas shows them."""
-    importlib.import_module("aatoolkit.notebook").unload(shell)
+    importlib.import_module("aatoolkit.display.ipython").unload(shell)
 
 
 def _is_command() -> bool:
@@ -139,15 +112,6 @@ def _is_command() -> bool:
     return program == "aatoolkit" or (
         program == "-m" and ("-m", "aatoolkit") in pairwise(sys.orig_argv)
     )
-
-
-class _Package(ModuleType):
-    """The package: a module does not hide the public function of the same name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if isinstance(value, ModuleType) and _HOMES.get(name) == name:
-            value = getattr(value, name)
-        super().__setattr__(name, value)
 
 
 class _Door:
@@ -164,10 +128,8 @@ class _Door:
 
     @staticmethod
     def _behind() -> Any:
-        return importlib.import_module("aatoolkit.accessor").Accessor
+        return importlib.import_module("aatoolkit.frame.accessor").Accessor
 
-
-sys.modules[__name__].__class__ = _Package
 
 # The command line holds no frames of a user's: it does without the accessor, and so starts
 # without waiting for pandas.

@@ -9,9 +9,9 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
-from aatoolkit import strictjson
+from aatoolkit._util.text import markup
+from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
-from aatoolkit.text import markup
 
 NO_CONTENT = frozenset({202, 204, 205})
 """The statuses of answers that may come without a body."""
@@ -95,7 +95,7 @@ class Payload:
         if self.status in NO_CONTENT and not self.body:
             return None
         facts = {"url": self.url, "status": self.status}
-        return strictjson.decode(self.body, section=self.section, scope=self.scope, **facts)
+        return decode.decode(self.body, section=self.section, scope=self.scope, **facts)
 
     @property
     def origin(self) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
+from aatoolkit._util.text import clipped, code, markup, visible
 from aatoolkit.errors import ScopeError
-from aatoolkit.text import clipped, code, markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aatoolkit import Payload, Scope, errors, strictjson
+from aatoolkit import Payload, Scope, errors
+from aatoolkit.jsontree import decode
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -100,7 +101,7 @@ REFUSED = {
 @pytest.mark.parametrize(("body", "problem"), REFUSED.values(), ids=REFUSED)
 def test_what_is_not_one_document_is_refused(body: bytes, problem: str) -> None:
     with pytest.raises(errors.DecodeError) as caught:
-        strictjson.decode(body)
+        decode.decode(body)
     assert caught.value.problem == problem
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
@@ -120,7 +121,7 @@ ACCEPTED = {
 
 @pytest.mark.parametrize(("body", "value"), ACCEPTED.values(), ids=ACCEPTED)
 def test_what_is_one_document_is_read_exactly(body: bytes, value: Any) -> None:
-    assert strictjson.decode(body) == value
+    assert decode.decode(body) == value
 
 
 JSON = st.recursive(
@@ -136,7 +137,7 @@ JSON = st.recursive(
 
 @given(JSON, st.booleans())
 def test_every_document_is_read_back(value: Any, escaped: bool) -> None:
-    assert strictjson.decode(json.dumps(value, ensure_ascii=escaped).encode()) == value
+    assert decode.decode(json.dumps(value, ensure_ascii=escaped).encode()) == value
 
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), JSON, min_size=1), st.data())
@@ -144,18 +145,18 @@ def test_every_beginning_of_a_document_is_truncated(value: Any, data: st.DataObj
     whole = json.dumps(value)
     cut = data.draw(st.integers(1, len(whole) - 1))
     with pytest.raises(errors.DecodeError) as caught:
-        strictjson.decode(whole[:cut].encode())
+        decode.decode(whole[:cut].encode())
     assert caught.value.problem == "truncated"
 
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_read_or_refused_and_shown_safely(body: bytes) -> None:
     with suppress(errors.DecodeError):
-        strictjson.decode(body)
-    shown = strictjson.excerpt(body)
+        decode.decode(body)
+    shown = decode.excerpt(body)
     assert len(shown) <= 200
     assert shown.isprintable()
 
 
 def test_an_excerpt_neither_steers_a_terminal_nor_turns_text_around() -> None:
-    assert strictjson.excerpt("\x1b[2J\u202eevil\x00".encode()) == r"\x1b[2J\u202eevil\x00"
+    assert decode.excerpt("\x1b[2J\u202eevil\x00".encode()) == r"\x1b[2J\u202eevil\x00"

@@ -39,7 +39,7 @@ def python(code: str, *arguments: str) -> str:
 
 def test_the_public_names_are_sorted_complete_and_there() -> None:
     assert aa.__all__ == sorted(aa.__all__)
-    assert {*aa.__all__} == {*aa._HOMES, "__version__"}
+    assert {*aa.__all__} == {*aa._HOME_OF, "__version__"}
     for name in aa.__all__:
         assert getattr(aa, name) is not None
 
@@ -49,7 +49,7 @@ def test_dir_shows_the_public_names_and_nothing_else() -> None:
 
 
 def test_a_public_name_is_where_it_says_it_is() -> None:
-    for name, home in aa._HOMES.items():
+    for name, home in aa._HOME_OF.items():
         module = importlib.import_module(f"aatoolkit.{home or name}")
         assert getattr(aa, name) is (getattr(module, name) if home else module)
 

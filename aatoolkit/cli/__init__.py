@@ -20,8 +20,8 @@ from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
 from aatoolkit.scope import FILTERS, Scope
 
 if TYPE_CHECKING:
-    from aatoolkit.client import Client
-    from aatoolkit.projects import Project
+    from aatoolkit.client.client import Client
+    from aatoolkit.client.project import Project
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +76,7 @@ def _asked_scope(asked: argparse.Namespace) -> Scope:
 
 
 def _client(asked: argparse.Namespace, **more: Any) -> Client:
-    from aatoolkit.client import Client
+    from aatoolkit.client.client import Client
 
     token = _token(asked.token_file)
     return Client(asked.base_url, token, cache=not asked.no_cache, offline=asked.offline, **more)
@@ -98,7 +98,7 @@ def _token(file: Path | None) -> str | None:
 
 def _demo(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report
-    from aatoolkit.entry import demo
+    from aatoolkit.client.connect import demo
 
     scope = _asked_scope(asked)
     note("starting the embedded service on synthetic data")
@@ -154,8 +154,8 @@ def _collect(asked: argparse.Namespace) -> int:
 
 
 def _cache(asked: argparse.Namespace) -> int:
+    from aatoolkit._util.hosts import canonical_host
     from aatoolkit.cli import report
-    from aatoolkit.hosts import canonical_host
     from aatoolkit.http import cache_info, clear_cache
 
     if asked.action == "info":

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from aatoolkit import __version__, settings
+from aatoolkit import __version__
+from aatoolkit.client import settings
 from aatoolkit.errors import AAToolkitError
 
 _CORE = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
@@ -86,7 +87,7 @@ def _cache() -> Finding:
 
 
 def _connection(base_url: str | None, token: str | None, host: str | None) -> Iterator[Finding]:
-    from aatoolkit.client import Client
+    from aatoolkit.client.client import Client
 
     try:
         base = settings.find_base_url(base_url)

@@ -9,22 +9,22 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.text import visible
 from aatoolkit.errors import ScopeError
-from aatoolkit.text import visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from aatoolkit.cli.doctor import Finding
-    from aatoolkit.dataset import Dataset
+    from aatoolkit.client.dataset import Dataset
     from aatoolkit.http import CacheInfo
+    from aatoolkit.normalizer.tables import Tables
     from aatoolkit.scope import Scope, ScopeOptions
-    from aatoolkit.tables import Tables
 
 
 def export(dataset: Dataset, folder: Path, json: bool) -> int:
     """Write every table as Parquet, print what was read, say where; 1 if a section failed."""
-    from aatoolkit.parquet import write_tables
+    from aatoolkit.frame.parquet import write_tables
 
     written = [path for tables in dataset.values() for path in write_tables(tables, folder)]
     summary = dataset.summary
@@ -61,7 +61,7 @@ def page(dataset: Dataset, path: Path, json: bool) -> int:
 
 def collected(datasets: Iterable[tuple[str, Scope, Dataset]], folder: Path, json: bool) -> int:
     """Write the tables of each host as they come in, say how many; 1 if an answer failed."""
-    from aatoolkit.parquet import write_tables
+    from aatoolkit.frame.parquet import write_tables
 
     told: list[dict[str, Any]] = []
     for host, _, dataset in datasets:
@@ -129,7 +129,7 @@ def table(tables: Tables, name: str | None, *, json: bool, csv: bool, out: Path 
         )
     frame = tables[name]
     if out is not None:
-        from aatoolkit.parquet import write_parquet
+        from aatoolkit.frame.parquet import write_parquet
 
         _note(f"{len(frame)} rows of {name} are in {write_parquet(frame, out)}")
     elif json:
@@ -216,7 +216,7 @@ def _flat(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _availability(frame: pd.DataFrame) -> Any:
-    from aatoolkit.accessor import Accessor
+    from aatoolkit.frame.accessor import Accessor
 
     return jsonlib.loads(Accessor(frame).availability.to_json(orient="index"))
 

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.text import visible
 from aatoolkit.cli import report
 from aatoolkit.errors import AAToolkitError, StudyError
 from aatoolkit.study import Record, Study
 from aatoolkit.study.diff import frames
-from aatoolkit.study.places import STUDY
-from aatoolkit.text import visible
+from aatoolkit.study.storage import STUDY
 
 if TYPE_CHECKING:
-    from aatoolkit.projects import Project
+    from aatoolkit.client.project import Project
     from aatoolkit.scope import Scope
 
 Note = Callable[[str], None]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from aatoolkit.http.address import BaseUrl
+from aatoolkit.http.cache_admin import CacheInfo, cache_info, clear_cache
+from aatoolkit.http.cache_dir import default_folder
 from aatoolkit.http.fetcher import MAX_BODY, Fetcher
-from aatoolkit.http.place import default_folder
 from aatoolkit.http.secret import Secret
-from aatoolkit.http.upkeep import CacheInfo, cache_info, clear_cache
 
 __all__ = [
     "MAX_BODY",

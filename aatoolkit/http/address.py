@@ -6,8 +6,8 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from aatoolkit._util.hosts import canonical_name
 from aatoolkit.errors import ConfigurationError
-from aatoolkit.hosts import canonical_name
 
 _PORTS = {"http": 80, "https": 443}
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from aatoolkit.errors import CacheWarning
-from aatoolkit.http.place import FILE_NAME, make_private
+from aatoolkit.http.cache_dir import FILE_NAME, make_private
 
 T = TypeVar("T")
 Action = Callable[[sqlite3.Connection], T]

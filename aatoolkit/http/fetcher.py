@@ -14,13 +14,13 @@ import requests
 
 from aatoolkit import errors
 from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.call import pause
-from aatoolkit.http.flight import Flights
-from aatoolkit.http.place import default_folder
+from aatoolkit.http.cache_backend import ANONYMOUS, CACHE_SIZE, AnswerCache, Kept
+from aatoolkit.http.cache_dir import default_folder
+from aatoolkit.http.deadline import pause
 from aatoolkit.http.retry import Retry
 from aatoolkit.http.secret import Secret
 from aatoolkit.http.session import EMPTY, open_session, question_key, send
-from aatoolkit.http.store import ANONYMOUS, CACHE_SIZE, AnswerCache, Kept
+from aatoolkit.http.single_flight import Flights
 from aatoolkit.http.transport import Answer
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from aatoolkit.errors import DecodeError, FetchError, StatusError
-from aatoolkit.http.call import pause
+from aatoolkit.http.deadline import pause
 
 T = TypeVar("T")
 

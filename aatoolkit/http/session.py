@@ -14,9 +14,9 @@ from requests.auth import AuthBase
 from requests_cache import NEVER_EXPIRE, CachedSession
 
 from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.place import VERSION
+from aatoolkit.http.cache_backend import AnswerCache
+from aatoolkit.http.cache_dir import VERSION
 from aatoolkit.http.secret import Secret
-from aatoolkit.http.store import AnswerCache
 from aatoolkit.http.transport import Transport
 
 FINAL = (200, 203)

@@ -20,16 +20,16 @@ from requests.structures import CaseInsensitiveDict
 from requests.utils import select_proxy
 
 from aatoolkit import errors
+from aatoolkit.availability.detect import tells
 from aatoolkit.http.address import BaseUrl
 from aatoolkit.http.body import PIECE, read_body
-from aatoolkit.http.call import HEAD, Call
-from aatoolkit.http.decode import ANSWERS, is_passing, judge, retry_after
-from aatoolkit.http.mishap import LATE, Mishap, NoBundle, UnfitProxy, let_go, mishap
+from aatoolkit.http.deadline import HEAD, Call
+from aatoolkit.http.error_mapping import LATE, Mishap, NoBundle, UnfitProxy, let_go, mishap
+from aatoolkit.http.response import ANSWERS, is_passing, judge, retry_after
 from aatoolkit.http.retry import Failure, may_pass
 from aatoolkit.http.secret import Secret
-from aatoolkit.http.wire import POOLS, tls_context
-from aatoolkit.recognise import tells
-from aatoolkit.strictjson import excerpt
+from aatoolkit.http.sockets import POOLS, tls_context
+from aatoolkit.jsontree.decode import excerpt
 
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
 """The response headers that anything above sees, beside those that speak of availability."""

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.text import markup, visible
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, StudyError
-from aatoolkit.metadata import metadata_of
+from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.study.frame_diff import key_of, pairs, stacked
 from aatoolkit.study.record import Record
-from aatoolkit.study.tidy import key_of, pairs, stacked
-from aatoolkit.text import markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.dataset import Dataset
-    from aatoolkit.study.contents import Contents
-from aatoolkit.tables import Tables
+    from aatoolkit.client.dataset import Dataset
+    from aatoolkit.study.reader import Contents
+from aatoolkit.normalizer.tables import Tables
 
 ABOUT = ("host", "section", "scope")
 _PARTS = {
@@ -176,7 +176,7 @@ def _changes(
 
 def _read(tables: Callable[[Record], Dataset], record: Record) -> Dataset:
     """The tables of an answer; none of one that is an error."""
-    from aatoolkit.dataset import Dataset
+    from aatoolkit.client.dataset import Dataset
 
     try:
         with warnings.catch_warnings():

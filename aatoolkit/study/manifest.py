@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from aatoolkit._util.files import write_whole
 from aatoolkit.errors import NotWritten, StudyError
-from aatoolkit.files import write_whole
-from aatoolkit.study.places import MANIFEST, SEAL, TABLES, answer_name
 from aatoolkit.study.record import Record
+from aatoolkit.study.storage import MANIFEST, SEAL, TABLES, answer_name
 
 MAX_LINE = 1 << 20
 MAX_RECORDS = 100_000

@@ -6,8 +6,8 @@ import io
 import zipfile
 from pathlib import Path
 
-from aatoolkit.files import write_whole
-from aatoolkit.study.places import Place
+from aatoolkit._util.files import write_whole
+from aatoolkit.study.storage import Place
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _PLAIN_FILE = 0o100644 << 16

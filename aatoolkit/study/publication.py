@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.errors import AAToolkitWarning, ExportError, FetchError, PayloadError, ScopeError
-from aatoolkit.publish import About, Failure, publish
+from aatoolkit.study.publish import About, Failure, publish
 
 if TYPE_CHECKING:
-    from aatoolkit.study.contents import Contents
-    from aatoolkit.tables import Tables
+    from aatoolkit.normalizer.tables import Tables
+    from aatoolkit.study.reader import Contents
 
 
 def publish_study(study: Contents, out: Path, licence: str | None, **choices: Any) -> Path:

@@ -11,12 +11,13 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from aatoolkit import errors, strictjson
+from aatoolkit import errors
+from aatoolkit._util.hosts import canonical_host
+from aatoolkit._util.text import visible
 from aatoolkit.errors import AAToolkitError, FetchError, StudyError
-from aatoolkit.hosts import canonical_host
+from aatoolkit.jsontree import decode
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
-from aatoolkit.text import visible
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -238,7 +239,7 @@ class Record:
             If it is not a line as this version writes them.
         """
         try:
-            body = strictjson.decode(line)
+            body = decode.decode(line)
             record = cls._read(body)
             told = record.dumps() == line
         except (AAToolkitError, KeyError, TypeError, ValueError, AttributeError):

@@ -11,7 +11,7 @@ from aatoolkit.study.record import Record, question
 
 if TYPE_CHECKING:
     from aatoolkit.scope import Scope
-    from aatoolkit.study.contents import Contents
+    from aatoolkit.study.reader import Contents
 
 
 class Replay:

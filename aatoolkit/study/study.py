@@ -9,16 +9,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from aatoolkit.client import Client
+from aatoolkit._util.files import sweep, write_whole
+from aatoolkit._util.hosts import canonical_host
+from aatoolkit._util.text import code, visible
+from aatoolkit.client.client import Client
+from aatoolkit.client.project import Project
 from aatoolkit.errors import (
     StudyError,
 )
-from aatoolkit.files import sweep, write_whole
-from aatoolkit.hosts import canonical_host
-from aatoolkit.projects import Project
-from aatoolkit.study.contents import FORMAT, VERSION, Contents
+from aatoolkit.study.checksums import sums, write_tables
 from aatoolkit.study.manifest import Writer, digest
-from aatoolkit.study.places import (
+from aatoolkit.study.reader import FORMAT, VERSION, Contents
+from aatoolkit.study.record import canonical
+from aatoolkit.study.recorder import Recorder, versions
+from aatoolkit.study.replay import Replay
+from aatoolkit.study.storage import (
     ANSWERS,
     MANIFEST,
     SEAL,
@@ -30,11 +35,6 @@ from aatoolkit.study.places import (
     is_ours,
     open_place,
 )
-from aatoolkit.study.record import canonical
-from aatoolkit.study.recorder import Recorder, versions
-from aatoolkit.study.replay import Replay
-from aatoolkit.study.seal import sums, write_tables
-from aatoolkit.text import code, visible
 
 Source = TypeVar("Source", Project, Client)
 

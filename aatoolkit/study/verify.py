@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit import sections
+from aatoolkit._util.text import code, markup, visible
 from aatoolkit.errors import ScopeError, StudyError
+from aatoolkit.study.checksums import Hashes, read_sums, read_tables, sums
 from aatoolkit.study.manifest import digest, read_lines
-from aatoolkit.study.places import (
+from aatoolkit.study.record import Record
+from aatoolkit.study.storage import (
     ANSWERS,
     MANIFEST,
     SEAL,
@@ -23,9 +26,6 @@ from aatoolkit.study.places import (
     is_answer,
     is_ours,
 )
-from aatoolkit.study.record import Record
-from aatoolkit.study.seal import Hashes, read_sums, read_tables, sums
-from aatoolkit.text import code, markup, visible
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -136,7 +136,7 @@ def seconds(ask: Callable[[Question], Any], asked: Iterable[Question], workers: 
 
 def hit_to_frames(folder: Path, base: str, repeats: int) -> None:
     """A kept answer of 1 MB, as every DataFrame of its section."""
-    from aatoolkit.http.store import AnswerCache
+    from aatoolkit.http.cache_backend import AnswerCache
 
     body = answers.answer(10**6)
     client = aa.Client(base, TOKEN, cache=folder / "hit")

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.metadata import ATTRIBUTE, ColumnMetadata, FrameMetadata, Source, attach
+from aatoolkit.metadata.attrs import ATTRIBUTE, ColumnMetadata, FrameMetadata, Source, attach
 
 COLUMNS, ROWS, ROUNDS = 200, 2_000, 41
 LIMIT = 1.3

@@ -50,7 +50,7 @@ def floor(body: bytes) -> Any:
 
 
 def shred(body: bytes) -> Any:
-    from aatoolkit.shred import shred
+    from aatoolkit.jsontree.arrow_tables import shred
 
     return shred(body)
 

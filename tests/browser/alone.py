@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import aatoolkit.widgets.picker as home
+import aatoolkit.display.widgets.picker as home
 
 MODULE, STYLE = (Path(home.__file__).with_name(f"picker.{kind}") for kind in ("js", "css"))
 

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aatoolkit import errors
-from aatoolkit.hosts import canonical_host
+from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, Secret
-from aatoolkit.strictjson import excerpt
+from aatoolkit.jsontree.decode import excerpt
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
 PIECES = st.sampled_from(

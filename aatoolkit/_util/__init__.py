@@ -1,0 +1,5 @@
+"""Small helpers that know nothing of analytics.
+
+``text`` makes text from elsewhere safe to show, ``hosts`` gives a host name its canonical form,
+``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads.
+"""

@@ -1,0 +1,188 @@
+"""The walk through an answer's objects, outside lists of records, from the envelope inwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability.detect import (
+    counts,
+    fields,
+    footnotes,
+    keys,
+    notices,
+    roles,
+    statements,
+)
+from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.maps import (
+    abilities,
+    denied,
+    engine_lists,
+    failures,
+    named_list,
+    named_map,
+)
+from aatoolkit.availability.detect.parts import explained
+from aatoolkit.availability.detect.phrases import STRONG
+from aatoolkit.availability.detect.words import tokens, understand
+from aatoolkit.jsontree.vectors import step
+
+_DEEPEST = 12
+_WAITING = ("forbidden", "error", "pending", "not_run")
+"""Words that a business thing may well say of itself; they count where nothing was measured."""
+
+
+def walk(answer: Answer) -> None:
+    """Read what the objects of an answer say."""
+    if isinstance(answer.document, dict):
+        _envelope(answer, answer.document, "$", "", 0)
+    notices.hear(answer)
+
+
+def _envelope(answer: Answer, given: dict[str, Any], path: str, pattern: str, depth: int) -> None:
+    """An object that speaks for the whole answer: the answer itself, or its metadata."""
+    spoken = fields.siblings(answer, given, path, pattern)
+    for name, value in given.items():
+        at, below = path + step(name), f"{pattern}.{name}" if pattern else name
+        # An annotation is called by what follows its namespace: ``@odata.partial``.
+        key = name.rpartition(".")[2] if name.startswith("@") else name
+        if name in spoken or roles.is_echo(key):
+            continue
+        if footnotes.read(answer, key, value, at):
+            continue
+        if (lost := counts.loss(key, value)) is not None:
+            answer.add("section", None, lost, at, "count", value)
+        elif isinstance(value, bool):
+            _flag(answer, key, value, at, given)
+        elif isinstance(value, str):
+            _text(answer, key, value, at, given)
+        elif isinstance(value, dict):
+            _object(answer, key, value, at, below, given, depth)
+        elif isinstance(value, list) or value is None:
+            _list(answer, key, value or [], at, given)
+
+
+def _object(
+    answer: Answer,
+    key: str,
+    value: dict[str, Any],
+    at: str,
+    below: str,
+    given: Mapping[str, Any],
+    depth: int,
+) -> None:
+    if keys.subject(key) and statements.read(answer, key, value, (None, at), given):
+        return
+    if notices.read(answer, key, value, at) or named_map(answer, key, value, at):
+        return
+    if _counted(answer, key, value, at) or _work(answer, key, value, at):
+        return
+    if keys.is_ability(key) and abilities(answer, key, value, at):
+        return
+    if roles.speaks_of(key) == "engine" and engine_lists(answer, value, at):
+        return
+    if roles.is_right(key) and value.get(answer.section or "") is False and not answer.measured:
+        state = Availability(Status.UNAVAILABLE, Cause.WITHHELD)
+        answer.add("section", None, state, at + step(answer.section or ""), "flag", value)
+        return
+    shared = any(place.startswith(f"{at.removeprefix('$.')}.") for place in answer.envelope)
+    if depth < _DEEPEST and (roles.is_holder(key) or roles.is_wrapper(key) or shared):
+        inner = below if roles.is_wrapper(key) else ""
+        _envelope(answer, value, at, inner, depth + 1)
+    else:
+        fields.read(answer, key, value, at, below, given)
+
+
+def _counted(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
+    """A part and a whole under a key about data; whether that is what it is."""
+    state = counts.coverage(key, value, listed=at.count(".") > 1 and counts.is_data(key))
+    if state is not None:
+        answer.add("section", None, state, at, "count", value)
+    return state is not None
+
+
+def _work(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
+    """The state of the work an answer comes from, where the answer itself is empty."""
+    if not roles.is_process(key) or answer.has_section:
+        return False
+    for name, item in value.items():
+        if isinstance(item, dict) and roles.is_stage(name):
+            return _work(answer, key, item, at + step(name))
+        known = understand(item) if isinstance(item, str) and roles.is_stage(name) else None
+        sure = known and known.strength >= STRONG and roles.is_of_data(key)
+        if known and known.canonical != "available" and (answer.is_bare or sure):
+            state = answer.weighed(explained(known.availability, value))
+            answer.add("section", None, state, at + step(name), "status", item)
+            return True
+    return False
+
+
+def _flag(answer: Answer, key: str, value: bool, at: str, given: Mapping[str, Any]) -> None:
+    state = keys.flag(key, value)
+    if state is None or (state.status == Status.AVAILABLE and not keys.is_claim(key)):
+        return
+    if state.cause == Cause.WITHHELD and answer.measured:
+        return
+    if value and keys.is_soft(key) and not (answer.is_listing or answer.is_bare):
+        return
+    state = answer.weighed(explained(state, given))
+    answer.add("section", None, state, at, "flag", value)
+
+
+def _text(answer: Answer, key: str, value: str, at: str, given: Mapping[str, Any]) -> None:
+    if notices.read(answer, key, value, at):
+        return
+    if keys.subject(key) and statements.read(answer, key, value, (None, at), given):
+        return
+    known = understand(value)
+    ending = keys.suffix(key)
+    if known and roles.is_stage(key):
+        alone = len(tokens(key)) == 1 and known.canonical != "not_run"
+        waiting = known.canonical in _WAITING and (alone or answer.is_bare)
+        if waiting and not answer.measured and not answer.has_section:
+            state = explained(known.availability, given)
+            answer.add("section", None, state, at, "status", value)
+    elif roles.is_message(key) and answer.is_bare:
+        answer.prose.append((value, at, value))
+    elif known and at.removeprefix("$.") in answer.envelope and known.canonical != "available":
+        state = answer.weighed(explained(known.availability, given))
+        answer.add("section", None, state, at, "envelope", value)
+    elif ending and ending[1] == "reason":
+        notices.named_reason(answer, key, value, at)
+
+
+def _list(answer: Answer, key: str, value: list[Any], at: str, given: Mapping[str, Any]) -> None:
+    if not value:
+        _source(answer, key, at)
+    elif (
+        notices.read(answer, key, value, at)
+        or denied(answer, key, value, at)
+        or (_is_counterpart(key, given) and engine_lists(answer, {key: value}, at, paired=True))
+        or failures(answer, key, value, at)
+        or named_list(answer, key, value, at)
+    ):
+        return
+    elif keys.subject(key):
+        statements.read(answer, key, value, (None, at), given)
+    elif tokens(key)[:1] == ("sampling",) and all(isinstance(item, dict) for item in value):
+        answer.add("section", None, Availability(Status.PARTIAL), at, "sampling", value)
+
+
+def _is_counterpart(key: str, given: Mapping[str, Any]) -> bool:
+    """Whether a list of engines stands beside one of those that could not report."""
+    others = (name for name in given if name != key and roles.speaks_of(name) == "engine")
+    return roles.speaks_of(key) == "engine" and any(map(keys.denial, others))
+
+
+def _source(answer: Answer, key: str, at: str) -> None:
+    """No source of data, where the answer measured nothing: it is not connected."""
+    parts = {*tokens(key)}
+    bare = parts & {"integrations", "connections", "connectors"}
+    told = parts & {"available", "active", "connected", "linked", "configured", "data"}
+    if not roles.is_source(key) or not (bare or told) or answer.measured:
+        return
+    if not any(signal.rule == "source" for signal in answer.found):
+        state = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED)
+        answer.add("section", None, state, at, "source", None)

@@ -1,0 +1,200 @@
+"""Rows: inside lists of records only what speaks of data by name, or with evidence, is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from aatoolkit.availability import Availability, Status
+from aatoolkit.availability.detect import codes, footnotes, keys, roles
+from aatoolkit.availability.detect.answer import MOST_FIELDS, Answer, weighed
+from aatoolkit.availability.detect.fields import measures, sibling_state
+from aatoolkit.availability.detect.parts import state_in, words_in
+from aatoolkit.availability.detect.phrases import STRONG
+from aatoolkit.availability.detect.records import Records
+from aatoolkit.availability.detect.words import best, is_code, understand
+from aatoolkit.jsontree.paths import Each, Field
+
+_EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
+
+
+def walk(answer: Answer) -> None:
+    """Read what the records of every list say of their own data."""
+    for steps, vector in answer.vectors:
+        listed = len(steps) > 0 and isinstance(steps[-1], Each)
+        names = [step.name for step in steps if isinstance(step, Field)]
+        if not listed or not len(vector) or any(map(is_spoken_for, names)):
+            continue
+        if vector.path(0).rpartition("[")[0] not in answer.spoken:
+            _read(Records(answer, vector))
+
+
+def is_spoken_for(name: str) -> bool:
+    """Whether a list is a statement, or notices, which are read elsewhere."""
+    return (
+        keys.subject(name) > 0
+        or roles.is_note(name)
+        or roles.is_notice(name)
+        or keys.denial(name) is not None
+        or name in ("errors", "error")
+    )
+
+
+def _read(records: Records) -> None:
+    """Read each field by the first rule that fits its name and its values."""
+    if len(records.names) > MOST_FIELDS:
+        return
+    folded = {roles.fold(name): name for name in records.names}
+    for name in records.names:
+        kinds = records.rows.field(name).kinds
+        said = keys.suffix(name)
+        beside = folded.get(said[0]) if said else None
+        if bool in kinds and (says := _flag(records, name)):
+            _flags(records, name, says)
+        elif bool in kinds and any(keys.flag_of_nothing(name, flag) for flag in (True, False)):
+            _flags_of_nothing(records, name)
+        elif str in kinds and _is_status(records, name):
+            for at, _, state in records.telling(name, str, codes.observed):
+                records.add(name, at, state, "row code")
+        elif keys.is_absence(name) and kinds & {dict, list}:
+            _absences(records, name)
+        elif said and beside and beside != name and kinds & {bool, str}:
+            _cells(records, name, said[1], beside)
+        elif kinds & {str, int} and roles.is_footnotes(name) and records.answer.footnotes:
+            _marked(records, name)
+        elif str in kinds and roles.is_reason(name):
+            _reasons(records, name)
+        elif kinds & {str, list} and keys.may_be_row_word(name):
+            _words(records, name)
+        elif str in kinds and kinds & {int, float}:
+            for at, _, state in records.telling(name, str, codes.instead_of_number):
+                records.add(name, at, state, "sign", name)
+        if dict in kinds and not keys.is_absence(name):
+            _wrapped(records, name)
+
+
+def _flag(records: Records, name: str) -> Callable[[bool], Availability | None] | None:
+    """What tells the meaning of a flag that needs no evidence beside it."""
+    if keys.is_row_flag(name):
+        return partial(keys.flag, name)
+    dated = records.are_dated and any(keys.series_flag(name, flag) for flag in (True, False))
+    return partial(keys.series_flag, name) if dated else None
+
+
+def _flags(records: Records, name: str, says: Callable[[bool], Availability | None]) -> None:
+    for at, _, state in records.telling(name, bool, says):
+        records.add(name, at, state, "row flag")
+
+
+def _flags_of_nothing(records: Records, name: str) -> None:
+    """Flags that deny what is not there: believed if no denied row holds a number but 0."""
+    says = partial(keys.flag_of_nothing, name)
+    zero = records.are_dated or not keys.needs_null(name)
+    lacking = [at for at, _, _ in records.telling(name, bool, partial(_lacking, says))]
+    if lacking and all(records.is_idle(at, zero=zero) for at in lacking):
+        _flags(records, name, says)
+
+
+def _lacking(says: Callable[[bool], Availability | None], flag: bool) -> Availability | None:
+    state = says(flag)
+    return state if state and state.status in _EMPTY else None
+
+
+def _is_status(records: Records, name: str) -> bool:
+    """Whether a field holds the codes that statistics give observations.
+
+    Under a name such as ``flag`` letters may be anything: they are codes where each value that
+    is null bears one that says why.
+    """
+    if codes.is_observation_status(name):
+        return True
+    value = next(filter(codes.is_observation, records.names), None) if keys.is_flags(name) else None
+    if value is None:
+        return False
+    flags, values = records.rows.field(name).values, records.rows.field(value).values
+    given = {(flag, item is None) for flag, item in zip(flags, values, strict=True)}
+    codes_of = {flag: codes.observed(flag) for flag, _ in given if isinstance(flag, str) and flag}
+    lacking = [codes_of.get(flag) for flag, is_null in given if is_null]
+    return (
+        all(codes_of.values())
+        and len(lacking) > 0
+        and all(state and state.status in _EMPTY for state in lacking)
+    )
+
+
+def _absences(records: Records, name: str) -> None:
+    """A reason for an absence that is an object of codes, as a data-absent-reason is."""
+    for at, value in records.given(name):
+        known = best(words_in(value)) if value else None
+        if known and known.canonical != "available":
+            records.add(name, at, known.availability, "row reason")
+
+
+def _words(records: Records, name: str) -> None:
+    for at, _, state in records.telling(name, str, partial(keys.row_word, name)):
+        _add_weighed(records, name, at, state, "row word")
+    for at, value in records.given(name) if list in records.rows.field(name).kinds else ():
+        texts = [text for text in value if isinstance(text, str)] if type(value) is list else []
+        states = (keys.row_word(name, text) for text in texts)
+        for first in [state for state in states if state is not None][:1]:
+            _add_weighed(records, name, at, first, "row word")
+
+
+def _reasons(records: Records, name: str) -> None:
+    """A code that gives the reason of a record, where what others measured is null."""
+    explicit = keys.is_absence(name)
+    for at, _, state in records.telling(name, str, _strong):
+        if explicit or records.lacks(at):
+            _add_weighed(records, name, at, state, "row reason")
+
+
+def _strong(text: str) -> Availability | None:
+    known = understand(text) if is_code(text) else None
+    sure = known and known.strength >= STRONG and known.canonical != "available"
+    return known.availability if known and sure else None
+
+
+def _add_weighed(records: Records, name: str, at: int, state: Availability, rule: str) -> None:
+    records.add(name, at, weighed(state, measures(records.rows.value(at))), rule)
+
+
+def _cells(records: Records, name: str, kind: str, beside: str) -> None:
+    """A key that speaks of another of its record is believed where that other is null."""
+    of = records.rows.field(beside).values
+    states = [(at, _cell(kind, value, of[at])) for at, value in records.given(name)]
+    if any(state and state.status != Status.AVAILABLE for _, state in states):
+        for at, state in states:
+            if state is not None:
+                records.add(name, at, state, "cell", beside)
+
+
+def _cell(kind: str, value: Any, of: Any) -> Availability | None:
+    of = of if isinstance(of, str | int | float | list | dict) else None
+    state = sibling_state(kind, value, of)
+    if state is None or (of is None) == (state.status == Status.AVAILABLE):
+        return None
+    known = understand(value) if isinstance(value, str) else None
+    return state if isinstance(value, bool) or (known and known.strength >= STRONG) else None
+
+
+def _marked(records: Records, name: str) -> None:
+    """Rows that bear the mark of a footnote, where what others measured is null."""
+    for at, value in records.given(name):
+        text = records.answer.footnotes.get(str(value))
+        state = footnotes.said(text) if text else None
+        if state and records.lacks(at):
+            records.add(name, at, state, "footnote")
+
+
+def _wrapped(records: Records, name: str) -> None:
+    """A statement in a record: beside a null value, or under a key that says so."""
+    stated = keys.subject(name) == keys.STATED
+    if not stated and "value" not in records.rows.field(name).fields():
+        return
+    for at, value in records.given(name):
+        if type(value) is not dict or not (stated or value.get("value", 0) is None):
+            continue
+        state = state_in(value, STRONG)
+        if state is not None and (stated or state.status != Status.AVAILABLE):
+            records.add(name, at, state, "row statement", None if stated else name)

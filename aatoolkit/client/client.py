@@ -1,0 +1,292 @@
+"""What a notebook holds: a ``Client`` of one service, and through it its projects, one or many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+
+from aatoolkit._util.text import code
+from aatoolkit.client import settings
+from aatoolkit.client.collection import Collection
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.project import Project
+from aatoolkit.client.read_many import known_sections, raise_if_shut_out, read_many
+from aatoolkit.errors import NotAuthorized, ScopeError
+from aatoolkit.payload import Payload
+from aatoolkit.scope import Scope
+
+if TYPE_CHECKING:
+    from aatoolkit.http import Secret
+
+__all__ = ["Client", "Project"]
+
+T = TypeVar("T")
+
+
+class Asker(Protocol):
+    """What finds answers: the fetcher, or a study in its place."""
+
+    offline: bool
+    has_token: bool
+
+    def get(
+        self,
+        resource: Any,
+        host: str,
+        params: Mapping[str, str],
+        *,
+        section: str | None = None,
+        scope: Scope | None = None,
+        refresh: bool = False,
+        expire_after: float | None = None,
+    ) -> Payload:
+        """The answer, or a `FetchError`."""
+
+    def close(self) -> None:
+        """Close the connections."""
+
+
+class Client:
+    """One service, asked as one account; its projects share a cache and connections.
+
+    Parameters
+    ----------
+    base_url : str, optional
+        The address of the service; else ``AATOOLKIT_BASE_URL``.
+    token : str, optional
+        The account's token; else ``AATOOLKIT_TOKEN``, the file that ``AATOOLKIT_TOKEN_FILE``
+        names, or the system's key store. It is sent to this service and nowhere else.
+    cache : bool or path
+        Whether answers are kept, or the folder to keep them in.
+    cache_size : int
+        The bytes that the folder may take; what was used least recently makes room.
+    offline : bool
+        Answer from the cache alone, without opening a socket.
+    expire_after : float
+        For how many seconds a kept answer is fresh.
+    deadline : float
+        The seconds that one call may take in all.
+    workers : int
+        How many sections are asked for at once.
+
+    Attributes
+    ----------
+    base_url : str
+        The address of the service, in its one spelling.
+    offline : bool
+        Whether answers come from the cache, or from a study, alone.
+
+    Raises
+    ------
+    ConfigurationError
+        If a setting is missing or cannot be used.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> with aa.Client("https://api.example", token="abc123", cache=False) as client:
+    ...     client.project("acme.example")
+    <Project acme.example at https://api.example>
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        token: str | Secret | None = None,
+        *,
+        cache: bool | str | Path = True,
+        cache_size: int = 2 * 10**9,
+        offline: bool = False,
+        expire_after: float = 3600.0,
+        deadline: float = 60.0,
+        workers: int = 8,
+    ) -> None:
+        from aatoolkit.http import BaseUrl, Fetcher, Secret
+
+        # Hidden before anything can fail: tracebacks may show the arguments of a call.
+        token = Secret.wrap(token)
+        # They may show a client that is only half made, too.
+        self.base_url, self.offline = "?", offline
+        base = BaseUrl.parse(settings.find_base_url(base_url))
+        self.base_url = base.url
+        self.workers = max(1, workers)
+        self._fetcher: Asker = Fetcher(
+            base.url,
+            settings.find_token(token, base.origin),
+            cache=cache,
+            cache_size=cache_size,
+            offline=offline,
+            expire_after=expire_after,
+            deadline=deadline,
+            workers=self.workers,
+        )
+
+    @classmethod
+    def _over(cls, fetcher: Asker, base_url: str, workers: int) -> Client:
+        """A client whose answers are found by something else than its own fetcher."""
+        client = cls.__new__(cls)
+        client.base_url, client.workers, client._fetcher = base_url, workers, fetcher
+        client.offline = fetcher.offline
+        return client
+
+    @property
+    def has_token(self) -> bool:
+        """Whether requests carry a token."""
+        return self._fetcher.has_token
+
+    def project(self, host: str) -> Project:
+        """The project of a host.
+
+        Raises
+        ------
+        ScopeError
+            If the host is not a domain.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> client = aa.Client("https://api.example", cache=False)
+        >>> client.project("Bücher.example").host
+        'xn--bcher-kva.example'
+        """
+        return Project(self, host)
+
+    def datasets(
+        self,
+        hosts: str | Iterable[str],
+        scopes: Scope | Iterable[Scope] | None = None,
+        sections: str | Iterable[str] | None = None,
+        *,
+        progress: bool | None = None,
+    ) -> Iterator[tuple[str, Scope, Dataset]]:
+        """The sections of many hosts, one dataset after the other, as they come in.
+
+        However many hosts there are, only a few answers are held at a time: write each dataset
+        away before the next is taken, and memory stays as it is. Some questions are under way at
+        once, as many as the client has ``workers``; the order is that of hosts and scopes, whatever
+        comes in first.
+
+        Parameters
+        ----------
+        hosts : str or iterable of str
+            The projects' domains.
+        scopes : Scope or iterable of Scope, optional
+            The filters, or several; everything of the last 30 days if left out.
+        sections : str or iterable of str, optional
+            The sections; all of them if left out.
+        progress : bool, optional
+            Whether to show a progress bar; by default where somebody watches.
+
+        Yields
+        ------
+        tuple of str, Scope and Dataset
+            The host, the scope, and the tables by section. A section that failed is in
+            ``dataset.errors``.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section, or a host is not a domain; before anything is asked.
+        NotAuthorized
+            If that is how every section of the first host fails: the token is not accepted.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> client = aa.demo().client
+        >>> for host, scope, dataset in client.datasets(["acme.example"], sections="domains"):
+        ...     print(host, scope, list(dataset))
+        acme.example Scope(days=30) ['domains']
+        """
+        listed, names = _each(scopes, Scope) or [Scope()], known_sections(sections)
+        projects = {project.host: project for project in map(self.project, _each(hosts, str))}
+        asked = [(project, scope) for project in projects.values() for scope in listed]
+        return self._datasets(asked, names, progress)
+
+    def _datasets(
+        self, asked: list[tuple[Project, Scope]], names: tuple[str, ...], progress: bool | None
+    ) -> Iterator[tuple[str, Scope, Dataset]]:
+        fetches = [partial(project.fetch, scope=scope) for project, scope in asked]
+        read = read_many(fetches, names, workers=self.workers, progress=progress, unit="answer")
+        with closing(read) as datasets:
+            for place, dataset in enumerate(datasets):
+                if place == 0:
+                    raise_if_shut_out(dataset, NotAuthorized)
+                project, scope = asked[place]
+                yield project.host, scope, dataset
+
+    def collect(
+        self,
+        hosts: str | Iterable[str],
+        scopes: Scope | Iterable[Scope] | None = None,
+        sections: str | Iterable[str] | None = None,
+        *,
+        progress: bool | None = None,
+    ) -> Collection:
+        """The sections of many hosts, all at hand; see `datasets` for one after the other.
+
+        Parameters
+        ----------
+        hosts, scopes, sections, progress
+            As for `datasets`.
+
+        Returns
+        -------
+        Collection
+            The datasets by host and scope. What failed is in ``.errors``.
+
+        Raises
+        ------
+        ScopeError, NotAuthorized
+            As for `datasets`.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> client = aa.demo().client
+        >>> collected = client.collect(["acme.example", "globex.example"], sections=["urls"])
+        >>> collected.concat("urls")["host"].unique().tolist()
+        ['acme.example', 'globex.example']
+        """
+        return Collection(self.datasets(hosts, scopes, sections, progress=progress))
+
+    def close(self) -> None:
+        """Close the connections; the client may be used again."""
+        self._fetcher.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __getstate__(self) -> NoReturn:
+        raise TypeError("a client holds a token and connections, and is not pickled; make another")
+
+    def __repr__(self) -> str:
+        return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
+
+    def _repr_html_(self) -> str:
+        return code(repr(self))
+
+
+def _each(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:
+    """One or many things of a kind, each once, as a list."""
+    if given is None or isinstance(given, kind):
+        return [] if given is None else [given]
+    listed = list(given) if isinstance(given, Iterable) else [given]
+    for thing in listed:
+        if not isinstance(thing, kind):
+            raise ScopeError(
+                f"{thing!r} is no {kind.__name__}", parameter="hosts" if kind is str else "scopes"
+            )
+    return list(dict.fromkeys(listed))

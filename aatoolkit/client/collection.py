@@ -1,0 +1,205 @@
+"""What many hosts gave: a mapping from host and scope to the `Dataset` of their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from aatoolkit._util.text import markup, visible
+from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.errors import AAToolkitError
+from aatoolkit.normalizer.tables import html_table
+from aatoolkit.scope import Scope
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Asked = tuple[str, Scope]
+
+_SHOWN = 20
+"""How many hosts a printed collection lists."""
+
+
+class Collection(Mapping[Asked, Dataset]):
+    """The datasets of many hosts and scopes, in the order asked for.
+
+    Its keys are pairs of host and `Scope`. Where one scope was asked for, as usual, the host
+    alone will do: ``collected["acme.example"]``.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        The hosts, each once.
+    scopes : tuple of Scope
+        The scopes, each once.
+    errors : dict of (str, Scope, str) to AAToolkitError
+        The answers that failed, by host, scope and section, and how.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> client = aa.demo().client
+    >>> collected = client.collect(["acme.example", "globex.example"], sections=["domains"])
+    >>> collected.hosts, collected.errors
+    (('acme.example', 'globex.example'), {})
+    >>> len(collected["acme.example"]["domains"].main) > 0
+    True
+    """
+
+    def __init__(self, results: Iterable[tuple[str, Scope, Dataset]]) -> None:
+        self._results = {(host, scope): dataset for host, scope, dataset in results}
+        self.hosts = tuple(dict.fromkeys(host for host, _ in self._results))
+        self.scopes = tuple(dict.fromkeys(scope for _, scope in self._results))
+
+    @property
+    def errors(self) -> dict[tuple[str, Scope, str], AAToolkitError]:
+        """The answers that failed, by host, scope and section, and how."""
+        return {
+            (*asked, section): error
+            for asked, dataset in self.items()
+            for section, error in dataset.errors.items()
+        }
+
+    def __getitem__(self, asked: str | Asked) -> Dataset:
+        key = asked
+        if isinstance(asked, str) and asked in self.hosts:
+            if len(self.scopes) > 1:
+                raise KeyError(
+                    f"{asked} was asked for {len(self.scopes)} scopes; write "
+                    f"collected[{asked!r}, scope], with one of collected.scopes"
+                )
+            key = (asked, self.scopes[0])
+        if key not in self._results:
+            raise KeyError(f"{asked!r} is not here; there are {', '.join(self.hosts)}")
+        return self._results[key]
+
+    def __iter__(self) -> Iterator[Asked]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def concat(self, section: str, table: str | None = None) -> pd.DataFrame:
+        """One table of all hosts and scopes, with where and when it was read as columns.
+
+        Where an answer failed, no column of the whole is wholly measured, and says so.
+
+        Parameters
+        ----------
+        section : str
+            The section.
+        table : str, optional
+            One of its tables; by default the main one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows of all answers; ``host``, ``days``, ``filter_…`` and ``fetched_at`` come
+            first, as `df.aa.with_context` adds them.
+
+        Raises
+        ------
+        KeyError
+            If no answer holds the section, or the section has no such table.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> client = aa.demo().client
+        >>> collected = client.collect(["acme.example", "globex.example"], sections=["domains"])
+        >>> collected.concat("domains").groupby("host").size().index.tolist()
+        ['acme.example', 'globex.example']
+        """
+        from aatoolkit.frame.merge import concat
+        from aatoolkit.frame.reshape import with_context
+
+        parts = [dataset[section] for dataset in self.values() if section in dataset]
+        if not parts:
+            failed = [error for (*_, name), error in self.errors.items() if name == section]
+            why = f"every answer failed: {failed[0]}" if failed else "it was not asked for"
+            raise KeyError(f"there is no section {section!r} here; {why}")
+        frames = (tables.main if table is None else tables[table] for tables in parts)
+        whole = concat([with_context(frame) for frame in frames], ignore_index=True)
+        missing = [dataset for dataset in self.values() if section in dataset.errors]
+        return _with_failures(whole, len(missing), len(parts)) if missing else whole
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row a table: ``host``, ``scope``, ``section``, ``table``, ``rows``, ``availability``.
+
+        A section that failed has one row with no table and no count.
+        """
+        import pandas as pd
+
+        columns = {"host": "string", "scope": "string"}
+        parts = [
+            dataset.summary.assign(host=host, scope=scope.to_query()).astype(columns)
+            for (host, scope), dataset in self.items()
+        ]
+        whole = pd.concat([Dataset({}).summary.assign(host="", scope="").astype(columns), *parts])
+        order = ["host", "scope", "section", "table", "rows", "availability"]
+        return whole[order].reset_index(drop=True)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.hosts)
+
+    def __repr__(self) -> str:
+        lines = [
+            f"  {visible(host)}{f' {scope!r}' if len(self.scopes) > 1 else ''}: "
+            f"{', '.join(_told(dataset))}"
+            for (host, scope), dataset in [*self.items()][:_SHOWN]
+        ]
+        more = [f"  … {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
+        return "\n".join([f"<Collection of {self._title()}>", *lines, *more])
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (
+                f"<code>{markup(host)}</code>",
+                markup(scope.to_query()),
+                f"{len(dataset)}",
+                f"{_rows(dataset):,}",
+                markup(_failures(dataset)),
+            )
+            for (host, scope), dataset in [*self.items()][:_SHOWN]
+        )
+        more = f", the first {_SHOWN} of {len(self)}" if len(self) > _SHOWN else ""
+        heads = ("host", "scope", "sections", "rows", "failed")
+        return html_table(f"{self._title()}{more}", heads, rows)
+
+    def _title(self) -> str:
+        scopes = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""
+        failed = f", {len(self.errors)} answers failed" if self.errors else ""
+        return f"{len(self.hosts)} hosts{scopes}{failed}"
+
+
+def _told(dataset: Dataset) -> Iterator[str]:
+    yield f"{len(dataset)} sections"
+    yield f"{_rows(dataset):,} rows"
+    if dataset.errors:
+        yield f"{len(dataset.errors)} failed ({visible(_failures(dataset))})"
+
+
+def _rows(dataset: Dataset) -> int:
+    return sum(rows for tables in dataset.values() for rows in tables.rows.values())
+
+
+def _failures(dataset: Dataset) -> str:
+    """The sections that failed, each with the kind of its error."""
+    return ", ".join(f"{name}: {type(error).__name__}" for name, error in dataset.errors.items())
+
+
+def _with_failures(frame: pd.DataFrame, failed: int, read: int) -> pd.DataFrame:
+    """The frame, each of whose columns lacks what the answers that failed would have held."""
+    from aatoolkit.metadata.attrs import attach, metadata_of
+
+    known = metadata_of(frame)
+    why = f"{failed} of {failed + read} answers failed"
+    lacking = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
+    columns = {
+        name: replace(column, availability=combine([column.availability, lacking]))
+        for name, column in known.columns.items()
+    }
+    return attach(frame, replace(known, columns=columns))

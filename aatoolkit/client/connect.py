@@ -1,0 +1,141 @@
+"""The ways in: one project or many, of a service that is named, or of one with synthetic data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.client.client import Client
+from aatoolkit.client.collection import Collection
+from aatoolkit.client.project import Project
+from aatoolkit.scope import Scope
+
+if TYPE_CHECKING:
+    from aatoolkit.http import Secret
+
+
+def project(
+    host: str,
+    *,
+    base_url: str | None = None,
+    token: str | Secret | None = None,
+    cache: bool | str | Path = True,
+    offline: bool = False,
+    **more: Any,
+) -> Project:
+    """The project of a host, from a service that is named here or in the environment.
+
+    Parameters
+    ----------
+    host : str
+        The project's domain.
+    base_url, token, cache, offline, **more
+        As for `Client`.
+
+    Raises
+    ------
+    ConfigurationError
+        If a setting is missing or cannot be used.
+    ScopeError
+        If the host is not a domain.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> aa.project("acme.example", base_url="https://api.example", cache=False)
+    <Project acme.example at https://api.example>
+    """
+    from aatoolkit.http import Secret
+
+    token = Secret.wrap(token)
+    return Client(base_url, token, cache=cache, offline=offline, **more).project(host)
+
+
+def collect(
+    hosts: str | Iterable[str],
+    scopes: Scope | Iterable[Scope] | None = None,
+    sections: str | Iterable[str] | None = None,
+    *,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Collection:
+    """The sections of many hosts, from a service that is named here or in the environment.
+
+    Parameters
+    ----------
+    hosts, scopes, sections, progress
+        As for `Client.collect`.
+    **settings
+        As for `Client`: ``base_url``, ``token``, ``cache``, ``workers`` …
+
+    Returns
+    -------
+    Collection
+        The datasets by host and scope. What failed is in ``.errors``.
+
+    Raises
+    ------
+    ConfigurationError
+        If a setting is missing or cannot be used.
+    ScopeError
+        If there is no such section, or a host is not a domain.
+    NotAuthorized
+        If the token is not accepted.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> aa.collect([], base_url="https://api.example", cache=False)
+    <Collection of 0 hosts>
+    """
+    from aatoolkit.http import Secret
+
+    settings["token"] = Secret.wrap(settings.get("token"))
+    with Client(**settings) as client:
+        return client.collect(hosts, scopes, sections, progress=progress)
+
+
+def demo(
+    host: str = "acme.example",
+    *,
+    seed: int = 0,
+    answers: int = 5000,
+    cache: bool | str | Path = False,
+    **more: Any,
+) -> Project:
+    """A project with synthetic data, from a service that this process runs for itself.
+
+    Needs the ``demo`` extra. The service listens on a free port of this machine and ends
+    with the process; calls with the same seed and size share it.
+
+    Parameters
+    ----------
+    host : str
+        The project's domain.
+    seed : int
+        What the data is drawn from.
+    answers : int
+        How many answers of engines the data holds.
+    cache : bool or path
+        As for `Client`; the demo has a port and a token of its own in every process, so that
+        nothing kept would be found again.
+    **more
+        As for `Client`.
+
+    Raises
+    ------
+    ImportError
+        If the ``demo`` extra is not installed.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> aa.demo().host
+    'acme.example'
+    """
+    from aatoolkit.client.demo import serve_synthetic
+    from aatoolkit.http import Secret
+
+    base_url, token = serve_synthetic(seed, answers)
+    return project(host, base_url=base_url, token=Secret(token), cache=cache, **more)

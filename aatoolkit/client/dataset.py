@@ -1,0 +1,137 @@
+"""What many reads give: `Dataset`, the sections of one scope."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aatoolkit._util.files import write_whole
+from aatoolkit._util.text import markup, visible
+from aatoolkit.normalizer.tables import Tables, html_table, summarised
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aatoolkit.errors import AAToolkitError
+
+
+class Dataset(Mapping[str, Tables]):
+    """The sections of one scope: a mapping from a section's name to its `Tables`.
+
+    Attributes
+    ----------
+    errors : dict of str to AAToolkitError
+        The sections that failed, and how; they are not in the mapping.
+    """
+
+    def __init__(
+        self, results: Mapping[str, Tables], errors: Mapping[str, AAToolkitError] | None = None
+    ) -> None:
+        self._results = dict(results)
+        self.errors = dict(errors or {})
+
+    def __getitem__(self, section: str) -> Tables:
+        if section in self.errors:
+            failure = self.errors[section]
+            raise KeyError(f"{section} failed: {failure}") from failure
+        if section not in self._results:
+            raise KeyError(f"there is no section {section!r} here; there are {', '.join(self)}")
+        return self._results[section]
+
+    def __contains__(self, section: object) -> bool:
+        return section in self._results
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row a table: ``section``, ``table``, ``rows``, ``availability`` in words.
+
+        A section that failed has one row with no table and no count.
+        """
+        rows = [
+            (name, table, tables.rows[table], tables.words[table])
+            for name, tables in self.items()
+            for table in tables
+        ]
+        failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
+        return summarised(("section", "table", "rows", "availability"), [*rows, *failed])
+
+    def report(self, path: str | os.PathLike[str], *, rows: int = 12) -> Path:
+        """Write one HTML page: what was measured, then each section with pictures and tables.
+
+        The page holds all it needs: it opens offline, asks for nothing, prints, and follows
+        the reader's light or dark setting. Nothing in an answer can run or restyle it. The
+        same data gives the same bytes.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; its folder is made where it is missing. It appears whole or not at all.
+        rows : int
+            As many rows of a table at most; where some are left out the page says how many.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ConfigurationError
+            If ``rows`` is no whole number from 1.
+        NotWritten
+            If the file cannot be written; what was there is untouched.
+        ImportError
+            If matplotlib is not installed; it says what to install.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> page = Path(tempfile.mkdtemp(), "acme.html")
+        >>> aa.demo().read_all(sections=["ranking"], progress=False).report(page) == page
+        True
+        """
+        from aatoolkit.display.report import page
+
+        return write_whole(path, page(self, rows).encode())
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.errors)} failed" if self.errors else ""
+        lines = [
+            f"  {visible(name)}: {len(tables)} tables, {sum(tables.rows.values()):,} rows"
+            for name, tables in self.items()
+        ]
+        lines += [
+            f"  {visible(name)}: failed: {visible(str(e))}" for name, e in self.errors.items()
+        ]
+        return "\n".join([f"<Dataset of {len(self)} sections{failed}>", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                f"<code>{markup(name)}</code>" if at == 0 else "",
+                f"<code>{markup(table)}</code>",
+                f"{tables.rows[table]:,}",
+                markup(tables.shown(table)),
+            )
+            for name, tables in self.items()
+            for at, table in enumerate(tables)
+        ]
+        rows += [
+            (f"<code>{markup(name)}</code>", "", "", f"failed: {markup(str(error))}")
+            for name, error in self.errors.items()
+        ]
+        return html_table(
+            f"{len(self)} sections", ("section", "table", "rows", "availability"), rows
+        )

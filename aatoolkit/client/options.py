@@ -1,0 +1,38 @@
+"""Scope options out of their answer: four tables and two lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.payload import Payload
+from aatoolkit.scope import DAYS, ScopeOptions
+
+
+def read_options(host: str, payload: Payload) -> ScopeOptions:
+    """What may be asked of a project, as the service answered it.
+
+    Raises
+    ------
+    DecodeError
+        If the answer is not one JSON document.
+    """
+    tables = normalize("scope_options", payload)
+    named = tuple(days for days in _listed(payload, "days") if type(days) is int)
+    return ScopeOptions(
+        host,
+        engines=tables["scope_engines"],
+        topics=tables["scope_topics"],
+        categories=tables["scope_categories"],
+        brands=tables["scope_brands"],
+        own_terms=(term for term in _listed(payload, "ownTerms") if isinstance(term, str)),
+        # An answer that names no windows leaves the documented ones.
+        days=named or DAYS,
+    )
+
+
+def _listed(payload: Payload, name: str) -> list[Any]:
+    document = payload.json
+    found = document.get(name) if isinstance(document, Mapping) else None
+    return found if isinstance(found, list) else []

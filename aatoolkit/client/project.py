@@ -1,0 +1,310 @@
+"""One host, as one service sees it: what may be asked of it, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit import sections
+from aatoolkit._util.hosts import canonical_host
+from aatoolkit._util.text import code
+from aatoolkit.client import combined_view
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.options import read_options
+from aatoolkit.client.read_many import (
+    known_section,
+    known_sections,
+    normalized,
+    raise_if_shut_out,
+    read_many,
+)
+from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
+from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.payload import Payload
+from aatoolkit.scope import Scope, ScopeOptions
+
+if TYPE_CHECKING:
+    from aatoolkit.client.client import Client
+
+
+class Project:
+    """One host, as one service sees it: what may be asked, and the answers.
+
+    Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a
+    `Scope`, as keywords, or as both: keywords then change the scope.
+
+    Attributes
+    ----------
+    host : str
+        The project's domain.
+    client : Client
+        The service it is asked from, or the study that answers in its place.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> with aa.demo() as project:
+    ...     project.read("domains", days=7).section
+    'domains'
+    """
+
+    def __init__(self, client: Client, host: str) -> None:
+        self.client = client
+        self.host = "?"  # until it is known to be one: tracebacks may show the half-made
+        self.host = canonical_host(host)
+        self._options: ScopeOptions | None = None
+
+    def scope_options(self, refresh: bool = False) -> ScopeOptions:
+        """What may be asked of the project.
+
+        They also say which engines could not report. Once they were read, the reads after
+        them take that into account; no read fetches them of its own accord.
+
+        Parameters
+        ----------
+        refresh : bool
+            Have the service read its options again.
+
+        Raises
+        ------
+        FetchError
+            If no usable answer came back; the documented read failure is `ServerFailed`, 502.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> aa.demo().scope_options().days
+        (7, 30, 90)
+        """
+        payload = self.client._fetcher.get(
+            "scope-options", self.host, {"refresh": "1"} if refresh else {}, refresh=refresh
+        )
+        self._options = read_options(self.host, payload)
+        return self._options
+
+    def fetch(
+        self,
+        section: str | None,
+        scope: Scope | None = None,
+        *,
+        refresh: bool = False,
+        expire_after: float | None = None,
+        **filters: Any,
+    ) -> Payload:
+        """One answer, as it came.
+
+        Parameters
+        ----------
+        section : str or None
+            The section; None for the combined view.
+        scope : Scope, optional
+            The filters; everything of the last 30 days if left out.
+        refresh : bool
+            Ask the service in any case, and replace what is kept.
+        expire_after : float, optional
+            The age, in seconds, up to which a kept answer will do this time.
+        **filters
+            Filters by name, such as ``engine="chatgpt"``.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section or filter; ``.suggestions`` holds near matches.
+        FetchError
+            If no usable answer came back.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> payload = aa.demo().fetch("domains", days=7)
+        >>> payload.status, payload.scope
+        (200, Scope(days=7))
+        """
+        asked = _scope(scope, filters)
+        named = {} if section is None else {"section": known_section(section)}
+        return self.client._fetcher.get(
+            "agent-analytics",
+            self.host,
+            {**named, **asked.to_params()},
+            section=section,
+            scope=asked,
+            refresh=refresh,
+            expire_after=expire_after,
+        )
+
+    def read(
+        self,
+        section: str,
+        scope: Scope | None = None,
+        *,
+        strict: bool = False,
+        dtype_backend: str = "numpy_nullable",
+        refresh: bool = False,
+        **filters: Any,
+    ) -> Tables:
+        """One section, as tidy tables.
+
+        Where the service says with an error status why the section could not be measured, the
+        tables are empty and say so; any other error is raised.
+
+        Parameters
+        ----------
+        section : str
+            The section.
+        scope : Scope, optional
+            The filters; everything of the last 30 days if left out.
+        strict : bool
+            Whether an answer that differs from its declaration is an error.
+        dtype_backend : {"numpy_nullable", "pyarrow"}
+            The kind of dtypes, as in pandas.
+        refresh : bool
+            Ask the service in any case, and replace what is kept.
+        **filters
+            Filters by name.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section or filter.
+        FetchError
+            If no usable answer came back.
+        PayloadError
+            If ``strict``, and the answer differs from its declaration.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> tables = aa.demo().read("domains", engine="chatgpt")
+        >>> list(tables)[0]
+        'source_domains'
+        """
+        if section is None:
+            raise ScopeError("read takes one section; combined() reads the combined view")
+        payload = self.fetch(section, scope, refresh=refresh, **filters)
+        return normalize(
+            section, payload, strict=strict, dtype_backend=dtype_backend, options=self._options
+        )
+
+    def read_all(
+        self,
+        scope: Scope | None = None,
+        sections: Iterable[str] | None = None,
+        *,
+        progress: bool | None = None,
+        **filters: Any,
+    ) -> Dataset:
+        """Many sections at once, in the order asked for.
+
+        Parameters
+        ----------
+        scope : Scope, optional
+            The filters; everything of the last 30 days if left out.
+        sections : iterable of str, optional
+            The sections; all of them if left out.
+        progress : bool, optional
+            Whether to show a progress bar; by default where somebody watches.
+        **filters
+            Filters by name.
+
+        Returns
+        -------
+        Dataset
+            The tables by section. A section that failed is in ``.errors``.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section or filter.
+        NotAuthorized, NotVisible
+            If no section could be read, each for this same reason.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
+        ['urls', 'domains']
+        """
+        asked, names = _scope(scope, filters), known_sections(sections)
+        (dataset,) = read_many(
+            [partial(self.fetch, scope=asked)],
+            names,
+            workers=self.client.workers,
+            options=self._options,
+            progress=progress,
+        )
+        raise_if_shut_out(dataset, NotAuthorized, NotVisible, NotFound)
+        return dataset
+
+    def combined(
+        self, scope: Scope | None = None, *, refresh: bool = False, **filters: Any
+    ) -> Dataset:
+        """The combined view, split by section.
+
+        Its shape is documented nowhere. Sections are looked for by name, wherever they sit in
+        the answer; what stands beside them stays in the payload. Where none can be told apart
+        the answer is kept whole, under ``combined``, as tables drawn up from itself.
+
+        Raises
+        ------
+        FetchError
+            If no usable answer came back.
+        PayloadError
+            If nothing in the answer can be made a table; ``fetch(None)`` gives it as it came.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> "domains" in aa.demo().combined()
+        True
+        """
+        payload = self.fetch(None, scope, refresh=refresh, **filters)
+        return read_combined(payload, self._options)
+
+    def close(self) -> None:
+        """Close the client's connections."""
+        self.client.close()
+
+    def __enter__(self) -> Project:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        offline = ", offline" if self.client.offline else ""
+        return f"<Project {self.host} at {self.client.base_url}{offline}>"
+
+    def _repr_html_(self) -> str:
+        return code(repr(self))
+
+
+def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Dataset:
+    """The tables of a combined view, by section; under ``combined`` where none can be told."""
+    parts = combined_view.split(payload)
+    if not parts:
+        drawn = sections.propose(payload, "combined").section
+        return Dataset({"combined": normalize(drawn, payload, options=options)})
+    return normalized(((name, partial(_itself, part)) for name, part in parts.items()), options)
+
+
+def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
+    """The scope, with the filters given as keywords."""
+    if scope is not None and not isinstance(scope, Scope):
+        raise ScopeError(
+            f"{scope!r} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), or filters by "
+            "name",
+            parameter="scope",
+        )
+    return (scope or Scope()).with_(**filters)
+
+
+def _itself(payload: Payload) -> Payload:
+    return payload

@@ -1,0 +1,113 @@
+"""Many answers at once, made into datasets: what `read_all` and `collect` have in common."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from itertools import groupby
+
+from aatoolkit import sections
+from aatoolkit.availability.detect import envelope_of
+from aatoolkit.client.concurrency import in_order
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.progress import progress_bar
+from aatoolkit.errors import AAToolkitError, ScopeError
+from aatoolkit.jsontree.decode import outline
+from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.payload import Payload
+from aatoolkit.scope import ScopeOptions
+
+Fetch = Callable[[str], Payload]
+"""What fetches one section of some host in some scope."""
+
+
+def read_many(
+    fetches: Sequence[Fetch],
+    names: Sequence[str],
+    *,
+    workers: int,
+    progress: bool | None,
+    unit: str = "section",
+    options: ScopeOptions | None = None,
+) -> Generator[Dataset]:
+    """The same sections from each of many, a dataset each, in order, as they come in."""
+    questions = [(place, name) for place in range(len(fetches)) for name in names]
+    if not names:
+        yield from (Dataset({}) for _ in fetches)
+        return
+
+    def ask(question: tuple[int, str]) -> Payload:
+        place, name = question
+        return fetches[place](name)
+
+    with closing(in_order(ask, questions, min(workers, max(1, len(questions))))) as answers:
+        watched = progress_bar(answers, progress, total=len(questions), unit=unit)
+        for _, group in groupby(watched, key=lambda answer: answer[0][0]):
+            yield normalized(((name, outcome.result) for (_, name), outcome in group), options)
+
+
+def normalized(
+    answers: Iterable[tuple[str, Callable[[], Payload]]], options: ScopeOptions | None = None
+) -> Dataset:
+    """The tables of many answers; a section that fails is among the errors, in its place.
+
+    What most of the answers share is their envelope, whatever it is called.
+    """
+    got: dict[str, Payload] = {}
+    results: dict[str, Tables] = {}
+    failed: dict[str, AAToolkitError] = {}
+    for name, answer in answers:
+        try:
+            got[name] = answer()
+        except AAToolkitError as error:
+            failed[name] = error
+    envelope = _envelope(got)
+    for name, payload in got.items():
+        try:
+            results[name] = normalize(name, payload, options=options, envelope=envelope)
+        except AAToolkitError as error:
+            failed[name] = error
+    return Dataset(results, failed)
+
+
+def _envelope(payloads: Mapping[str, Payload]) -> set[str]:
+    outlines = {name: outline(payload.body) for name, payload in payloads.items()}
+    return envelope_of({name: found for name, found in outlines.items() if found is not None})
+
+
+def raise_if_shut_out(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
+    """Raise what shut every section out, if it is of these: one wrong token is one error."""
+    found = {type(error) for error in dataset.errors.values()}
+    if not len(dataset) and len(found) == 1 and found <= {*kinds}:
+        raise next(iter(dataset.errors.values()))
+
+
+def known_sections(asked: Iterable[str] | None) -> tuple[str, ...]:
+    """The sections asked for, each once; all of them if none are named.
+
+    Raises
+    ------
+    ScopeError
+        If there is no such section.
+    """
+    if asked is None:
+        return sections.names()
+    listed = [asked] if isinstance(asked, str) else list(asked)
+    return tuple(dict.fromkeys(map(known_section, listed)))
+
+
+def known_section(section: str) -> str:
+    """The section, if there is one of this name; near matches are suggested."""
+    names = sections.names()
+    if section in names:
+        return section
+    near = tuple(difflib.get_close_matches(str(section).casefold(), names, n=3, cutoff=0.6))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+    raise ScopeError(
+        f"{section!r} is not a section; {hint}",
+        parameter="section",
+        unknown=(str(section),),
+        suggestions=near,
+    )

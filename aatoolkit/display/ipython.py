@@ -1,0 +1,88 @@
+"""``%load_ext aatoolkit``: under a frame that was read, what of it could not be measured.
+
+Nothing of the package needs the extension. It changes how IPython shows frames, and nothing in
+them; and it lets IPython look into a `Dataset`, so that ``dataset["crawl"]["<tab>`` completes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from IPython.core.guarded_eval import EVALUATION_POLICIES
+
+from aatoolkit._util.text import markup, visible
+from aatoolkit.availability import Status
+from aatoolkit.errors import MetadataError
+from aatoolkit.metadata.attrs import metadata_of
+
+_NAMED = 6
+"""How many columns of a status the line names."""
+
+_MAPPINGS = ("aatoolkit.client.dataset", "Dataset")
+
+
+def load(shell: Any) -> None:
+    """Have a shell show frames so, from now on."""
+    for formatter, show in _formatters(shell, html=_html, plain=_plain):
+        formatter.for_type(pd.DataFrame, show)
+    _looked_into().add(_MAPPINGS)
+
+
+def unload(shell: Any) -> None:
+    """Have a shell show frames as pandas does."""
+    for formatter, _ in _formatters(shell, html=None, plain=None):
+        formatter.pop(pd.DataFrame, None)
+    _looked_into().discard(_MAPPINGS)
+
+
+def not_measured(frame: pd.DataFrame) -> str:
+    """What of a frame could not be measured, in a line; empty where nothing is known of it.
+
+    Examples
+    --------
+    >>> not_measured(pd.DataFrame({"n": [1]}))
+    ''
+    """
+    try:
+        known = metadata_of(frame)
+    except MetadataError:
+        return "availability: the frame's metadata cannot be read"
+    if not known.sources:
+        return ""
+    columns: dict[Status, list[str]] = {}
+    for name, column in known.columns.items():
+        columns.setdefault(column.availability.status, []).append(name)
+    told = [
+        f"{len(columns[status])} {str(status).replace('_', ' ')} ({_named(columns[status])})"
+        for status in (Status.UNAVAILABLE, Status.PARTIAL, Status.NOT_APPLICABLE, Status.UNKNOWN)
+        if status in columns
+    ]
+    return f"availability: {'; '.join(told) or 'every column was measured'}"
+
+
+def _named(names: list[str]) -> str:
+    more = [f"… {len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return ", ".join([*names[:_NAMED], *more])
+
+
+def _html(frame: pd.DataFrame) -> str | None:
+    shown: str | None = frame._repr_html_()  # type: ignore[operator]
+    said = not_measured(frame)
+    return f'{shown}<p class="tex2jax_ignore"><small>{markup(said)}</small></p>' if said else shown
+
+
+def _plain(frame: pd.DataFrame, printer: Any, cycle: bool) -> None:
+    said = not_measured(frame)
+    printer.text(f"{frame!r}\n{visible(said)}" if said else repr(frame))
+
+
+def _formatters(shell: Any, html: Any, plain: Any) -> list[tuple[Any, Any]]:
+    known = shell.display_formatter.formatters
+    return [(known["text/html"], html), (known["text/plain"], plain)]
+
+
+def _looked_into() -> set[tuple[str, ...]]:
+    policy: Any = EVALUATION_POLICIES["limited"]
+    found: set[tuple[str, ...]] = policy.allowed_getitem_external
+    return found

@@ -1,0 +1,239 @@
+"""The sheet of paper: axes that show themselves, their title, their notes, safe text."""
+
+from __future__ import annotations
+
+import base64
+import io
+import textwrap
+from functools import lru_cache
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.dates as mdates
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from aatoolkit.display.plot.labels import clipped
+from aatoolkit.display.plot.style import GRID, INK, MISSING, MUTED, PAPER
+
+WIDTH = 7.6
+"""Inches across."""
+
+_DPI = 144
+_SMALL = 8
+_FALLBACKS = (
+    "Noto Sans",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "Noto Sans Arabic",
+    "Noto Sans Hebrew",
+    "Noto Sans Devanagari",
+    "Noto Sans Symbols 2",
+    "Hiragino Sans",
+    "Yu Gothic",
+    "Microsoft YaHei",
+    "Segoe UI Symbol",
+    "Arial Unicode MS",
+)
+"""Fonts that have what the usual ones lack, where they are installed."""
+
+
+class Picture(Axes):
+    """Axes that show themselves in a notebook, without a word to pyplot.
+
+    Attributes
+    ----------
+    kind : str
+        Which kind of picture it is.
+    finding : str
+        What it shows, in words: its alternative text.
+    """
+
+    name = "aatoolkit"
+    kind: str = ""
+    finding: str = ""
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, str], dict[str, Any]]:
+        figure = figure_of(self)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=_DPI)
+        width, height = (round(96 * inches) for inches in figure.get_size_inches())
+        shown = {"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": str(self)}
+        return shown, {"image/png": {"width": width, "height": height, "alt": self.finding}}
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self.finding}>" if self.finding else super().__repr__()
+
+    __str__ = __repr__
+
+
+def new_axes(height: float) -> Picture:
+    """Axes on a figure of their own, which pyplot does not know."""
+    figure = Figure(figsize=(WIDTH, height), facecolor=PAPER)
+    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.08)
+    axes = figure.add_subplot(axes_class=Picture)
+    assert isinstance(axes, Picture)
+    axes.set_facecolor(PAPER)
+    return axes
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The figure that axes stand on."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def svg_of(picture: Picture, salt: str) -> str:
+    """The picture as SVG with words as text: the same picture and salt give the same text."""
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
+        figure_of(picture).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def ink(axes: Axes) -> str:
+    """The colour of text: on somebody else's axes theirs."""
+    return INK if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
+
+
+def muted(axes: Axes) -> str:
+    """The colour of text that stands back."""
+    return MUTED if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
+
+
+def plain(**properties: Any) -> dict[str, Any]:
+    """Properties of a text that is shown as it is: no mathematics, no TeX, glyphs found."""
+    return {"parse_math": False, "usetex": False, "fontfamily": list(_families()), **properties}
+
+
+def safe(text: str, most: int = 200) -> str:
+    """Text that can be drawn: not long, and with a box for what no font here has."""
+    covered = _covered(_families())
+    shown = clipped(text, most)
+    return "".join(char if char in "\n" or ord(char) in covered else "□" for char in shown)
+
+
+def _families() -> tuple[str, ...]:
+    usual = mpl.rcParams["font.family"]
+    installed = _installed()
+    return (*usual, *(name for name in _FALLBACKS if name in installed))
+
+
+@lru_cache(maxsize=1)
+def _installed() -> frozenset[str]:
+    return frozenset(font_manager.fontManager.get_font_names())
+
+
+@lru_cache(maxsize=8)
+def _covered(families: tuple[str, ...]) -> frozenset[int]:
+    """The characters that the fonts have, in regular and in bold."""
+    weights = []
+    for weight in ("normal", "bold"):
+        found: set[int] = set()
+        for family in families:
+            font = font_manager.FontProperties(family=[family], weight=weight)
+            found |= font_manager.get_font(font_manager.findfont(font)).get_charmap().keys()
+        weights.append(found)
+    return frozenset(set.intersection(*weights))
+
+
+def entitle(axes: Axes, title: str, notes: list[str]) -> None:
+    """Put the title above and the notes below."""
+    if not isinstance(axes, Picture):
+        axes.set_title(safe(title, 90), loc="left", **plain())
+        below = "\n".join(wrap(note, 90) for note in notes)
+        axes.set_xlabel(
+            f"{axes.get_xlabel()}\n{below}".strip("\n"), **plain(fontsize=_SMALL, loc="left")
+        )
+        return
+    figure = figure_of(axes)
+    room = int(figure.get_figwidth() * 72 / (_SMALL * 0.56))
+    figure.suptitle(
+        wrap(title, int(room * 0.62)),
+        **plain(x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK),
+    )
+    below = "\n".join(wrap(note, room) for note in notes)
+    figure.supxlabel(
+        below, **plain(x=0.012, ha="left", fontsize=_SMALL, color=MUTED, linespacing=1.35)
+    )
+
+
+def wrap(text: str, width: int) -> str:
+    """Safe text in at most three lines."""
+    lines = textwrap.wrap(safe(text, 3 * width), width, max_lines=3, placeholder=" …")
+    return "\n".join(lines)
+
+
+def frame(axes: Axes, grid: str) -> None:
+    """Take the box away, and rule faint lines across one direction."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(GRID if isinstance(axes, Picture) else ink(axes))
+    axes.grid(axis=grid, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=ink(axes), labelsize=9, length=0)
+
+
+def label_axes(axes: Axes, x: str = "", y: str = "") -> None:
+    """Say what stands along the axes."""
+    axes.set_xlabel(safe(x, 70), **plain(color=muted(axes), fontsize=9))
+    axes.set_ylabel(safe(y, 50), **plain(color=muted(axes), fontsize=9))
+
+
+def row_labels(axes: Axes, labels: list[str], own: list[bool], most: int = 38) -> None:
+    """Name the rows along the left, the own brand in bold and in words."""
+    axes.set_yticks(range(len(labels)))
+    shown = [
+        f"{safe(label, most)}{' (own)' if mine else ''}"
+        for label, mine in zip(labels, own, strict=True)
+    ]
+    texts = axes.set_yticklabels(shown, **plain(fontsize=9, color=ink(axes)))
+    for text, mine in zip(texts, own, strict=True):
+        text.set_fontweight("bold" if mine else "normal")
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def date_axis(axes: Axes, most: int) -> None:
+    """Label the horizontal axis by dates, so many at most; a day is never without its month."""
+    locator = mdates.AutoDateLocator(minticks=3, maxticks=most)
+    day, minute = "%d %b", "%H:%M"
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(
+        mdates.ConciseDateFormatter(
+            locator,
+            formats=["%Y", "%b", day, minute, minute, "%S.%f"],
+            zero_formats=["", "%Y", day, day, minute, minute],
+            offset_formats=["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"],
+        )
+    )
+    axes.xaxis.get_offset_text().set(size=8, color=muted(axes))
+
+
+def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
+    """Explain the looks, above the data and beside nothing."""
+    box = axes.legend(
+        handles,
+        [safe(word, 30) for word in words],
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        ncols=min(len(handles), 5),
+        frameon=False,
+        fontsize=_SMALL,
+        borderaxespad=0.2,
+        handlelength=2.2,
+        columnspacing=1.2,
+    )
+    for text in box.get_texts():
+        text.set_parse_math(False)
+        text.set_usetex(False)
+        text.set_fontfamily(list(_families()))
+        text.set_color(ink(axes))
+
+
+def missing_patch() -> Patch:
+    """The sample of what was not measured, for a legend."""
+    return Patch(**MISSING)

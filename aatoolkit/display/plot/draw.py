@@ -1,0 +1,142 @@
+"""Choosing a picture and drawing it, with its title, its notes and its source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Protocol
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from aatoolkit.availability import Status
+from aatoolkit.display.plot import (
+    bars,
+    canvas,
+    figures,
+    funnel,
+    heatmap,
+    lines,
+    pairs,
+    spans,
+    stacks,
+)
+from aatoolkit.display.plot.empty import Nothing
+from aatoolkit.display.plot.labels import source_line
+from aatoolkit.display.plot.options import Asked, check
+from aatoolkit.display.plot.roles import Sheet, sheet_of
+from aatoolkit.errors import AvailabilityError, ConfigurationError
+
+
+class Drawable(Protocol):
+    """A picture that has been chosen: ``draw`` draws it and gives its notes."""
+
+    @property
+    def sheet(self) -> Sheet:
+        """The rows that are drawn."""
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The columns that are drawn, the one that matters most first."""
+
+    @property
+    def height(self) -> float:
+        """Inches."""
+
+    @property
+    def title(self) -> str:
+        """What is drawn."""
+
+    @property
+    def finding(self) -> str:
+        """What the picture shows, in words."""
+
+    def draw(self, axes: Axes, /) -> list[str]:
+        """Draw it; the notes that go with it."""
+
+
+KINDS: dict[str, Callable[[Sheet, Asked], Drawable | None]] = {
+    "funnel": funnel.plan,
+    "figures": figures.plan,
+    "line": lines.plan,
+    "heatmap": heatmap.plan,
+    "gap": pairs.plan,
+    "shares": stacks.shares,
+    "bars": bars.plan,
+    "spans": spans.plan,
+    "counts": stacks.counts,
+}
+"""The kinds of pictures, in the order in which they are tried."""
+
+
+def plot(
+    frame: pd.DataFrame,
+    kind: str | None,
+    x: str | None,
+    y: str | Iterable[str] | None,
+    by: str | None,
+    top: int | None,
+    ax: Axes | None,
+) -> Axes:
+    """Draw a frame; see ``df.aa.plot``."""
+    if ax is not None and not isinstance(ax, Axes):
+        raise ConfigurationError(f"ax={ax!r} is no matplotlib Axes", setting="ax")
+    sheet = sheet_of(frame)
+    name, chosen = _chosen(sheet, check(sheet, KINDS, kind, x, y, by, top))
+    axes = canvas.new_axes(chosen.height) if ax is None else ax
+    _draw(axes, name, chosen)
+    return axes
+
+
+def picture_of(frame: pd.DataFrame, kinds: Iterable[str] = ()) -> canvas.Picture | None:
+    """The picture of a frame; None if there is nothing to draw, or it is of none of the kinds."""
+    name, chosen = _chosen(sheet_of(frame), Asked())
+    if name == "nothing" or name not in (kinds or KINDS):
+        return None
+    axes = canvas.new_axes(chosen.height)
+    _draw(axes, name, chosen)
+    return axes
+
+
+def _draw(axes: Axes, name: str, chosen: Drawable) -> None:
+    notes, source = chosen.draw(axes), source_line(chosen.sheet.known.sources)
+    canvas.entitle(axes, chosen.title, [*_about(chosen), *notes, source])
+    if isinstance(axes, canvas.Picture):
+        axes.kind = name
+        axes.finding = f"{chosen.title}: {chosen.finding}"
+
+
+def _chosen(sheet: Sheet, asked: Asked) -> tuple[str, Drawable]:
+    """The first kind of picture that fits, or the one asked for."""
+    if not len(sheet):
+        return "nothing", Nothing(sheet)
+    if asked.kind is not None:
+        found = KINDS[asked.kind](sheet, asked)
+        if found is None:
+            raise AvailabilityError(
+                f"these columns do not make a picture of kind {asked.kind!r}; name other ones "
+                "with x, y and by, or leave the kind out",
+                columns={},
+            )
+        return asked.kind, found
+    for name, plan in KINDS.items():
+        found = plan(sheet, asked)
+        if found is not None:
+            return name, found
+    return "nothing", Nothing(sheet)
+
+
+def _about(chosen: Drawable) -> list[str]:
+    """What the drawn column means, and what could be measured of it."""
+    sheet = chosen.sheet
+    names = [name for name in chosen.drawn if name in sheet.known.columns]
+    docs = dict.fromkeys(column.doc for name in names[:1] if (column := sheet.column(name)))
+    if not names:
+        return []
+    if not sheet.is_known:
+        return [*docs, "Availability: unknown, as the frame has no metadata."]
+    state = sheet.state(names)
+    reasons = dict.fromkeys(sheet.known.columns[name].availability.reason or "" for name in names)
+    telling = [each for each in reasons if not any(each in r for r in reasons if r != each)]
+    state = replace(state, reason="; ".join(telling) or None)
+    return [*docs, *([] if state.status == Status.AVAILABLE else [f"Availability: {state}"])]

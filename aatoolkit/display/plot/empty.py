@@ -1,0 +1,62 @@
+"""The picture of what cannot be drawn: it says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from aatoolkit.availability import Status
+from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot.labels import spoken, title
+from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.style import INK, MISSING
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """A hatched field with the reason in it."""
+
+    sheet: Sheet
+
+    height = 2.3
+    drawn: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What would be drawn."""
+        return title(spoken(self.sheet.table)) or "A frame"
+
+    @property
+    def finding(self) -> str:
+        """Why there is no picture."""
+        if len(self.sheet):
+            return "There is nothing here that a picture could show: no number, time or category."
+        names = [name for name in self.sheet.known.columns if name not in self.sheet.keys]
+        state = self.sheet.state(names or self.sheet.known.columns)
+        words = {
+            Status.AVAILABLE: "Measured, and there is nothing: no rows.",
+            Status.UNKNOWN: "No rows, and it is not known why.",
+        }
+        return words.get(state.status) or f"Not measured. {title(str(state))}"
+
+    def draw(self, axes: Axes) -> list[str]:
+        """Draw the field; it has no notes."""
+        axes.set_axis_off()
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+        axes.add_patch(Rectangle((0, 0), 1, 1, **MISSING))
+        axes.text(
+            0.5,
+            0.5,
+            canvas.wrap(self.finding, 70),
+            ha="center",
+            va="center",
+            **canvas.plain(
+                fontsize=10,
+                color=INK,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 6},
+            ),
+        )
+        return []

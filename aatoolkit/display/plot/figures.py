@@ -1,0 +1,217 @@
+"""Key figures: numbers of several units, each beside what it was before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot.bars import why_missing
+from aatoolkit.display.plot.labels import change, number, spoken, title
+from aatoolkit.display.plot.options import Asked
+from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.style import INK, MISSING, MUTED, OWN
+from aatoolkit.sections.aggregation import FRACTION, SCORE
+
+_SIDES = (("previous_value", "value"), ("before", "after"), ("before_value", "after_value"))
+_WHOLE = {FRACTION: 1.0, SCORE: 100.0}
+_TRACK, _VALUE, _MOVED, _SAMPLE = (0.46, 0.68), 0.77, 0.80, 1.0
+"""Where things stand across, in parts of the width."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number: now, before, its unit and its sample; None where there is none."""
+
+    label: str
+    value: float
+    before: float
+    unit: str | None
+    sample: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A few numbers, one below the other."""
+
+    sheet: Sheet
+    drawn: tuple[str, ...]
+    what: str
+    figures: tuple[Figure, ...]
+    left_out: int
+
+    @property
+    def height(self) -> float:
+        """Inches."""
+        return 1.2 + 0.34 * max(len(self.figures), 2)
+
+    @property
+    def title(self) -> str:
+        """What is drawn."""
+        most = f", the first {len(self.figures)} of {len(self.figures) + self.left_out}"
+        return title(self.what) + (most if self.left_out else "")
+
+    @property
+    def finding(self) -> str:
+        """What the picture shows, in words."""
+        said = []
+        for each in self.figures:
+            text = each.why if np.isnan(each.value) else number(each.value, each.unit)
+            if not np.isnan(each.before + each.value):
+                text += f" (before: {number(each.before, each.unit)})"
+            said.append(f"{each.label} {text}")
+        return "; ".join(said)
+
+    def draw(self, axes: Axes) -> list[str]:
+        """Draw the numbers; the notes that go with them."""
+        axes.set_xlim(0, 1)
+        axes.set_ylim(len(self.figures) - 0.4, -0.9)
+        axes.set_axis_off()
+        moved = any(not np.isnan(each.before) for each in self.figures)
+        if moved:
+            _write(axes, _MOVED, -0.72, "change", "left", size=8, grey=True)
+        if any(not np.isnan(each.sample) for each in self.figures):
+            _write(axes, _SAMPLE, -0.72, "sample", "right", size=8, grey=True)
+        for row, each in enumerate(self.figures):
+            self._draw(axes, row, each)
+        return ["Tick: the value before."] if moved and self._scaled() else []
+
+    def _scaled(self) -> bool:
+        return any(_fits(each.before, each.unit) for each in self.figures)
+
+    def _draw(self, axes: Axes, row: int, each: Figure) -> None:
+        _write(axes, 0, row, canvas.safe(title(each.label), 40), "left", size=9.5)
+        start, end = _TRACK
+        whole = _WHOLE.get(each.unit or "")
+        if np.isnan(each.value):
+            axes.add_patch(Rectangle((start, row - 0.2), _VALUE - start, 0.4, **MISSING))
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+            _write(axes, _VALUE - 0.01, row, each.why, "right", size=8.5, bbox=box)
+        else:
+            if whole and _fits(each.value, each.unit):
+                width = end - start
+                track: dict[str, Any] = {"edgecolor": MUTED, "linewidth": 0.6}
+                axes.add_patch(Rectangle((start, row - 0.16), width, 0.32, fc="none", **track))
+                axes.add_patch(
+                    Rectangle(
+                        (start, row - 0.16),
+                        width * each.value / whole,
+                        0.32,
+                        fc=OWN.colour,
+                        **track,
+                    )
+                )
+                if _fits(each.before, each.unit):
+                    at = start + width * each.before / whole
+                    axes.plot([at, at], [row - 0.3, row + 0.3], color=INK, linewidth=2)
+            _write(axes, _VALUE, row, number(each.value, each.unit), "right", weight="bold")
+            if not np.isnan(each.before):
+                way = change(each.before, each.value, each.unit)
+                _write(axes, _MOVED, row, way, "left", size=9)
+        if not np.isnan(each.sample):
+            _write(axes, _SAMPLE, row, f"n={number(each.sample)}", "right", size=9, grey=True)
+
+
+def plan(sheet: Sheet, asked: Asked) -> Figures | None:
+    """The numbers of a single row, or rows whose numbers have units of their own."""
+    if len(sheet) == 1 and not asked.x:
+        return _of_row(sheet, asked)
+    return _of_rows(sheet, asked)
+
+
+def _of_row(sheet: Sheet, asked: Asked) -> Figures | None:
+    names = list(asked.y) or sheet.numbers
+    if not names:
+        return None
+    samples = {name: sheet.sample(name) for name in names}
+    figures = [
+        Figure(
+            spoken(name),
+            float(sheet.values(name)[0]),
+            np.nan,
+            sheet.unit(name),
+            float(sheet.values(n)[0]) if (n := samples[name]) and sheet.rule(name) else np.nan,
+            why_missing(sheet, name, 0),
+        )
+        for name in names
+    ]
+    shown = figures[: asked.top or 12]
+    what = spoken(sheet.table) or "figures"
+    return Figures(sheet, tuple(names), what, tuple(shown), len(figures) - len(shown))
+
+
+def _of_rows(sheet: Sheet, asked: Asked) -> Figures | None:
+    x = asked.x or sheet.naming
+    sides = asked.y if len(asked.y) in (1, 2) else _sides(sheet)
+    if x is None or sides is None or (asked.y and not asked.kind):
+        return None
+    now = sides[-1]
+    if sheet.varies_with(now) is None and not asked.kind:
+        return None
+    values = sheet.values(now)
+    before = sheet.values(sides[0]) if len(sides) == 2 else np.full(len(sheet), np.nan)
+    name = sheet.sample(now)
+    samples = sheet.values(name) if name else np.full(len(sheet), np.nan)
+    labels = _labels(sheet, x)
+    figures = [
+        Figure(
+            label,
+            float(value),
+            float(was),
+            unit,
+            float(n),
+            why_missing(sheet, now, row) if np.isnan(value) else "",
+        )
+        for row, (label, value, was, unit, n) in enumerate(
+            zip(labels, values, before, sheet.units(now), samples, strict=True)
+        )
+    ]
+    shown = figures[: asked.top or 12]
+    what = spoken(sheet.table) or f"{spoken(now)} by {spoken(x)}"
+    return Figures(sheet, tuple(reversed(sides)), what, tuple(shown), len(figures) - len(shown))
+
+
+def _labels(sheet: Sheet, x: str) -> list[str]:
+    """What names a row; where that is no word of people, with the metric."""
+    words = sheet.text(x)
+    labels = [spoken(word) if word.isidentifier() and x == "metric" else word for word in words]
+    if len({*labels}) < len(labels) and "metric" in sheet.kinds and x != "metric":
+        return [f"{a}: {spoken(b)}" for a, b in zip(labels, sheet.text("metric"), strict=True)]
+    return labels
+
+
+def _sides(sheet: Sheet) -> tuple[str, str] | None:
+    return next((s for s in _SIDES if all(name in sheet.numbers for name in s)), None)
+
+
+def _fits(value: float, unit: str | None) -> bool:
+    whole = _WHOLE.get(unit or "")
+    return whole is not None and not np.isnan(value) and 0 <= value <= whole
+
+
+def _write(
+    axes: Axes,
+    x: float,
+    y: float,
+    text: str,
+    align: str,
+    *,
+    size: float = 10,
+    weight: str = "normal",
+    grey: bool = False,
+    bbox: dict[str, object] | None = None,
+) -> None:
+    colour = canvas.muted(axes) if grey else canvas.ink(axes)
+    axes.text(
+        x,
+        y,
+        text,
+        va="center",
+        ha=align,
+        **canvas.plain(fontsize=size, fontweight=weight, color=colour, bbox=bbox),
+    )

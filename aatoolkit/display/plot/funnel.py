@@ -1,0 +1,107 @@
+"""The funnel: how many of the first are left at each step, as the declared rates say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot.bars import why_missing
+from aatoolkit.display.plot.labels import number, spoken, title
+from aatoolkit.display.plot.options import Asked
+from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.style import MISSING, MUTED, OWN
+from aatoolkit.sections.aggregation import FRACTION
+
+
+@dataclass(frozen=True)
+class Funnel:
+    """Counts, each of which is a part of the one above it."""
+
+    sheet: Sheet
+    drawn: tuple[str, ...]
+
+    @property
+    def height(self) -> float:
+        """Inches."""
+        return 1.4 + 0.5 * len(self.drawn)
+
+    @property
+    def title(self) -> str:
+        """What is drawn."""
+        return title(f"From {spoken(self.drawn[0])} to {spoken(self.drawn[-1])}")
+
+    @property
+    def values(self) -> list[float]:
+        """The count at each step."""
+        return [float(self.sheet.values(name)[0]) for name in self.drawn]
+
+    @property
+    def finding(self) -> str:
+        """What the picture shows, in words."""
+        return "; ".join(
+            f"{spoken(name)} {'not measured' if np.isnan(value) else number(value)}{of}"
+            for name, value, of in zip(self.drawn, self.values, self._of_previous(), strict=True)
+        )
+
+    def _of_previous(self) -> list[str]:
+        said = [""]
+        for before, value in zip(self.values, self.values[1:], strict=False):
+            known = before > 0 and not np.isnan(value)
+            said.append(f" ({number(value / before, FRACTION)} of those)" if known else "")
+        return said
+
+    def draw(self, axes: Axes) -> list[str]:
+        """Draw the steps; the notes that go with them."""
+        values = self.values
+        reach = max((value for value in values if not np.isnan(value)), default=0.0) or 1.0
+        for row, (name, value, of) in enumerate(
+            zip(self.drawn, values, self._of_previous(), strict=True)
+        ):
+            if np.isnan(value):
+                axes.barh(row, reach, height=0.7, **MISSING)
+                words, where = why_missing(self.sheet, name, 0), 0.0
+            else:
+                colour = OWN.colour
+                axes.barh(row, value, height=0.7, color=colour, edgecolor=MUTED, linewidth=0.6)
+                words, where = number(value) + of, value
+            axes.annotate(
+                words,
+                (where, row),
+                xytext=(5, 0),
+                textcoords="offset points",
+                va="center",
+                **canvas.plain(fontsize=9, color=canvas.ink(axes)),
+            )
+        axes.set_xlim(0, reach * 1.02)
+        if np.isnan(values).all():
+            axes.set_xticks([])
+        canvas.frame(axes, "x")
+        axes.xaxis.set_major_formatter(lambda value, _: number(value))
+        names = [title(spoken(name)) for name in self.drawn]
+        canvas.row_labels(axes, names, [False] * len(names))
+        canvas.label_axes(axes)
+        return []
+
+
+def plan(sheet: Sheet, asked: Asked) -> Funnel | None:
+    """The longest chain of counts in a single row, each the whole of the next one's rate."""
+    if len(sheet) != 1 or asked.x or asked.by:
+        return None
+    if asked.y:
+        return Funnel(sheet, asked.y) if asked.kind and len(asked.y) > 1 else None
+    follows = {
+        rule.over[1]: rule.over[0]
+        for name in reversed(sheet.numbers)
+        if (rule := sheet.rule(name)) and rule.over and sheet.unit(name) == FRACTION
+    }
+    chains = []
+    for start in (name for name in follows if name not in follows.values()):
+        chain = [start]
+        while chain[-1] in follows and follows[chain[-1]] not in chain:
+            chain.append(follows[chain[-1]])
+        chains.append(tuple(chain))
+    longest = max(chains, key=len, default=None)
+    return Funnel(sheet, longest) if longest else None

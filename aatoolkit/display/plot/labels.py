@@ -1,0 +1,132 @@
+"""Words and numbers as they stand in a picture: short, harmless, in their unit."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from datetime import datetime
+from urllib.parse import parse_qsl
+
+from aatoolkit._util.text import visible
+from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.metadata.attrs import Source
+from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
+
+_SHORT = {"seconds": "s", "milliseconds": "ms", "bytes": "bytes"}
+_AXIS = {SCORE: "score, 0 to 100", RANK: "place, 1 is best", FRACTION_CHANGE: "percentage points"}
+_SPELT = {"ai": "AI", "ci": "CI", "kpis": "KPIs", "url": "URL", "ttfb": "TTFB"}
+
+
+def number(value: float, unit: str | None = None) -> str:
+    """A number in its unit.
+
+    Examples
+    --------
+    >>> number(0.508, FRACTION), number(-0.022, FRACTION_CHANGE), number(1714.0)
+    ('51%', '−2.2 pp', '1,714')
+    """
+    if not math.isfinite(value):
+        return "–"
+    if unit == FRACTION_CHANGE:
+        return _minus(f"{100 * value:+.1f} pp")
+    if unit in (FRACTION, "fraction of before"):
+        percent = 100 * value
+        return _minus(f"{percent:.{0 if abs(percent) >= 10 or not percent else 1}f}%")
+    if float(value).is_integer() or abs(value) >= 1000:
+        text = f"{value:,.0f}"
+    else:
+        text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
+    return _minus(f"{text} {_SHORT[unit]}" if unit in _SHORT else text)
+
+
+def change(before: float, after: float, unit: str | None) -> str:
+    """How far a number moved."""
+    moved = after - before
+    if unit == FRACTION:
+        return number(moved, FRACTION_CHANGE)
+    text = number(round(abs(moved), 2), unit)
+    return f"{'+' if moved > 0 else '−' if moved < 0 else '±'}{text}"
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def spoken(name: str) -> str:
+    """A column's name as words.
+
+    Examples
+    --------
+    >>> spoken("ai_session_share"), spoken("averagePosition")
+    ('AI session share', 'average position')
+    """
+    if name.isidentifier() and "_" not in name:
+        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+    return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
+
+
+def title(text: str) -> str:
+    """Words with a capital at their head."""
+    return text[:1].upper() + text[1:]
+
+
+def axis(sheet: Sheet, name: str) -> str:
+    """What stands along an axis of numbers."""
+    unit = sheet.unit(name)
+    said = spoken(name)
+    if unit is None or unit == FRACTION or sheet.varies_with(name) or unit in said:
+        return said
+    return f"{said} ({_AXIS.get(unit, unit)})"
+
+
+def clipped(text: str, most: int) -> str:
+    """Text that does not steer and is not long; what it loses, it loses in the middle.
+
+    Examples
+    --------
+    >>> clipped("https://reviews.example/best-crm", 20)
+    'https://re…/best-crm'
+    """
+    shown = visible(text)
+    if len(shown) <= most:
+        return shown
+    end = most // 2 - 1
+    return f"{shown[: most - end - 1]}…{shown[-end:]}"
+
+
+def wrapped(text: str, width: int, lines: int = 3) -> str:
+    """Text in a few lines."""
+    return "\n".join(textwrap.wrap(text, width, max_lines=lines, placeholder=" …"))
+
+
+def source_line(sources: tuple[Source, ...]) -> str:
+    """Where the rows were read, over which window, when."""
+    if not sources:
+        return "Source unknown"
+    if len(sources) > 1:
+        hosts = dict.fromkeys(source.host or "unknown" for source in sources)
+        return visible(f"{len(sources)} answers of {', '.join(hosts)}")
+    (source,) = sources
+    said = [source.host or "unknown host", source.section or "", scope_words(source.scope)]
+    if source.fetched_at:
+        said.append(f"fetched {_moment(source.fetched_at)}")
+    if source.stale:
+        said.append("an expired answer")
+    return visible(" · ".join(part for part in said if part))
+
+
+def scope_words(query: str | None) -> str:
+    """The window and the filters of a scope."""
+    asked: dict[str, list[str]] = {}
+    for name, value in parse_qsl(query or ""):
+        asked.setdefault(name, []).append(value)
+    days = asked.pop("days", None)
+    window = [f"last {days[0]} days"] if days else []
+    return ", ".join([*window, *(f"{name} {', '.join(v)}" for name, v in asked.items())])
+
+
+def _moment(text: str) -> str:
+    try:
+        return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
+    except ValueError:
+        return text

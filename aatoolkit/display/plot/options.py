@@ -1,0 +1,63 @@
+"""What was asked of a picture, checked."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.errors import AvailabilityError, ConfigurationError
+from aatoolkit.frame.groupby import find
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of ``df.aa.plot``; what is left out is chosen."""
+
+    kind: str | None = None
+    x: str | None = None
+    y: tuple[str, ...] = ()
+    by: str | None = None
+    top: int | None = None
+
+
+def check(
+    sheet: Sheet,
+    kinds: Iterable[str],
+    kind: str | None,
+    x: str | None,
+    y: str | Iterable[str] | None,
+    by: str | None,
+    top: int | None,
+) -> Asked:
+    """What was asked, if it can be.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such kind, or ``top`` is no whole number from 1.
+    AvailabilityError
+        If there is no such column, or it holds no numbers where some are needed.
+    """
+    known = list(kinds)
+    if kind is not None and kind not in known:
+        near = difflib.get_close_matches(str(kind), known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise ConfigurationError(
+            f"kind={kind!r} is not known; {hint or 'there are ' + ', '.join(known)}",
+            setting="kind",
+        )
+    if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
+        raise ConfigurationError(f"top={top!r} is no whole number from 1", setting="top")
+    wanted = (y,) if isinstance(y, str) else tuple(y or ())
+    find(sheet.frame, [*(name for name in (x, by) if name is not None), *wanted])
+    wordy = {
+        name: f"it holds no numbers but {sheet.frame[name].dtype}"
+        for name in wanted
+        if sheet.kinds[name] != "number"
+    }
+    if wordy:
+        said = "; ".join(f"{name}: {why}" for name, why in wordy.items())
+        raise AvailabilityError(f"these columns cannot be drawn: {said}", columns=wordy)
+    return Asked(kind, x, wanted, by, top)

@@ -1,0 +1,40 @@
+"""Rows made one for each mark of a picture, by the declared rules and no others."""
+
+from __future__ import annotations
+
+from aatoolkit.display.plot.roles import Sheet, sheet_of
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.aggregate import aggregate
+
+
+def reduced(sheet: Sheet, by: list[str], columns: list[str]) -> Sheet:
+    """A sheet with one row for each of what it is drawn by.
+
+    Rows that share a mark are aggregated: counts add, rates are recomputed. What was measured
+    in part is the number of that part, and the picture says so; what was not stays missing.
+
+    Raises
+    ------
+    AvailabilityError
+        If a column has no rule by which its rows become one.
+    """
+    by = list(dict.fromkeys(by))
+    if not sheet.frame.duplicated(by).any():
+        return sheet
+    parts = [part for name in columns for part in _parts(sheet, name)]
+    kept = [*by, *dict.fromkeys([*columns, *parts])]
+    try:
+        return sheet_of(aggregate(sheet.frame[kept], by, None, True, {}, True))
+    except AvailabilityError as error:
+        refused = error
+    raise AvailabilityError(
+        f"several rows share a mark by {', '.join(by)}, and they do not combine: {refused}; "
+        "aggregate them first, or draw by a column that tells them apart",
+        columns=refused.columns,
+    )
+
+
+def _parts(sheet: Sheet, name: str) -> tuple[str, ...]:
+    """The columns that a rule needs."""
+    rule = sheet.rule(name)
+    return (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()

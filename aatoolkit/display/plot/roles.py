@@ -1,0 +1,254 @@
+"""A frame as it is drawn: what each of its columns is, whatever became of the frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from aatoolkit.availability import Availability, combine
+from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_said
+from aatoolkit.frame.groupby import flattened
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.sections.aggregation import COUNT, FRACTION, RANK, REQUESTS, SCORE, Aggregation
+from aatoolkit.sections.section import Column
+
+Numbers = npt.NDArray[np.float64]
+
+_PER_ROW = re.compile(r"per `?(\w+)`?")
+_UNITS = {
+    "fraction": FRACTION,
+    "rate": FRACTION,
+    "share": FRACTION,
+    "voice": FRACTION,
+    "score": SCORE,
+    "rank": RANK,
+    "position": RANK,
+    "count": COUNT,
+}
+"""Units by their name, and by how the names of metrics end."""
+
+_NAMES = ("title", "prompt", "text", "label", "name")
+_TELLING = (FRACTION, SCORE, COUNT, REQUESTS, "checks", "answers", "citations per retrieval")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A frame with text for the names of its columns, and what is known of them.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The frame; named levels of its index are columns, no two have one name.
+    known : FrameMetadata
+        What is known of it.
+    """
+
+    frame: pd.DataFrame
+    known: FrameMetadata
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """What each column holds: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
+        return {str(name): _kind(values) for name, values in self.frame.items()}
+
+    def of_kind(self, *kinds: str) -> list[str]:
+        """The columns that hold one of these, in their order."""
+        return [name for name, kind in self.kinds.items() if kind in kinds]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known of the frame."""
+        return bool(self.known.sources) or any(each.of for each in self.known.columns.values())
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The columns that tell its rows apart: the key; without one, times, else a word."""
+        if self.known.key:
+            return [name for name in self.known.key if name in self.kinds]
+        return (self.of_kind("time") or self.of_kind("word"))[:1]
+
+    @property
+    def times(self) -> list[str]:
+        """The times in the key."""
+        return [name for name in self.keys if self.kinds[name] == "time"]
+
+    def column(self, name: str) -> Column | None:
+        """The declared column that a column is."""
+        return declared(self.known.columns[name])
+
+    def rule(self, name: str) -> Aggregation | None:
+        """The declared rule of a column, if the columns that it names are here."""
+        column = self.column(name)
+        rule = column.aggregate if column else None
+        parts = (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()
+        return rule if all(part in self.kinds for part in parts) else None
+
+    def varies_with(self, name: str) -> str | None:
+        """The column that says, row by row, what the unit or metric of a column is."""
+        column = self.column(name)
+        found = _PER_ROW.fullmatch((column and column.unit) or "")
+        named = found[1] if found else None
+        return named if named in self.kinds else None
+
+    def unit(self, name: str) -> str | None:
+        """The unit of a column, if all its rows have one."""
+        column, per = self.column(name), self.varies_with(name)
+        if per is None:
+            return column.unit if column else None
+        units = {*self.units(name)}
+        return units.pop() if len(units) == 1 else None
+
+    def units(self, name: str) -> list[str | None]:
+        """The unit of a column in each row."""
+        per = self.varies_with(name)
+        if per is None:
+            return [self.unit(name)] * len(self)
+        return [_unit(word) for word in self.text(per)]
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """The numbers that say most of a row, the best first.
+
+        A rate that can be recomputed comes before a score, a count, another fraction, and
+        numbers of which nothing is known.
+        """
+        listed = [name for name in self.numbers if self._weight(name) is not None]
+        return sorted(listed, key=lambda name: self._weight(name) or 0)
+
+    @property
+    def numbers(self) -> list[str]:
+        """The numbers that are neither key nor said of another column."""
+        said = [name for name in self.kinds if is_said(self.frame, name)]
+        return [
+            name
+            for name in self.of_kind("number")
+            if name not in (*self.keys, *said) and not name.endswith(COVERAGE)
+        ]
+
+    def _weight(self, name: str) -> int | None:
+        rule, unit, column = self.rule(name), self.unit(name), self.column(name)
+        if column is None:
+            return 4
+        if unit == FRACTION and rule and rule.over and not rule.why:
+            return 0
+        if unit == SCORE:
+            return 1
+        if rule and rule.rule == "sum" and unit in _TELLING and unit != FRACTION:
+            return 2
+        return 3 if unit == FRACTION else None
+
+    def sample(self, name: str) -> str | None:
+        """The column that says how many observations a number of a column rests on."""
+        rule = self.rule(name)
+        if rule and (rule.over or rule.by):
+            return rule.over[1] if rule.over else rule.by
+        stem = name.rpartition("_")[0]
+        named = [f"{stem}_n", "denominator", "answer_count"]
+        return next((each for each in named if each in self.kinds and each != name), None)
+
+    def cells(self, name: str) -> Cells:
+        """What is known of the cells of a column."""
+        return cells_of(self.frame, name, self.known)
+
+    def values(self, name: str) -> Numbers:
+        """The numbers of a column that count; the others are NaN, never 0."""
+        found = self.frame[name].to_numpy(np.float64, na_value=np.nan)
+        return np.where(self.cells(name).given & np.isfinite(found), found, np.nan)
+
+    def text(self, name: str) -> list[str]:
+        """A column as words; a missing one is said to be."""
+        values = self.frame[name]
+        if self.kinds[name] == "time":
+            values = self.moments(name)
+            whole = bool((values.dropna() == values.dropna().dt.normalize()).all())
+            values = values.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M")
+        missing = values.isna()
+        return [
+            "(missing)" if absent else str(value)
+            for value, absent in zip(values, missing, strict=True)
+        ]
+
+    def moments(self, name: str) -> pd.Series:
+        """A column as instants without a time zone, in UTC."""
+        values = self.frame[name]
+        if isinstance(values.dtype, pd.ArrowDtype):
+            values = pd.Series(pd.array(values).astype("datetime64[us]"), index=values.index)
+        return values.dt.tz_convert(None) if values.dt.tz is not None else values
+
+    def entity(self, name: str) -> str:
+        """What the rows are that a column names: of ``title`` beside ``action_id`` actions."""
+        key = next((key for key in reversed(self.keys) if key.endswith("_id")), None)
+        return key.removesuffix("_id") if key and name == self.naming else name
+
+    @property
+    def table(self) -> str:
+        """The table that most of the columns are of, or nothing."""
+        tables = [(each.of or "").partition(".")[0] for each in self.known.columns.values()]
+        return max(tables, key=tables.count, default="")
+
+    @cached_property
+    def naming(self) -> str | None:
+        """The column by whose words people know a row."""
+        key = next((name for name in reversed(self.keys) if name not in self.times), None)
+        if key is None or not key.endswith("_id"):
+            return key
+        words = [name for name in self.of_kind("word") if not name.endswith("_id")]
+        named = [name for name in _NAMES if name in words]
+        return next(iter((*named, *words)), key)
+
+    def own(self) -> npt.NDArray[np.bool_]:
+        """The rows of the project's own brand."""
+        if self.kinds.get("own") != "flag":
+            return np.zeros(len(self), bool)
+        return self.frame["own"].fillna(False).to_numpy(bool)
+
+    def state(self, names: Iterable[str]) -> Availability:
+        """What is known of some columns, together."""
+        return combine(self.known.columns[name].availability for name in names)
+
+    def only(self, rows: npt.NDArray[np.bool_]) -> Sheet:
+        """Some of its rows."""
+        return Sheet(self.frame.loc[rows], self.known)
+
+
+def sheet_of(frame: pd.DataFrame) -> Sheet:
+    """A frame as it is drawn."""
+    flat = flattened(frame).copy(deep=False)
+    flat.columns = pd.Index([str(name) for name in flat.columns])
+    known = metadata_of(flat)
+    return Sheet(flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True), known)
+
+
+def _unit(word: str) -> str | None:
+    """The unit of a word: ``fraction`` itself, or a metric such as ``mentionRate``."""
+    return _UNITS.get(re.split(r"_|(?=[A-Z])", word)[-1].lower())
+
+
+def _kind(values: pd.Series) -> str:
+    dtype: Any = values.dtype
+    if pd.api.types.is_object_dtype(dtype) and not values.map(pd.api.types.is_hashable).all():
+        return "list"
+    if isinstance(dtype, pd.ArrowDtype):
+        arrow = dtype.pyarrow_dtype
+        if pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_struct(arrow):
+            return "list"
+        if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow):
+            return "time"
+    if pd.api.types.is_bool_dtype(dtype):
+        return "flag"
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return "time"
+    is_number = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype)
+    return "number" if is_number else "word"

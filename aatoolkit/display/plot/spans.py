@@ -1,0 +1,137 @@
+"""Stretches of time: when something began, when it ended, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.dates as mdates
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot.labels import spoken, title
+from aatoolkit.display.plot.options import Asked
+from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.style import INK, SERIES
+
+_ENDS = (("_start", "_end"), ("first_", "last_"), ("created_at", "updated_at"))
+
+
+@dataclass(frozen=True)
+class Spans:
+    """One row a thing, a bar for each of its stretches, a diamond for its moment."""
+
+    sheet: Sheet
+    x: str
+    stretches: tuple[tuple[str, str], ...]
+    moment: str | None
+    verdict: str | None
+    left_out: int
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The columns that are drawn."""
+        ends = tuple(name for pair in self.stretches for name in pair)
+        return (*ends, *((self.moment,) if self.moment else ()))
+
+    @property
+    def height(self) -> float:
+        """Inches."""
+        return 2.0 + 0.42 * max(len(self.sheet), 2)
+
+    @property
+    def title(self) -> str:
+        """What is drawn."""
+        names = [self._named(pair) for pair in self.stretches]
+        return title(f"{' and '.join(names)} by {spoken(self.sheet.entity(self.x))}")
+
+    @property
+    def finding(self) -> str:
+        """What the picture shows, in words."""
+        labels = self.sheet.text(self.x)
+        at = self.moment or self.stretches[0][0]
+        said = [f"{label}: {when}" for label, when in zip(labels, self.sheet.text(at), strict=True)]
+        if self.verdict:
+            verdicts = map(spoken, self.sheet.text(self.verdict))
+            said = [f"{each}, {word}" for each, word in zip(said, verdicts, strict=True)]
+        return "; ".join(said[:5])
+
+    def draw(self, axes: Axes) -> list[str]:
+        """Draw the stretches; the notes that go with them."""
+        rows = np.arange(len(self.sheet))
+        handles: list[Any] = []
+        for (start, end), mark in zip(self.stretches, SERIES, strict=False):
+            low, high = (_numbers(self.sheet, name) for name in (start, end))
+            there = ~np.isnan(high - low)
+            look: dict[str, Any] = {
+                "facecolor": mark.colour,
+                "hatch": mark.hatch,
+                "edgecolor": "white",
+            }
+            # A last day is part of its stretch.
+            width = (high - low + 1)[there]
+            axes.barh(rows[there], width, left=low[there], height=0.42, linewidth=0.6, **look)
+            handles.append(Patch(**look))
+        words = [self._named(pair) for pair in self.stretches]
+        if self.moment:
+            moments = _numbers(self.sheet, self.moment)
+            axes.plot(moments + 0.5, rows, "D", color=INK, mec="white", ms=8, zorder=4)
+            handles.append(Line2D([], [], color=INK, marker="D", ls="", ms=6))
+            words.append(spoken(self.moment))
+        last = np.nanmax(
+            [np.append(_numbers(self.sheet, name), -np.inf) for name in self.drawn], axis=0
+        )
+        if self.verdict:
+            for row, word in enumerate(self.sheet.text(self.verdict)):
+                axes.annotate(
+                    canvas.safe(spoken(word), 30),
+                    (last[row] + 1, row),
+                    xytext=(6, 0),
+                    textcoords="offset points",
+                    va="center",
+                    **canvas.plain(fontsize=9, color=canvas.ink(axes)),
+                )
+        canvas.date_axis(axes, 7)
+        canvas.frame(axes, "x")
+        canvas.row_labels(axes, self.sheet.text(self.x), self.sheet.own().tolist())
+        canvas.label_axes(axes)
+        canvas.legend(axes, handles, words)
+        return []
+
+    @staticmethod
+    def _named(pair: tuple[str, str]) -> str:
+        start = pair[0]
+        return spoken(start.removesuffix("_start")) if start.endswith("_start") else spoken(start)
+
+
+def plan(sheet: Sheet, asked: Asked) -> Spans | None:
+    """Times in pairs of a beginning and an end, with the one moment that stands beside them."""
+    times, x = sheet.of_kind("time"), asked.x or sheet.naming
+    pairs = tuple(
+        (name, other)
+        for name in times
+        for one, two in _ENDS
+        if one in name and (other := name.replace(one, two)) in times and other != name
+    )
+    if x is None or not pairs or asked.y or not len(sheet):
+        return None
+    if all(sheet.frame[name].isna().all() for pair in pairs for name in pair):
+        return None
+    ends = {name for pair in pairs for name in pair}
+    moment = next((name for name in times if name not in ends), None)
+    verdict = next((name for name in ("verdict", "state") if name in sheet.kinds), None)
+    order = sheet.moments(pairs[0][0]).argsort(kind="stable")[: asked.top or 12]
+    rows = Sheet(sheet.frame.iloc[order].reset_index(drop=True), sheet.known)
+    return Spans(rows, x, pairs, moment, verdict, len(sheet) - len(rows))
+
+
+def _numbers(sheet: Sheet, name: str) -> np.ndarray:
+    moments = sheet.moments(name)
+    found = np.full(len(moments), np.nan)
+    there = moments.notna().to_numpy()
+    found[there] = mdates.date2num(pd.DatetimeIndex(moments[there]))
+    return found

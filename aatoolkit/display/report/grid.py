@@ -1,0 +1,79 @@
+"""Frames as tables of a page: the first rows, each cell in its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from aatoolkit import sections
+from aatoolkit.display.plot.labels import number
+from aatoolkit.display.plot.roles import Sheet, sheet_of
+from aatoolkit.display.report.markup import element, text
+from aatoolkit.errors import ScopeError
+
+_DASH = '<td class="missing"><span aria-label="missing">–</span></td>'
+
+
+def grid(caption: str, heads: Iterable[str], rows: Iterable[str]) -> str:
+    """Rows of finished cells under their heads; wide ones scroll, also by keyboard."""
+    head = "".join(element("th", text(name), scope="col") for name in heads)
+    return _framed(caption, text(caption, 400), head, rows)
+
+
+def table_of(name: str, frame: pd.DataFrame, most: int) -> str:
+    """The first rows of a table, with what its columns mean."""
+    sheet = sheet_of(frame)
+    shown = Sheet(sheet.frame.head(most), sheet.known)
+    heads = "".join(_head(sheet, column) for column in sheet.kinds)
+    columns = [_cells(shown, column) for column in sheet.kinds]
+    try:
+        doc = sections.table(name).doc
+    except ScopeError:
+        doc = ""
+    of = f"first {len(shown):,} of {len(sheet):,} rows" if len(shown) < len(sheet) else "all rows"
+    said = f"<code>{text(name)}</code> {text(doc)} Shown: {of}."
+    return _framed(name, said, heads, ("".join(row) for row in zip(*columns, strict=True)))
+
+
+def _framed(name: str, caption: str, head: str, rows: Iterable[str]) -> str:
+    body = "\n".join(element("tr", row) for row in rows)
+    table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
+    return element(
+        "div",
+        f"{table}\n<tbody>{body}</tbody></table>",
+        "wide",
+        role="region",
+        tabindex="0",
+        **{"aria-label": name[:80]},
+    )
+
+
+def _head(sheet: Sheet, name: str) -> str:
+    column, unit = sheet.column(name), sheet.unit(name)
+    doc = {"title": column.doc} if column and column.doc else {}
+    small = element("small", text(unit, 40)) if unit else ""
+    return element("th", f"{text(name, 60)}{small}", scope="col", **doc)
+
+
+def _cells(sheet: Sheet, name: str) -> list[str]:
+    kind = sheet.kinds[name]
+    missing = sheet.frame[name].isna()
+    if kind == "number":
+        values = sheet.frame[name].to_numpy(float, na_value=float("nan"))
+        units = sheet.units(name)
+        shown = [
+            element("td", text(number(float(value), unit)), "number")
+            for value, unit in zip(values, units, strict=True)
+        ]
+    elif kind == "list":
+        shown = [_listed(value) for value in sheet.frame[name]]
+    else:
+        look = "time" if kind == "time" else ""
+        shown = [element("td", text(word), look) for word in sheet.text(name)]
+    return [_DASH if lacks else cell for cell, lacks in zip(shown, missing, strict=True)]
+
+
+def _listed(value: object) -> str:
+    words = value if isinstance(value, str) or not hasattr(value, "__iter__") else None
+    return element("td", text(words if words is not None else ", ".join(map(str, value))))  # type: ignore[call-overload]

@@ -1,0 +1,47 @@
+"""Text as HTML that is only ever text."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from aatoolkit._util.text import visible
+
+
+def text(words: object, most: int = 160) -> str:
+    r"""Words from anywhere, escaped and not long, apart from the direction of what is around.
+
+    Examples
+    --------
+    >>> text("<b>\u202e")
+    '<bdi>&lt;b&gt;\\u202e</bdi>'
+    """
+    shown = visible(str(words))
+    cut = f"{shown[: most - 1]}…" if len(shown) > most else shown
+    escaped = html.escape(cut)
+    return escaped if cut.isascii() and escaped == cut else f"<bdi>{escaped}</bdi>"
+
+
+def element(name: str, inside: str, kind: str = "", **attributes: object) -> str:
+    """An element around HTML.
+
+    Examples
+    --------
+    >>> element("td", "1", "number", colspan=2)
+    '<td class="number" colspan="2">1</td>'
+    """
+    given = {"class": kind} if kind else {}
+    listed = {**given, **attributes}
+    said = "".join(f' {key}="{html.escape(str(value))}"' for key, value in listed.items())
+    return f"<{name}{said}>{inside}</{name}>"
+
+
+def slug(name: str, at: int) -> str:
+    """A name that an anchor can have; its number keeps two apart.
+
+    Examples
+    --------
+    >>> slug("a b", 3)
+    's3-a-b'
+    """
+    return f"s{at}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')[:40]}"

@@ -1,0 +1,78 @@
+"""Pictures as part of the page: SVG whose colours follow it, and whose words are text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from xml.etree import ElementTree
+
+import pandas as pd
+
+from aatoolkit.display.plot.canvas import Picture, svg_of
+from aatoolkit.display.plot.draw import picture_of
+from aatoolkit.display.plot.style import GRID, INK, MISSING, MUTED, PAPER
+from aatoolkit.display.report.markup import element, text
+
+_COLOURS = {
+    INK: "var(--ink)",
+    MUTED: "var(--muted)",
+    GRID: "var(--grid)",
+    PAPER: "var(--paper)",
+    str(MISSING["facecolor"]): "var(--lack)",
+    str(MISSING["edgecolor"]): "var(--hatch)",
+}
+"""Colours that are the page's: light by day, dark by night."""
+
+_COLOUR = re.compile("|".join(_COLOURS))
+_FONT = re.compile(r"font-family:[^;]*;? ?")
+_REFERENCE = re.compile(r"url\(#([\w.-]+)\)")
+_LINK = re.compile(r'href="#([^"]+)"')
+_DROPPED = ("metadata", "style", "title", "desc")
+
+
+def drawn(frame: pd.DataFrame, name: str, kinds: Iterable[str] = ()) -> str:
+    """The figure of a frame with what it shows in words; nothing if it is of none of the kinds."""
+    picture = picture_of(frame, kinds)
+    if picture is None:
+        return ""
+    finding = text(picture.finding, 700)
+    label = element("figcaption", finding, id=f"{name}-says")
+    return element("figure", f"{_svg(picture, name)}\n{label}")
+
+
+def _svg(picture: Picture, name: str) -> str:
+    """The picture's SVG, cleaned: names of its own, the page's colours, nothing that runs."""
+    written = svg_of(picture, name)
+    root = ElementTree.fromstring(written)
+    _clean(root, name, {*_REFERENCE.findall(written), *_LINK.findall(written)})
+    root.set("role", "img")
+    root.set("aria-labelledby", f"{name}-says")
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _clean(node: ElementTree.Element, name: str, used: set[str]) -> None:
+    node.tag = node.tag.rpartition("}")[2]
+    node.text, node.tail = _words(node), None
+    attributes = dict(node.attrib)
+    node.attrib.clear()
+    for key, value in attributes.items():
+        key = key.rpartition("}")[2]
+        if key == "id":
+            if value in used:
+                node.set("id", f"{name}-{value}")
+        elif key == "href":
+            node.set("href", value.replace("#", f"#{name}-", 1) if value[0] == "#" else value)
+        elif key not in ("version", "width", "height") or node.tag != "svg":
+            value = _REFERENCE.sub(rf"url(#{name}-\1)", _FONT.sub("", value))
+            node.set(key, _COLOUR.sub(lambda found: _COLOURS[found[0]], " ".join(value.split())))
+    for child in list(node):
+        if child.tag.rpartition("}")[2] in _DROPPED:
+            node.remove(child)
+            continue
+        _clean(child, name, used)
+        if child.tag in ("g", "defs") and not len(child) and not child.get("id"):
+            node.remove(child)
+
+
+def _words(node: ElementTree.Element) -> str | None:
+    return node.text if node.tag in ("text", "tspan") else None

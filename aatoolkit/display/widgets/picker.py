@@ -1,0 +1,117 @@
+"""What the pickers share: groups of options in the browser, and a choice that comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from aatoolkit._util.text import markup, visible
+from aatoolkit.display.widgets.option_group import Group
+
+_HERE = Path(__file__).parent
+
+_SHOWN, _LONG = 50, 300
+"""How many values of a choice, and how many characters of each, are spelt out."""
+
+
+class Picker(anywidget.AnyWidget):
+    """A widget that chooses among groups of options.
+
+    The options go to the browser once. A choice is one bit an option, and says which options it
+    was made among: one among options that have meanwhile changed is not taken.
+    """
+
+    _esm = _HERE / "picker.js"
+    _css = _HERE / "picker.css"
+    _groups = traitlets.Dict().tag(sync=True)
+    _choice = traitlets.Dict().tag(sync=True)
+
+    _title = ""
+    _call = ""
+    _shown: tuple[Group, ...] = ()
+    _told: Mapping[str, Any] = {}
+
+    def _show(self, groups: Sequence[Group], chosen: Mapping[str, Iterable[Any]]) -> None:
+        """Offer other options, of which some are chosen."""
+        self._shown = tuple(groups)
+        with self.hold_sync():
+            self._groups = {
+                "of": self._groups.get("of", 0) + 1,
+                "title": self._title,
+                "call": self._call,
+                "groups": [group.sent() for group in groups],
+            }
+            self._choose(chosen)
+
+    def _choose(self, chosen: Mapping[str, Iterable[Any]]) -> None:
+        bits = [group.bits(chosen[group.name]) for group in self._shown]
+        self._told = {"of": self._groups["of"], "bits": bits}
+        self._choice = self._told
+
+    @traitlets.observe("_choice")
+    def _chosen_in_the_browser(self, change: Any) -> None:
+        choice = change["new"]
+        if choice == self._told:
+            return
+        if choice["of"] != self._groups["of"]:
+            self._choose(self._value())
+            return
+        each = zip(self._shown, choice["bits"], strict=True)
+        self._take({group.name: group.chosen(bytes(bits)) for group, bits in each})
+
+    def _value(self) -> Mapping[str, tuple[Any, ...]]:
+        """What is chosen, by the name of its group."""
+        raise NotImplementedError
+
+    def _take(self, chosen: Mapping[str, tuple[Any, ...]]) -> None:
+        """Take a choice made in the browser."""
+        raise NotImplementedError
+
+    def _python(self) -> str:
+        """The choice in Python, long values and long lists of them cut short."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        title = f" of {visible(self._title)}" if self._title else ""
+        return f"<{type(self).__name__}{title}: {self._python()}>"
+
+    def _repr_html_(self) -> str:
+        """What is chosen, where no kernel can show the widget."""
+        chosen = self._value()
+        rows = "".join(self._row(group, chosen[group.name]) for group in self._shown)
+        title = f"<caption>{markup(self._title)}</caption>" if self._title else ""
+        return (
+            f'<div class="tex2jax_ignore"><table>{title}<tbody>{rows}</tbody></table>'
+            f"<pre><code>{escape(self._python())}</code></pre></div>"
+        )
+
+    def _row(self, group: Group, values: Sequence[Any]) -> str:
+        listed = [f"<bdi>{markup(str(value))}</bdi>" for value in values[:_SHOWN]]
+        if len(values) > _SHOWN:
+            listed.append(f"… {len(values) - _SHOWN:,} more")
+        said = ", ".join(listed) or group.empty.format(f"{group.offered:,}")
+        return (
+            f'<tr><th style="text-align:left">{markup(group.title)}</th>'
+            f'<td style="text-align:left">{said}</td></tr>'
+        )
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle
+        return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
+
+
+def spelt(values: Sequence[str]) -> str:
+    """A tuple of strings in Python; of a long one, or of long strings, the beginning."""
+    # What is left out stands outside the quotes: pasted, it is an error and no other value.
+    listed = [f"{value[:_LONG]!r}{'…' * (len(value) > _LONG)}" for value in values[:_SHOWN]]
+    if len(values) > _SHOWN:
+        return f"({', '.join(listed)}, … {len(values) - _SHOWN:,} more)"
+    return f"({', '.join(listed)}{',' if len(values) == 1 else ''})"

@@ -1,0 +1,223 @@
+"""`ScopePicker`: choosing the filters of a question."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+import traitlets
+
+from aatoolkit._util.text import clipped
+from aatoolkit.client.project import Project
+from aatoolkit.display.widgets.option_group import Group, Mark, Option, with_gone
+from aatoolkit.display.widgets.picker import Picker, spelt
+from aatoolkit.errors import ScopeError, ScopeWarning
+from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
+
+_TITLES = {"engine": "Engines", "topic": "Topics", "category": "Categories", "brand": "Brands"}
+
+
+class ScopePicker(Picker):
+    """Chooses a `Scope` among what may be asked of a project.
+
+    Nothing chosen in a list means that it does not narrow the question. Nothing is fetched when
+    something is chosen or shown: the next cell does that, with ``picker.scope``.
+
+    Parameters
+    ----------
+    options : ScopeOptions or Project
+        What may be asked. Of a project the scope options are read once, here, as
+        ``project.scope_options()`` does.
+    scope : Scope, optional
+        What is chosen to begin with; everything of the last 30 days if left out.
+
+    Attributes
+    ----------
+    scope : Scope
+        What is chosen. It can be set, and watched: ``picker.observe(function, "scope")``.
+    options : ScopeOptions
+        What may be asked. Other options can be set; what is chosen stays chosen.
+    vanished : dict of str to tuple
+        What is chosen and no longer offered, by filter.
+
+    Raises
+    ------
+    ScopeError
+        If a scope is set that holds a value the project does not know; ``.suggestions`` holds
+        near matches.
+    FetchError
+        If a project is given and its scope options cannot be read.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> picker = aa.ScopePicker(aa.demo().scope_options())
+    >>> picker.scope = aa.Scope(days=7, engine="gemini")
+    >>> picker
+    <ScopePicker of acme.example: aa.Scope(days=7, engine=('gemini',))>
+    """
+
+    _call = "aa.Scope"
+
+    # Of the plainest type, which does not let None past the check below.
+    scope: traitlets.TraitType[Any, Any] = traitlets.TraitType(default_value=None)
+
+    def __init__(self, options: ScopeOptions | Project, scope: Scope | None = None) -> None:
+        super().__init__()
+        self._offer(options.scope_options() if isinstance(options, Project) else options)
+        if scope is not None:
+            self.scope = scope
+
+    @property
+    def options(self) -> ScopeOptions:
+        """What may be asked."""
+        return self._options
+
+    @options.setter
+    def options(self, options: ScopeOptions) -> None:
+        before = self.vanished
+        self._offer(options)
+        fresh = {name: gone for name, gone in self.vanished.items() if gone != before.get(name)}
+        if fresh:
+            said = "; ".join(
+                f"{name} {spelt(list(map(str, values)))}" for name, values in fresh.items()
+            )
+            warnings.warn(
+                f"no longer offered, and still chosen: {said}", ScopeWarning, stacklevel=2
+            )
+
+    @property
+    def vanished(self) -> dict[str, tuple[Any, ...]]:
+        """What is chosen and no longer offered, by filter."""
+        chosen = self._value()
+        found = {each.name: each.among(chosen[each.name], Mark.GONE) for each in self._shown}
+        return {name: values for name, values in found.items() if values}
+
+    def _offer(self, options: ScopeOptions) -> None:
+        if not isinstance(options, ScopeOptions):
+            raise ScopeError(
+                f"a {type(options).__name__} does not say what may be asked; give "
+                "project.scope_options()",
+                parameter="options",
+            )
+        scope = self.scope or _first(options)
+        self._options, self._title = options, options.host
+        self._show(tuple(_groups(options, _chosen(scope))), _chosen(scope))
+        self.scope = scope
+
+    @traitlets.validate("scope")
+    def _scope_is_known(self, proposal: Any) -> Scope:
+        scope = proposal["value"]
+        if not isinstance(scope, Scope):
+            raise ScopeError(
+                f"{clipped(repr(scope))} is not a Scope; write aa.Scope(days=7, engine='chatgpt')",
+                parameter="scope",
+            )
+        shown = {group.name: group.values for group in self._shown}
+        # What the lists show may be chosen, also what they alone still hold.
+        unknown = {
+            name: tuple(value for value in values if value not in shown[name])
+            for name, values in scope.filters.items()
+        }
+        if any(unknown.values()) or scope.days not in shown["days"]:
+            Scope(scope.days, **unknown).check(self.options)
+        return scope
+
+    @traitlets.observe("scope")
+    def _show_scope(self, _: Any) -> None:
+        self._choose(self._value())
+
+    def _value(self) -> Mapping[str, tuple[Any, ...]]:
+        return _chosen(self.scope)
+
+    def _take(self, chosen: Mapping[str, tuple[Any, ...]]) -> None:
+        (days,) = chosen["days"] or (self.scope.days,)
+        self.scope = Scope(days, **{name: chosen[name] for name in FILTERS})
+
+    def _python(self) -> str:
+        filters = (f"{name}={spelt(values)}" for name, values in self.scope.filters.items())
+        return f"aa.Scope({', '.join([f'days={self.scope.days}', *filters])})"
+
+
+def _chosen(scope: Scope) -> dict[str, tuple[Any, ...]]:
+    return {"days": (scope.days,), **{name: getattr(scope, name) for name in FILTERS}}
+
+
+def _first(options: ScopeOptions) -> Scope:
+    """Everything of 30 days, or of the first window there is."""
+    usual = Scope()
+    offered = [days for days in options.days if days in DAYS]
+    return usual if usual.days in offered or not offered else Scope(offered[0])
+
+
+def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Iterator[Group]:
+    """The windows and the four filters, with what is chosen and no longer among them."""
+    days = [
+        Option(days, f"{days} days", mark=Mark.PLAIN if days in DAYS else Mark.CLOSED)
+        for days in options.days
+    ]
+    yield Group("days", "Window", with_gone(days, chosen["days"], "{} days"), one=True)
+    for name, listed in (
+        ("engine", _engines(options.engines)),
+        ("topic", _tagged(options.topics, "topic")),
+        ("category", _tagged(options.categories, "category")),
+        ("brand", _brands(options.brands)),
+    ):
+        offered = list(_closed_where_it_must_be(name, list(listed)))
+        yield Group(name, _TITLES[name], with_gone(offered, chosen[name]))
+
+
+def _engines(frame: pd.DataFrame) -> Iterator[Option]:
+    for engine, label, configured, ran in _rows(
+        frame, "engine", "label", "configured", "last_run_day"
+    ):
+        off = configured is not None and not configured
+        run = f"last run {ran:%Y-%m-%d}" if ran is not None else "no run recorded"
+        note = f"not configured · {run}" if off else run
+        yield Option(engine, label, note=note, mark=Mark.FAINT if off else Mark.PLAIN)
+
+
+def _tagged(frame: pd.DataFrame, name: str) -> Iterator[Option]:
+    for value, count in _rows(frame, name, "prompt_count"):
+        note = "" if count is None else f"{count:,} prompt{'s' * (count != 1)}"
+        if value == UNTAGGED:
+            yield Option(value, f"no {name}", note=f"{note} · no filter", mark=Mark.CLOSED)
+        else:
+            yield Option(value, note=note)
+
+
+def _brands(frame: pd.DataFrame) -> Iterator[Option]:
+    for brand, tracked, own in _rows(frame, "brand", "tracked", "own"):
+        said = ["own"] if own else []
+        if tracked is not None:
+            said.append("tracked" if tracked else "not tracked")
+        yield Option(brand, note=" · ".join(said), mark=Mark.STRONG if own else Mark.PLAIN)
+
+
+def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
+    """The rows that name something, with None for whatever is missing."""
+    columns = (frame[name].astype(object).where(frame[name].notna(), None) for name in names)
+    return (row for row in zip(*columns, strict=True) if row[0] is not None)
+
+
+def _closed_where_it_must_be(name: str, options: list[Option]) -> Iterator[Option]:
+    """The options, without a choice where the API cannot be asked for a value."""
+    if _can_be_asked(name, [option.value for option in options]):
+        yield from options
+        return
+    for option in options:
+        if _can_be_asked(name, option.value):
+            yield option
+        else:
+            why = "has a comma, no filter" if "," in option.value else "no filter"
+            yield Option(option.value, option.label, note=why, mark=Mark.CLOSED)
+
+
+def _can_be_asked(name: str, values: Any) -> bool:
+    try:
+        Scope(**{name: values})
+    except ScopeError:
+        return False
+    return True

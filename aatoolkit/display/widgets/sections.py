@@ -1,0 +1,150 @@
+"""`SectionPicker`: choosing among the sections of the API."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import traitlets
+
+from aatoolkit import sections as declared
+from aatoolkit._util.text import clipped
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.display.widgets.option_group import Group, Mark, Option, with_gone
+from aatoolkit.display.widgets.picker import Picker, spelt
+from aatoolkit.errors import ScopeError
+from aatoolkit.normalizer.tables import Tables
+
+_ABSENT = ("unavailable", "not applicable")
+
+
+class SectionPicker(Picker):
+    """Chooses among the sections, each with what it holds.
+
+    Parameters
+    ----------
+    dataset : Dataset, optional
+        What was read of a host: each section is then marked with the availability and the rows
+        of its main table, or with how it failed.
+    chosen : str or iterable of str, optional
+        The sections that are chosen to begin with; all of them if left out.
+
+    Attributes
+    ----------
+    sections : tuple of str
+        What is chosen, in alphabetical order. It can be set, and watched:
+        ``picker.observe(function, "sections")``.
+    dataset : Dataset or None
+        What was read; another can be set.
+
+    Raises
+    ------
+    ScopeError
+        If there is no such section; ``.suggestions`` holds near matches.
+
+    Examples
+    --------
+    >>> picker = SectionPicker(chosen=["urls", "domains"])
+    >>> picker.sections
+    ('domains', 'urls')
+    """
+
+    # Of the plainest type, which does not let None past the check below.
+    sections: traitlets.TraitType[Any, Any] = traitlets.TraitType(default_value=())
+
+    def __init__(
+        self, dataset: Dataset | None = None, chosen: str | Iterable[str] | None = None
+    ) -> None:
+        super().__init__()
+        self._offer(dataset)
+        self.sections = declared.names() if chosen is None else chosen
+
+    @property
+    def dataset(self) -> Dataset | None:
+        """What was read."""
+        return self._dataset
+
+    @dataset.setter
+    def dataset(self, dataset: Dataset | None) -> None:
+        self._offer(dataset)
+
+    def _offer(self, dataset: Dataset | None) -> None:
+        if not (dataset is None or isinstance(dataset, Dataset)):
+            raise ScopeError(
+                f"a {type(dataset).__name__} does not say what was read; give what "
+                "project.read_all() returned",
+                parameter="dataset",
+            )
+        self._dataset = dataset
+        options = [
+            Option(name, detail=declared.get(name).doc, **_read(dataset, name))
+            for name in declared.names()
+        ]
+        group = Group(
+            "sections",
+            "Sections",
+            with_gone(options, self.sections),
+            empty="none of {}",
+            rows=len(options),
+        )
+        self._show([group], self._value())
+
+    @traitlets.validate("sections")
+    def _sections_are_known(self, proposal: Any) -> tuple[str, ...]:
+        given = proposal["value"]
+        several = isinstance(given, Iterable) and not isinstance(given, str)
+        chosen = set(given) if several else {given}
+        (group,) = self._shown
+        unknown = tuple(str(name) for name in chosen if name not in group.places)
+        if unknown:
+            near = [
+                match
+                for name in unknown
+                for match in difflib.get_close_matches(name.casefold(), declared.names(), n=3)
+            ]
+            hint = f"did you mean {' or '.join(near)}?" if near else "see aa.sections.names()"
+            named = ", ".join(clipped(repr(name)) for name in unknown)
+            raise ScopeError(
+                f"no section is called {named}; {hint}",
+                parameter="section",
+                unknown=unknown,
+                suggestions=tuple(near),
+            )
+        return tuple(sorted(chosen))
+
+    @traitlets.observe("sections")
+    def _show_sections(self, _: Any) -> None:
+        self._choose(self._value())
+
+    def _value(self) -> Mapping[str, tuple[Any, ...]]:
+        return {"sections": self.sections}
+
+    def _take(self, chosen: Mapping[str, tuple[Any, ...]]) -> None:
+        self.sections = chosen["sections"]
+
+    def _python(self) -> str:
+        return spelt(self.sections)
+
+
+def _read(dataset: Dataset | None, name: str) -> dict[str, Any]:
+    """What a dataset says of a section: a note, and how it stands out."""
+    if dataset is None:
+        return {}
+    if name in dataset.errors:
+        return {"note": f"failed: {type(dataset.errors[name]).__name__}", "mark": Mark.FAINT}
+    if name not in dataset:
+        return {"note": "not read"}
+    return _measured(dataset[name])
+
+
+def _measured(tables: Tables) -> dict[str, Any]:
+    main = next(iter(tables))
+    rows = tables.rows[main]
+    counted = f" · {rows:,} row{'s' * (rows != 1)}" if rows else ""
+    absent = tables.words[main].startswith(_ABSENT)
+    status, _, _ = tables.shown(main).partition(":")
+    return {
+        "note": f"{status}{counted}",
+        "mark": Mark.FAINT if absent else Mark.PLAIN,
+    }

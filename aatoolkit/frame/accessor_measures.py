@@ -1,0 +1,254 @@
+"""The verbs of ``df.aa`` that never take a missing value for a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from aatoolkit.frame import aggregate, complete, require, reshape
+from aatoolkit.frame.aggregation_plan import Rules
+from aatoolkit.frame.groupby import By
+
+
+class Measured:
+    """What can be made of a frame's measures; each verb gives a new frame."""
+
+    _frame: pd.DataFrame
+
+    def aggregate(
+        self,
+        by: By = None,
+        columns: str | Iterable[str] | None = None,
+        allow_partial: bool = False,
+        *,
+        rules: Rules | None = None,
+        observed: bool = True,
+    ) -> pd.DataFrame:
+        """Make rows one by each column's declared rule; what was not measured stays missing.
+
+        Counts add up, exactly; a rate is recomputed from its summed numerator and denominator;
+        a mean is weighted by its count; money adds up within one currency. A group has a
+        number only if all its rows were wholly measured. Rows to which a column does not apply
+        are left out. A ratio over zero is missing, as not applicable.
+
+        Parameters
+        ----------
+        by : str, pandas.Grouper or list of them, optional
+            What to group by: columns or named levels of the index. A missing key is a group.
+            By default all rows are one group, also where there are none.
+        columns : str or list of str, optional
+            The columns wanted. By default all that have a rule; ``df.aa.codebook`` shows the
+            rules, and why a column has none.
+        allow_partial : bool
+            Whether a group that was measured in part has the number of that part, as
+            ``partial``. A column ``x_coverage`` then says which fraction of its rows was
+            wholly measured.
+        rules : dict, optional
+            Rules for columns that have none, or other ones: ``sum``, ``mean``, ``min``,
+            ``max``, ``first``, ``last`` or an `aatoolkit.sections.aggregation.Aggregation`.
+        observed : bool
+            Whether to leave out levels of categories that no row has. Otherwise their groups
+            are unknown.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a group, with the key as columns, and what is known of each column over
+            all groups. Where the groups differ in it, ``x_availability``,
+            ``x_availability_cause`` and ``x_availability_reason`` beside ``x`` say it of each.
+            The result can be aggregated further as its rows could have been.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column; if a column that was asked for has no rule, or cannot
+            follow it here (``.columns`` says why); if none has one; if a sum of integers does
+            not fit 64 bits.
+
+        Warns
+        -----
+        AAToolkitWarning
+            If a column was left out that has a rule and cannot follow it in this frame.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"engine": ["a", "a", "b"], "n": [1, None, 0]})
+        >>> frame.aa.aggregate("engine", rules={"n": "sum"})
+          engine     n
+        0      a  <NA>
+        1      b   0.0
+        >>> frame.aa.aggregate("engine", allow_partial=True, rules={"n": "sum"})["n_coverage"]
+        ... # doctest: +NORMALIZE_WHITESPACE
+        0    0.5
+        1    1.0
+        Name: n_coverage, dtype: Float64
+        """
+        return aggregate.aggregate(self._frame, by, columns, allow_partial, rules or {}, observed)
+
+    def complete(
+        self, *, availability: pd.DataFrame | None = None, **levels: object
+    ) -> pd.DataFrame:
+        """Add explicit rows for what was not reported, with the reason.
+
+        The levels are crossed with the rest of the frame's key. Rows that are there come
+        first, in their order; in the others all that is no key is missing. What is known of a
+        row stands in its columns ``availability``, ``availability_cause`` and
+        ``availability_reason``, which `aggregate` reads: a row that was not reported is
+        unknown, never zero. Where nothing is known of it but that it was not reported, it
+        takes nothing from the sum of rows that were; alone, it stays unknown.
+
+        Parameters
+        ----------
+        availability : pandas.DataFrame, optional
+            ``tables.availability`` of the answer. The rows of an engine that cannot report
+            are then ``not_applicable``, and what holds of one engine no longer concerns the
+            rows of the others.
+        **levels
+            The values that a column should have: ``engine=options.engines["engine"]``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows, numbered anew; named levels of the index are columns.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, or a level does not fit it.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"engine": ["chatgpt"], "n": [3]})
+        >>> frame.aa.complete(engine=["chatgpt", "claude"]).iloc[:, :4]
+            engine     n availability availability_cause
+        0  chatgpt     3    available               <NA>
+        1   claude  <NA>      unknown             no_row
+        """
+        return complete.complete(self._frame, levels, availability)
+
+    def require(self, *columns: str) -> pd.DataFrame:
+        """Return the frame if these columns could be measured, at least in part.
+
+        A column of which nothing is known passes if it holds a value.
+
+        Parameters
+        ----------
+        *columns : str
+            Their names.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The frame itself.
+
+        Raises
+        ------
+        AvailabilityError
+            If one is not there or holds no measurement; ``.columns`` says why.
+
+        Examples
+        --------
+        >>> pd.DataFrame({"n": [0]}).aa.require("n")
+           n
+        0  0
+        """
+        return require.require(self._frame, columns)
+
+    def drop_unavailable(self) -> pd.DataFrame:
+        """Leave out the columns that could not be measured or do not apply; the key stays.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A new frame. What is unknown or partly measured stays in it.
+
+        Examples
+        --------
+        >>> pd.DataFrame({"n": [0]}).aa.drop_unavailable().columns.tolist()
+        ['n']
+        """
+        return require.drop_unavailable(self._frame)
+
+    def to_long(self, columns: str | Iterable[str] | None = None) -> pd.DataFrame:
+        """One row a cell: the form in which each value stands beside what is known of it.
+
+        Parameters
+        ----------
+        columns : str or list of str, optional
+            The numbers to lay out; by default all that are no key. The other columns identify
+            the rows; one that is named like what is added gets an underscore after its name.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Those columns, then ``variable``, ``value``, ``unit``, ``availability``,
+            ``availability_cause`` and ``availability_reason``. Values are Int64 if all the
+            numbers are whole by dtype, and Float64 otherwise.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, or it holds no numbers.
+        ExportError
+            If a whole number is too large to stand beside fractions exactly.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"engine": ["chatgpt"], "n": [3], "m": [4]})
+        >>> frame.aa.to_long()[["engine", "variable", "value", "availability"]]
+            engine variable  value availability
+        0  chatgpt        n      3      unknown
+        1  chatgpt        m      4      unknown
+        """
+        return reshape.to_long(self._frame, columns)
+
+    def with_context(self) -> pd.DataFrame:
+        """Put before the columns where and when the rows were read, so that frames combine.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The frame with ``host``, ``days``, ``window_start`` and ``window_end`` (missing
+            where the answer does not give them), ``filter_engine``, ``filter_topic``,
+            ``filter_category``, ``filter_brand`` (missing where nothing was filtered) and
+            ``fetched_at`` before its columns.
+
+        Raises
+        ------
+        AvailabilityError
+            If the frame was not read from exactly one answer, or has such a column.
+        """
+        return reshape.with_context(self._frame)
+
+    def interval(self, column: str, level: float = 0.95) -> pd.DataFrame:
+        """How sure a rate is, row by row, from its declared numerator and denominator.
+
+        Wilson's score interval: E. B. Wilson, "Probable inference, the law of succession, and
+        statistical inference", Journal of the American Statistical Association 22 (1927).
+        It takes the trials for independent.
+
+        Parameters
+        ----------
+        column : str
+            A column whose rule is a ratio.
+        level : float
+            The confidence level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``x_low`` and ``x_high``, with the frame's index; missing where the numerator or
+            the denominator was not wholly measured, or the denominator is 0.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, it is no ratio, or the numerator exceeds the
+            denominator.
+        ValueError
+            If the level is not between 0 and 1.
+        """
+        from aatoolkit.stats.interval import interval
+
+        return interval(self._frame, column, level)

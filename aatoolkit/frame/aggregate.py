@@ -1,0 +1,249 @@
+"""Rows become one by each column's declared rule, and what was not measured stays missing.
+
+A group has a number only if every one of its rows to which the column applies was wholly
+measured. Sums of nothing do not exist here: a group without a number is missing, with the
+reason, where pandas would say 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from aatoolkit.availability import Availability, Cause, Status, combine, join
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
+from aatoolkit.frame.cell_status import (
+    CAUSE,
+    COVERAGE,
+    REASON,
+    ROW,
+    STATUSES,
+    Cells,
+    Codes,
+    Mask,
+    cells_of,
+    together,
+)
+from aatoolkit.frame.groupby import By, Groups, flattened, group
+from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
+
+_NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
+_NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
+_ZERO = Availability(Status.NOT_APPLICABLE, None, "zero_denominator")
+_MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """One column of the result: its values, what is known of each and of all, its coverage."""
+
+    values: pd.Series
+    states: list[Availability]
+    codes: Codes
+    whole: Availability
+    coverage: pd.Series
+
+
+def aggregate(
+    frame: pd.DataFrame,
+    by: By,
+    columns: str | Iterable[str] | None,
+    allow_partial: bool,
+    rules: Rules,
+    observed: bool,
+) -> pd.DataFrame:
+    """Aggregate a frame; see ``df.aa.aggregate``."""
+    flat = flattened(frame)
+    known = metadata_of(flat)
+    groups = group(flat, by, observed)
+    plans = plan(flat, known, groups, columns, rules)
+    outcomes = [_outcome(each, flat, known, groups, allow_partial) for each in plans]
+    kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
+    described = {str(name): known.columns[str(name)] for name in kept}
+    for each, outcome in zip(plans, outcomes, strict=True):
+        within = each.rule.within
+        if within and within not in kept:
+            kept[within] = _last(flat[within], flat[each.column].notna().to_numpy(bool), groups)
+            described[within] = known.columns[within]
+        kept[each.column] = outcome.values
+        described[each.column] = ColumnMetadata(each.of, outcome.whole)
+        for name, said in _said(each.column, outcome, allow_partial).items():
+            kept[name], described[name] = said, _MEASURED
+    key = tuple(str(name) for name in groups.keys.columns)
+    result = pd.DataFrame(kept, index=groups.keys.index)
+    return attach(result, FrameMetadata(described, key, known.sources))
+
+
+def _outcome(
+    each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups, allow_partial: bool
+) -> _Outcome:
+    cells = _cells(each, frame, known, groups)
+    whole, expected = groups.count(cells.whole), groups.count(cells.applicable)
+    full = (expected > 0) & (whole == expected)
+    shown = full | (groups.count(cells.given) > 0) if allow_partial else full
+    values, undefined = _values(each, frame, cells, groups)
+    own = combine(known.columns[part].availability for part in each.parts)
+    nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
+    empty = nothing if groups.keys.columns.empty or own.status in EMPTY else _NO_ROW
+    codes, states = groups.joined(cells)
+    codes = np.where(shown & ~undefined & ~full, codes + len(states), codes)
+    codes = np.where(undefined & full, 2 * len(states), codes)
+    codes = np.where(groups.count(np.ones(len(frame), bool)) > 0, codes, 2 * len(states) + 1)
+    in_part = [replace(state, status=Status.PARTIAL) for state in states]
+    every = [*states, *in_part, _ZERO, empty]
+    used = [every[code] for code in np.unique(codes).tolist()]
+    share = np.divide(whole, expected, out=np.full(len(groups), np.nan), where=expected > 0)
+    return _Outcome(
+        values.where(shown & ~undefined),
+        every,
+        codes,
+        _over_all(used, cells, empty) if len(groups) else nothing,
+        pd.Series(pd.array(share, dtype="Float64")),
+    )
+
+
+def _reported(cells: Cells, groups: Groups) -> Cells:
+    """The cells without rows that nobody reported, in groups that have others.
+
+    That a combination has no row says nothing of those that have: their sum stays what it was
+    before somebody made the gap explicit. Of a group without any other row it is all there is.
+    """
+    lacking = cells.for_want_of_a_row
+    return cells.without(lacking & (groups.count(~lacking) > 0)[groups.ids], "no row")
+
+
+def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Availability:
+    """What is known of a column over all groups: their statuses, and the words of its rows."""
+    status = reduce(join, (state.status for state in used), Status.NOT_APPLICABLE)
+    if status == Status.NOT_APPLICABLE:
+        return combine(used)
+    seen = [cells.states[code] for code in np.unique(cells.codes).tolist()]
+    return replace(combine([*seen, *(each for each in used if each is empty)]), status=status)
+
+
+def _cells(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> Cells:
+    """What is known of the rows that a column is computed from."""
+    cells = reduce(together, (cells_of(frame, part, known) for part in each.parts))
+    cells = _reported(cells, groups)
+    if each.rule.by:
+        weight = cells_of(frame, each.rule.by, known)
+        nothing = weight.whole & (_float(frame[each.rule.by]) == 0)
+        return cells.without(nothing, "zero weight")
+    if each.rule.rule in ("first", "last"):
+        order = slice(None) if each.rule.rule == "last" else slice(None, None, -1)
+        turned = Groups(groups.ids[order], groups.keys)
+        return cells.without(~turned.last(cells.applicable[order])[order], "another row stands")
+    return cells
+
+
+def _values(
+    each: Plan, frame: pd.DataFrame, cells: Cells, groups: Groups
+) -> tuple[pd.Series, Mask]:
+    """The number of each group from its rows that have one, and where it is not defined."""
+    parts = [frame[part] for part in each.parts]
+    rule, use = each.rule, cells.given
+    undefined = np.zeros(len(groups), bool)
+    if rule.rule == "sum":
+        return _sum(parts[0], use, groups, each.column), undefined
+    if rule.rule not in ("mean", "ratio"):
+        return _chosen(parts[0], use, groups, rule.rule), undefined
+    if rule.over:
+        above, below = (_added(_float(part), use, groups) for part in parts)
+    elif rule.by:
+        weight = _float(parts[1])
+        above = _added(_float(parts[0]) * weight, use, groups)
+        below = _added(weight, use, groups)
+    else:
+        above = _added(_float(parts[0]), use, groups)
+        below = groups.count(use).astype(float)
+    undefined = (groups.count(use) > 0) & (below == 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = above / below
+    return _like(pd.Series(pd.array(found, dtype="Float64")), parts[0]), undefined
+
+
+def _float(values: pd.Series) -> npt.NDArray[np.float64]:
+    return values.to_numpy(np.float64, na_value=np.nan)
+
+
+def _added(values: npt.NDArray[np.float64], use: Mask, groups: Groups) -> npt.NDArray[np.float64]:
+    return np.bincount(groups.ids[use], values[use], minlength=len(groups)).astype(np.float64)
+
+
+def _sum(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
+    if pd.api.types.is_integer_dtype(values.dtype) or pd.api.types.is_bool_dtype(values.dtype):
+        whole = pd.array(_whole_sums(values[use], groups.ids[use], len(groups), name), "Int64")
+        return _like(pd.Series(whole), values)
+    added = _added(_float(values), use, groups)
+    return _like(pd.Series(pd.array(added, dtype="Float64")), values)
+
+
+def _whole_sums(values: pd.Series, ids: Codes, groups: int, name: str) -> npt.NDArray[np.int64]:
+    """Sums of integers, exact: their halves are added apart, so that nothing wraps around."""
+    if len(values) and int(values.max()) >= 2**63:
+        raise _overflow(name)
+    exact = values.to_numpy(np.int64)
+    high, low = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+    np.add.at(high, ids, exact >> 32)
+    np.add.at(low, ids, exact & 0xFFFFFFFF)
+    high += low >> 32
+    if ((high < -(2**31)) | (high >= 2**31)).any():
+        raise _overflow(name)
+    return (high << 32) | (low & 0xFFFFFFFF)
+
+
+def _overflow(name: str) -> AvailabilityError:
+    why = "a sum is too large for a 64-bit integer"
+    return AvailabilityError(f"{name}: {why}; convert it to Float64 first", columns={name: why})
+
+
+def _chosen(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
+    """The smallest, largest, first or last value of each group, of the same dtype."""
+    kind = values.dtype
+    if isinstance(kind, np.dtype) and kind.kind in "iub":
+        values = values.convert_dtypes()
+    grouped = values[use].groupby(groups.ids[use])
+    found: pd.Series = grouped.agg(rule)
+    return found.reindex(range(len(groups)))
+
+
+def _last(values: pd.Series, use: Mask, groups: Groups) -> pd.Series:
+    return _chosen(values, use & values.notna().to_numpy(bool), groups, "last")
+
+
+def _like(result: pd.Series, values: pd.Series) -> pd.Series:
+    """The same numbers with the dtypes of Arrow where the column has such."""
+    if isinstance(values.dtype, pd.ArrowDtype):
+        kind = pa.int64() if pd.api.types.is_integer_dtype(result.dtype) else pa.float64()
+        return result.astype(pd.ArrowDtype(kind))
+    return result
+
+
+def _said(name: str, outcome: _Outcome, allow_partial: bool) -> dict[str, pd.Series]:
+    """What stands beside a column: its coverage, and its states where the groups differ."""
+    beside = {f"{name}{COVERAGE}": outcome.coverage} if allow_partial else {}
+    groups = Cells(outcome.states, outcome.codes, outcome.values.notna().to_numpy(bool))
+    unsaid = groups.given & groups.having(Status.UNKNOWN)
+    told = pd.DataFrame(
+        {
+            "": [str(state.status) for state in outcome.states],
+            CAUSE: [state.cause for state in outcome.states],
+            REASON: [state.reason for state in outcome.states],
+        },
+        dtype="string",
+    )
+    told = told.take(outcome.codes).reset_index(drop=True)
+    told[unsaid] = pd.NA
+    telling = told[""].notna() & (told[""] != str(Status.UNKNOWN))
+    if telling.any() and len(told.drop_duplicates()) > 1:
+        beside[f"{name}_{ROW}"] = told[""].astype(STATUSES)
+        beside |= {f"{name}_{ROW}{part}": told[part] for part in (CAUSE, REASON)}
+    return beside

@@ -1,0 +1,200 @@
+"""Which rule each column of a frame follows when its rows become one, or why it has none."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from aatoolkit import sections
+from aatoolkit.errors import AAToolkitWarning, AvailabilityError
+from aatoolkit.frame.cell_status import is_said
+from aatoolkit.frame.groupby import Groups, find
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.sections.aggregation import FRACTION, Aggregation
+
+Rules = Mapping[str, Aggregation | str]
+
+_PLAIN = ("sum", "mean", "min", "max", "first", "last")
+_OF_NUMBERS = ("sum", "mean", "ratio")
+_OF_THE_ROWS_THEMSELVES = ("first", "last", "mean")
+
+
+class _Refused(Exception):
+    """Why a column cannot follow its rule here."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A column and its rule, in the names of the frame.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    rule : Aggregation
+        Its rule.
+    of : str or None
+        The declared column it is, where the rule is the declared one.
+    """
+
+    column: str
+    rule: Aggregation
+    of: str | None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The columns whose rows it is computed from."""
+        if self.rule.over:
+            return self.rule.over
+        return (self.column, self.rule.by) if self.rule.by else (self.column,)
+
+
+def plan(
+    frame: pd.DataFrame,
+    known: FrameMetadata,
+    groups: Groups,
+    columns: str | Iterable[str] | None,
+    rules: Rules,
+) -> list[Plan]:
+    """The rule of each column asked for, or of each that has one.
+
+    Raises
+    ------
+    AvailabilityError
+        If a column that was asked for has no rule, or cannot follow it here; if none has one.
+    """
+    asked = [columns] if isinstance(columns, str) else list(columns or ())
+    find(frame, [*asked, *rules])
+    names = asked or [
+        name
+        for name in frame.columns
+        if isinstance(name, str) and name not in groups.keys.columns and not is_said(frame, name)
+    ]
+    find(frame, names)
+    plans, refused = [], {}
+    for name in names:
+        try:
+            plans.append(_planned(frame, known, groups, name, rules))
+        except _Refused as why:
+            refused[name] = str(why)
+    if not plans:
+        raise _cannot(refused)
+    named = {name: why for name, why in refused.items() if name in (*asked, *rules)}
+    if named:
+        raise _cannot(named)
+    _warn_of(refused, known)
+    return plans
+
+
+def are_rows_of(known: FrameMetadata, table: str) -> bool:
+    """Whether the rows of a frame are those of a declared table, by its key."""
+    grain = {f"{table}.{name}" for name in sections.table(table).key}
+    return grain <= {known.columns[name].of for name in known.key}
+
+
+def _cannot(refused: Mapping[str, str]) -> AvailabilityError:
+    said = "; ".join(f"{name}: {why}" for name, why in refused.items()) or "there are none"
+    return AvailabilityError(f"these columns cannot be aggregated: {said}", columns=dict(refused))
+
+
+def _warn_of(refused: Mapping[str, str], known: FrameMetadata) -> None:
+    """Warn of what has a rule and cannot follow it here; the code book shows what has none."""
+    lost = {
+        name: why
+        for name, why in refused.items()
+        if (what := declared(known.columns[name])) and what.aggregate.rule not in ("none", "key")
+    }
+    if lost:
+        said = "; ".join(f"{name}: {why}" for name, why in lost.items())
+        warnings.warn(f"left out: {said}", AAToolkitWarning, stacklevel=5)
+
+
+def _planned(
+    frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str, rules: Rules
+) -> Plan:
+    if name in groups.keys.columns:
+        raise _Refused("the rows are grouped by it")
+    if name in rules:
+        planned = Plan(name, _given(rules[name]), None)
+    else:
+        planned = _declared(known, name)
+    rule = planned.rule
+    if rule.rule in ("none", "key"):
+        raise _Refused(rule.why or "its rows do not become one")
+    needed = [*planned.parts, *((rule.within,) if rule.within else ())]
+    missing = [part for part in needed if part not in frame.columns]
+    if missing:
+        raise _Refused(f"its rule ({rule}) needs {', '.join(missing)}")
+    for part in planned.parts:
+        _check_dtype(frame[part], part, rule)
+    if rule.within and rule.within not in groups.keys.columns:
+        _check_within(frame, groups, name, rule.within)
+    return planned
+
+
+def _given(rule: Aggregation | str) -> Aggregation:
+    if isinstance(rule, Aggregation):
+        return rule
+    if rule not in _PLAIN:
+        raise _Refused(f"{rule!r} is no rule; use one of {', '.join(_PLAIN)}")
+    return Aggregation(rule)
+
+
+def _declared(known: FrameMetadata, name: str) -> Plan:
+    """The declared rule, its other columns found by what they are, not by what they are called."""
+    column = declared(known.columns[name])
+    of = known.columns[name].of
+    if column is None or of is None:
+        raise _Refused(f"it has no declared rule; give one, such as rules={{{name!r}: 'sum'}}")
+    table, rule = of.partition(".")[0], column.aggregate
+    if rule.rule == "sum" and column.unit == FRACTION and len(known.sources) > 1:
+        raise _Refused(rule.why or "shares of different wholes do not add")
+    themselves = rule.rule in _OF_THE_ROWS_THEMSELVES and not rule.by
+    if themselves and not are_rows_of(known, table):
+        raise _Refused(f"the {rule.rule} of rows that are no longer those of {table}")
+    names: dict[str, list[str]] = {}
+    for there, what in known.columns.items():
+        if what.of and what.of.startswith(f"{table}."):
+            names.setdefault(what.of.partition(".")[2], []).append(there)
+
+    def here(part: str) -> str:
+        found = names.get(part, [part if part not in known.columns else f"{table}.{part}"])
+        if len(found) > 1:
+            raise _Refused(f"its rule needs one {part}, and there are {' and '.join(found)}")
+        return found[0]
+
+    return Plan(
+        name,
+        replace(
+            rule,
+            by=here(rule.by) if rule.by else None,
+            over=(here(rule.over[0]), here(rule.over[1])) if rule.over else None,
+            within=here(rule.within) if rule.within else None,
+        ),
+        of,
+    )
+
+
+def _check_dtype(values: pd.Series, name: str, rule: Aggregation) -> None:
+    kind = values.dtype
+    number = pd.api.types.is_integer_dtype(kind) or pd.api.types.is_float_dtype(kind)
+    if rule.rule in _OF_NUMBERS and not (
+        number or pd.api.types.is_bool_dtype(kind) or values.isna().all()
+    ):
+        raise _Refused(f"{name} holds {kind}, not numbers")
+    if rule.rule in ("min", "max") and isinstance(kind, pd.CategoricalDtype) and not kind.ordered:
+        raise _Refused("its levels have no order")
+
+
+def _check_within(frame: pd.DataFrame, groups: Groups, name: str, within: str) -> None:
+    """Refuse a group whose values are of several kinds, such as several currencies."""
+    there = frame[name].notna().to_numpy(bool)
+    kinds = frame.loc[there, within].astype("string")
+    several = kinds.groupby(groups.ids[there]).nunique(dropna=False) > 1
+    unnamed = kinds.isna().groupby(groups.ids[there]).sum() > 1
+    if (several | unnamed).any():
+        raise _Refused(f"a group holds more than one {within}; add {within!r} to by")

@@ -1,0 +1,189 @@
+"""The cells of a column: which hold a number that counts, and why the others do not.
+
+What is known of a cell is the narrowest of three things. A column ``x_availability`` beside
+``x`` speaks of its cells one by one. A column ``availability`` speaks of whole rows: what it
+calls anything but available has no number to give, whatever stands there. Where neither says
+more, a cell is as its column is; a value that is missing from a measured column is unknown,
+and an explicit number in a column of which nothing is known counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.metadata.attrs import FrameMetadata
+
+ROW = "availability"
+"""The column that says of each row what is known of it."""
+
+CAUSE, REASON, COVERAGE = "_cause", "_reason", "_coverage"
+"""What is added to the name of a column for what is said of its cells or of the rows."""
+
+STATUSES = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
+"""The dtype of statuses as data."""
+
+Codes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What is known of the cells of one column, or of columns taken together.
+
+    Parameters
+    ----------
+    states : sequence of Availability
+        The states that occur.
+    codes : array of int
+        For each row, which of the states is its own.
+    given : array of bool
+        Whether a number stands there that counts, wholly or in part.
+    """
+
+    states: Sequence[Availability]
+    codes: Codes
+    given: Mask
+
+    def having(self, *statuses: Status) -> Mask:
+        """The rows whose state has one of these statuses."""
+        return np.array([state.status in statuses for state in self.states], bool)[self.codes]
+
+    @property
+    def applicable(self) -> Mask:
+        """The rows that could have a number."""
+        return ~self.having(Status.NOT_APPLICABLE)
+
+    @property
+    def whole(self) -> Mask:
+        """The rows whose number is the whole of what was to be measured."""
+        return self.given & ~self.having(Status.PARTIAL)
+
+    @property
+    def for_want_of_a_row(self) -> Mask:
+        """The rows that were made up because none was reported, so that nothing is known."""
+        return np.array(
+            [
+                state.cause == Cause.NO_ROW and state.status == Status.UNKNOWN
+                for state in self.states
+            ],
+            bool,
+        )[self.codes]
+
+    def without(self, rows: Mask, why: str) -> Cells:
+        """The same cells with some rows left out as not applicable."""
+        state = Availability(Status.NOT_APPLICABLE, None, why)
+        codes = np.where(rows, len(self.states), self.codes)
+        return Cells((*self.states, state), codes, self.given & ~rows)
+
+
+def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
+    """What is known of the cells of a column."""
+    state = known.columns[name].availability
+    lacking = _NO_VALUE if state.status == Status.AVAILABLE else state
+    present = _present(frame[name])
+    cells = Cells((state, lacking), np.where(present, 0, 1), present)
+    if _speaks(frame, ROW):
+        cells = _by_row(frame, cells)
+    if _speaks(frame, f"{name}_{ROW}"):
+        cells = _by_cell(frame, f"{name}_{ROW}", cells, present)
+    return cells
+
+
+def together(first: Cells, second: Cells) -> Cells:
+    """Two columns row by row: a row to which either does not apply is left out."""
+    pairs = first.codes * len(second.states) + second.codes
+    distinct, codes = np.unique(pairs, return_inverse=True)
+    states = [
+        _both(first.states[pair // len(second.states)], second.states[pair % len(second.states)])
+        for pair in distinct.tolist()
+    ]
+    return Cells(states, codes, first.given & second.given)
+
+
+def is_said(frame: pd.DataFrame, name: str) -> bool:
+    """Whether a column says something of rows or of another column, and is no measure."""
+    return any(
+        name.endswith(ROW + ending) and _speaks(frame, name.removesuffix(ending))
+        for ending in ("", CAUSE, REASON)
+    )
+
+
+def _present(values: pd.Series) -> Mask:
+    """Where a value stands; what is not a number is none, also in a nullable column."""
+    there = values.notna().to_numpy(bool)
+    if pd.api.types.is_float_dtype(values.dtype):
+        there = there & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
+    return there
+
+
+def _both(first: Availability, second: Availability) -> Availability:
+    for state in (first, second):
+        if state.status == Status.NOT_APPLICABLE:
+            return state
+    return combine((first, second))
+
+
+def _speaks(frame: pd.DataFrame, name: str) -> bool:
+    """Whether a column holds statuses and nothing else."""
+    if name not in frame.columns:
+        return False
+    words = frame[name].dropna().unique()
+    return {*map(str, words)} <= {*STATUSES.categories} and (
+        len(words) > 0 or isinstance(frame[name].dtype, pd.CategoricalDtype)
+    )
+
+
+def _by_row(frame: pd.DataFrame, cells: Cells) -> Cells:
+    """Cells of rows that speak for themselves; a row that was reported leaves it to the column."""
+    stated = _stated(frame, ROW, cells.given)
+    telling = ~stated.having(Status.AVAILABLE)
+    return _over(cells, stated, telling)
+
+
+def _by_cell(frame: pd.DataFrame, name: str, cells: Cells, present: Mask) -> Cells:
+    """Cells that are spoken for one by one; where nothing is said the rows have their say."""
+    stated = _stated(frame, name, present)
+    contradicted = stated.having(Status.AVAILABLE) & ~present
+    return _over(cells, stated, frame[name].notna().to_numpy(bool) & ~contradicted)
+
+
+def _over(cells: Cells, stated: Cells, rows: Mask) -> Cells:
+    """The same cells, but for some rows those that are stated."""
+    return Cells(
+        (*cells.states, *stated.states),
+        np.where(rows, stated.codes + len(cells.states), cells.codes),
+        np.where(rows, stated.given, cells.given),
+    )
+
+
+def _stated(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
+    """Cells as a column of statuses spells them out; silence is no objection."""
+    said = pd.DataFrame(
+        {
+            part: frame[name + part].astype("string") if name + part in frame.columns else pd.NA
+            for part in ("", CAUSE, REASON)
+        },
+        index=frame.index,
+    ).astype("string")
+    codes = said.groupby(list(said), dropna=False, sort=True).ngroup()
+    first = said.assign(code=codes).drop_duplicates("code").sort_values("code")
+    rows = first[["", CAUSE, REASON]].itertuples(index=False, name=None)
+    stated = Cells([_state(*row) for row in rows], codes.to_numpy().astype(np.int64), present)
+    given = present & stated.having(Status.AVAILABLE, Status.PARTIAL)
+    return replace(stated, given=given)
+
+
+def _state(status: object, cause: object, reason: object) -> Availability:
+    return Availability(
+        Status(status) if isinstance(status, str) else Status.AVAILABLE,
+        Cause(cause) if isinstance(cause, str) and cause in {*Cause} else None,
+        reason if isinstance(reason, str) else None,
+    )

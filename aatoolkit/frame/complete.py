@@ -1,0 +1,176 @@
+"""Explicit rows for what was not reported, so that no step after passes over it silently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import pandas as pd
+
+from aatoolkit import sections
+from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.availability.detect import Signal
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.aggregation_plan import are_rows_of
+from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, is_said
+from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.normalizer.column_availability import INFERRED, state_of
+
+_SAID = (ROW, ROW + CAUSE, ROW + REASON)
+_TOLD = ("scope", "target", "status", "cause", "reason")
+_REPORTED = Availability(Status.AVAILABLE)
+_NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
+
+
+def complete(
+    frame: pd.DataFrame, levels: Mapping[str, object], availability: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Add the rows that a frame lacks; see ``df.aa.complete``."""
+    flat = _nullable(flattened(frame))
+    find(flat, levels)
+    known = metadata_of(flat)
+    said = [] if availability is None else _signals(availability)
+    engines = {each.target: each.availability for each in said if each.scope == "engine"}
+    stated = {each.target: each.availability for each in said if _is_stated_engine(each)}
+    if engines and "engine" in flat.columns:
+        known = _without_engines(known, flat, said)
+    given = {name: _levels(flat, name, values) for name, values in levels.items()}
+    for name, values in given.items():
+        flat[name] = flat[name].astype(values.dtype)
+    new = _lacking(flat, known, given)
+    states = _row_states(flat, known, stated, reported=True)
+    added = _row_states(new, known, engines, reported=False)
+    whole = pd.concat([flat, new], ignore_index=True)
+    for name in _SAID:
+        there = flat[name] if is_said(flat, name) else states[name]
+        whole[name] = pd.concat([there.astype(added[name].dtype), added[name]], ignore_index=True)
+    described = {**known.columns, **dict.fromkeys(_SAID, ColumnMetadata(None, _REPORTED))}
+    return attach(whole, replace(known, columns=described))
+
+
+def _nullable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Whole numbers and truth values with dtypes that can be missing without becoming others."""
+    kinds = {"i": "Int64", "u": "UInt64", "b": "boolean"}
+    return frame.astype(
+        {
+            name: kinds[kind.kind]
+            for name, kind in frame.dtypes.items()
+            if kind.kind in kinds and not pd.api.types.is_extension_array_dtype(kind)
+        }
+    )
+
+
+def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
+    """The levels asked for with the dtype of their column, which may gain categories."""
+    several = isinstance(values, Iterable) and not isinstance(values, str)
+    given: list[object] = list(values) if several else [values]  # type: ignore[call-overload]
+    listed = pd.Series(given, dtype=object, name=name).drop_duplicates()
+    kind = frame[name].dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        new = [value for value in listed if value not in kind.categories]
+        if new and kind.ordered:
+            raise _refused(name, f"{', '.join(map(str, new))} has no place in its order")
+        kind = pd.CategoricalDtype([*kind.categories, *new], kind.ordered)
+    problem = "a level is missing" if listed.isna().any() else ""
+    try:
+        typed = listed.astype(kind)
+    except (TypeError, ValueError) as error:
+        problem = str(error)
+    if problem:
+        raise _refused(name, problem)
+    return typed
+
+
+def _refused(name: str, why: str) -> AvailabilityError:
+    return AvailabilityError(f"the levels of {name!r} do not fit: {why}", columns={name: why})
+
+
+def _lacking(
+    frame: pd.DataFrame, known: FrameMetadata, levels: Mapping[str, pd.Series]
+) -> pd.DataFrame:
+    """The rows that the levels, crossed with the rest of the key, would have and are not there."""
+    others = [name for name in known.key if name not in levels]
+    wanted = frame[others].drop_duplicates() if others else pd.DataFrame(index=range(1))
+    for values in levels.values():
+        wanted = wanted.merge(values.to_frame(), how="cross")
+    key = [*others, *levels]
+    wanted = wanted[key].astype(frame[key].dtypes)
+    there = pd.concat([frame[key], wanted], ignore_index=True).duplicated()
+    new = wanted[~there.to_numpy()[len(frame) :]] if levels else wanted.iloc[:0]
+    blank = frame.iloc[:0].reindex(range(len(new)))
+    for name in key:
+        blank[name] = new[name].array
+    return blank
+
+
+def _row_states(
+    rows: pd.DataFrame,
+    known: FrameMetadata,
+    engines: Mapping[str | None, Availability],
+    reported: bool,
+) -> pd.DataFrame:
+    """What is known of rows: that they were reported, or why not."""
+    measures = [
+        column.availability
+        for name, column in known.columns.items()
+        if name not in known.key and not is_said(rows, name)
+    ]
+    whole = combine(measures)
+    plain = _REPORTED if reported else whole if whole.status in EMPTY else _NO_ROW
+    told = {
+        engine: state if reported or state.status in EMPTY else plain
+        for engine, state in engines.items()
+    }
+    named = pd.Series(rows["engine"] if told else pd.NA, index=rows.index, dtype="string")
+
+    def said(part: str) -> pd.Series:
+        words = {engine: getattr(state, part) for engine, state in told.items()}
+        found = named.map(words).astype("string")
+        return found.where(named.isin([*words]), getattr(plain, part))
+
+    return pd.DataFrame(
+        {
+            ROW: said("status").astype(STATUSES),
+            ROW + CAUSE: said("cause"),
+            ROW + REASON: said("reason"),
+        },
+        index=rows.index,
+    )
+
+
+def _signals(availability: pd.DataFrame) -> list[Signal]:
+    """What an answer says of itself, out of ``tables.availability``."""
+    find(availability, _TOLD)
+    told = availability.reindex(columns=[*_TOLD, "rule"]).astype(object)
+    return [
+        Signal(scope, target, _state(*state), None, None, "", rule or "")
+        for scope, target, *state, rule in told.where(told.notna(), None).itertuples(index=False)
+    ]
+
+
+def _is_stated_engine(signal: Signal) -> bool:
+    """Whether a signal says of an engine what its rows are; scope options only suggest it."""
+    return signal.scope == "engine" and signal.rule != INFERRED
+
+
+def _state(status: str, cause: str | None, reason: str | None) -> Availability:
+    return Availability(Status(status), None if cause is None else Cause(cause), reason)
+
+
+def _without_engines(
+    known: FrameMetadata, frame: pd.DataFrame, said: list[Signal]
+) -> FrameMetadata:
+    """What is known of columns but for their engines, of which the rows now speak."""
+    rest = [each for each in said if each.scope != "engine"]
+    columns = dict(known.columns)
+    for name, claim in known.columns.items():
+        column, table = declared(claim), (claim.of or "").partition(".")[0]
+        if column is None or claim.availability.cause == Cause.ABSENT:
+            continue
+        if are_rows_of(known, table):
+            measured = bool(frame[name].notna().any())
+            state = state_of(sections.table(table), column, rest, False, measured)
+            columns[name] = replace(claim, availability=state)
+    return replace(known, columns=columns)

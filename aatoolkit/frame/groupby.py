@@ -1,0 +1,132 @@
+"""Rows in groups: which group each row is in, and what is known of a group's rows together."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from aatoolkit.availability import Availability, combine
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.cell_status import Cells, Codes, Mask
+
+By = str | pd.Grouper | Sequence[str | pd.Grouper] | None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a frame's rows.
+
+    Parameters
+    ----------
+    ids : array of int
+        For each row, its group.
+    keys : pandas.DataFrame
+        One row a group: the values of the columns that it was grouped by.
+    """
+
+    ids: Codes
+    keys: pd.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def count(self, rows: Mask) -> npt.NDArray[np.int64]:
+        """How many of some rows each group has."""
+        return np.bincount(self.ids[rows], minlength=len(self))
+
+    def last(self, rows: Mask) -> Mask:
+        """The last of some rows in each group."""
+        at = np.full(len(self), -1, np.int64)
+        places = np.flatnonzero(rows)
+        at[self.ids[places]] = places
+        chosen = np.zeros(len(self.ids), bool)
+        chosen[at[at >= 0]] = True
+        return chosen
+
+    def joined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
+        """What is known of each group's cells taken together, as states and codes of them."""
+        kinds = max(len(cells.states), 1)
+        group, code = np.divmod(np.unique(self.ids * kinds + cells.codes), kinds)
+        bounds = np.searchsorted(group, np.arange(len(self) + 1)).tolist()
+        listed = code.tolist()
+        found: dict[tuple[int, ...], int] = {}
+        codes = [
+            found.setdefault(tuple(listed[start:end]), len(found))
+            for start, end in pairwise(bounds)
+        ]
+        states = [combine(cells.states[each] for each in members) for members in found]
+        return np.array(codes, np.int64), states
+
+
+def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
+    """The groups of a frame's rows; a missing key is a group of its own.
+
+    Raises
+    ------
+    AvailabilityError
+        If there is no such column, its values are lists, or rows have no place among the bins
+        of a `pandas.Grouper`.
+    """
+    listed = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
+    find(frame, [name for name in listed if isinstance(name, str)])
+    if not listed:
+        return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
+    problem = ""
+    try:
+        grouped = frame.groupby(list(dict.fromkeys(listed)), dropna=False, observed=observed)
+        sizes, ids = grouped.size(), grouped.ngroup()
+    except (LookupError, NotImplementedError, TypeError, ValueError) as error:
+        problem = str(error)
+    if problem:
+        raise AvailabilityError(
+            f"the rows cannot be grouped by {', '.join(map(str, listed))}: {problem}",
+            columns={str(name): "its values cannot be grouped by" for name in listed},
+        )
+    keys = sizes.index.to_frame(index=False)
+    if ids.isna().any():
+        raise AvailabilityError(
+            f"{int(ids.isna().sum())} rows have no value to bin by; drop or fill them first",
+            columns={str(name): "has missing values" for name in keys.columns},
+        )
+    # pandas numbers groups with or without the empty ones between, by what they are made of.
+    _, rank = np.unique(ids.to_numpy(), return_inverse=True)
+    places = np.flatnonzero(sizes.to_numpy() > 0)
+    return Groups(places[rank], keys)
+
+
+def flattened(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with the named levels of its index as columns."""
+    named = [name for name in frame.index.names if name not in (None, *frame.columns)]
+    return frame.reset_index(named) if named else frame
+
+
+def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
+    """Refuse names that are no column of a frame, or several.
+
+    Raises
+    ------
+    AvailabilityError
+        If one is; its reason holds near matches.
+    """
+    there = [name for name in frame.columns if isinstance(name, str)]
+    wrong = {
+        name: f"there is no such column{_near(name, there)}"
+        if name not in there
+        else "several columns have this name"
+        for name in names
+        if there.count(name) != 1
+    }
+    if wrong:
+        said = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
+        raise AvailabilityError(f"not the columns of this frame: {said}", columns=wrong)
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.6)
+    return f", did you mean {' or '.join(map(repr, near))}?" if near else ""

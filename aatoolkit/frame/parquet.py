@@ -1,0 +1,259 @@
+"""DataFrames in Parquet with what is known of them, and back.
+
+The metadata is stored in the file's schema, as `aatoolkit.metadata.arrow_schema` lays it out.
+Engines that rewrite a file drop it: DuckDB and Polars all of it, plain pandas all but its own key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from aatoolkit._util.files import writing
+from aatoolkit.errors import ExportError, PayloadError
+from aatoolkit.metadata.arrow_schema import described, told
+from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, carrier_of, carry
+from aatoolkit.normalizer import reconstruct
+from aatoolkit.normalizer.tables import Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LEVELS = b"aa.levels"
+
+
+def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
+    """Write a frame with its metadata; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The frame.
+    path : str or path
+        The file; its folder is made where it is missing.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ExportError
+        If a column cannot be written to Parquet.
+    NotWritten
+        If the file cannot be written; what was there is untouched.
+    """
+    path = Path(path)
+    table = arrow_table(frame, path)
+    with writing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+    return path
+
+
+def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
+    """A frame as it is written to a path: an Arrow table that says in its schema what is known.
+
+    Raises
+    ------
+    ExportError
+        If a column cannot be written to Parquet.
+    """
+    known = FrameMetadata.loads(carrier_of(frame))
+    plain = frame.copy(deep=False)
+    plain.attrs = {}
+    problem = ""
+    try:
+        table = pa.Table.from_pandas(plain)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        problem = str(error)
+    if problem:
+        raise ExportError(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
+    table = table.replace_schema_metadata({b"pandas": _readable(table.schema.metadata[b"pandas"])})
+    levels = {str(name): [*frame[name].cat.categories] for name in frame.select_dtypes("category")}
+    return table.cast(described(_with_levels(table.schema, levels), known))
+
+
+def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read a Parquet file with what it says of its columns.
+
+    Any Parquet file can be read; columns of which it says nothing are unknown. What stands
+    under the key ``aatoolkit`` counts, else what pandas wrote of ``attrs``; facts that this
+    version does not know are ignored.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Raises
+    ------
+    MetadataError
+        If the metadata is damaged, or of a newer major version; the data can then be read
+        with ``pandas.read_parquet``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_parquet(pd.DataFrame({"n": [1]}), f"{folder}/n.parquet")
+    ...     read_parquet(path).aa.availability["status"].tolist()
+    ['unknown']
+    """
+    import pandas as pd
+
+    with pq.ParquetFile(path) as file:
+        known = told(file.schema_arrow)
+        table = file.read()
+    frame: pd.DataFrame = table.to_pandas()
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if pa.types.is_list(field.type):
+            kind = pa.list_(field.type.value_type)
+            values = column.cast(kind)
+            frame[field.name] = pd.Series(values, index=frame.index, dtype=pd.ArrowDtype(kind))
+    frame = frame.astype(_lost_dtypes(table.schema, len(frame)))
+    return frame if known is None else carry(frame, known)
+
+
+def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
+    """Read what a Parquet file says of its columns, without the data.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    FrameMetadata
+        Its ``columns`` (each with its ``availability``), ``key`` and ``sources``. A column of
+        which the file says nothing is unknown.
+
+    Raises
+    ------
+    MetadataError
+        If the metadata is damaged, or of a newer major version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_parquet(pd.DataFrame({"n": [1]}), f"{folder}/n.parquet")
+    ...     str(read_metadata(path).columns["n"].availability)
+    'unknown'
+    """
+    schema = pq.read_schema(path)
+    known = told(schema) or FrameMetadata()
+    return replace(known, columns={name: known.columns.get(name, NOTHING) for name in schema.names})
+
+
+def _lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
+    """The dtypes that pandas writes and reads as others: Arrow strings, levels of no rows."""
+    import pandas as pd
+
+    body = json.loads((schema.metadata or {}).get(b"pandas", b'{"columns": []}'))
+    lost: dict[str, Any] = {
+        column["name"]: pd.ArrowDtype(pa.string())
+        for column in body["columns"]
+        if column["numpy_type"] == "string[pyarrow]" and column["name"] in schema.names
+    }
+    for field in schema if rows == 0 else ():
+        levels = (field.metadata or {}).get(_LEVELS)
+        if levels is not None and pa.types.is_dictionary(field.type):
+            lost[field.name] = pd.CategoricalDtype(json.loads(levels), field.type.ordered)
+    return lost
+
+
+def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write every table of a section to ``folder/section/table.parquet``, one after the other.
+
+    Also ``_extra.parquet``, ``_drift.parquet``, ``_availability.parquet`` and the tables of
+    ``_placement/``, so that nothing of the answer is left behind: `rebuild` makes it again.
+    """
+    place = Path(folder) / tables.section
+    for name in tables:
+        yield write_parquet(tables[name], place / f"{name}.parquet")
+    for name, frame in (
+        ("_extra", tables.extra),
+        ("_drift", tables.drift),
+        ("_availability", tables.availability),
+    ):
+        yield write_parquet(frame, place / f"{name}.parquet")
+    for name, table in tables.placement.items():
+        path = place / "_placement" / f"{name}.parquet"
+        with writing(path) as temporary:
+            pq.write_table(table, temporary, compression="zstd")
+        yield path
+
+
+def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
+    """The answer that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
+
+    Parameters
+    ----------
+    tables : Tables, str or path
+        The tables of a section, or the folder that they were written to.
+
+    Returns
+    -------
+    object
+        The answer. What was changed in a frame is changed in it; keys of objects may come in
+        another order.
+
+    Raises
+    ------
+    PayloadError
+        If a table or column is missing, or has lost rows.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> from aatoolkit.sections import records
+    >>> columns = (aa.Column("name", "string"), aa.Column("n", "Int64"))
+    >>> items = aa.Table("items", "One row per item.", records("items"), "name", columns)
+    >>> section, answer = aa.Section("mine", "Items.", items), {"items": [{"name": "a", "n": 1.0}]}
+    >>> tables = aa.normalize(section, answer)
+    >>> tables.main["n"] = 2
+    >>> rebuild(tables)
+    {'items': [{'n': 2.0, 'name': 'a'}]}
+    """
+    if isinstance(tables, Tables):
+        return tables.rebuild()
+    folder = Path(tables)
+    frames = {path.stem: read_parquet(path) for path in folder.glob("*.parquet")}
+    placed = {
+        path.stem: pq.ParquetFile(path).read() for path in folder.glob("_placement/*.parquet")
+    }
+    if "_extra" not in frames or not placed:
+        problem = f"{folder} holds no tables that write_tables wrote"
+        raise PayloadError(problem, problems=[problem])
+    return reconstruct.rebuild(frames, frames["_extra"], placed)
+
+
+def _readable(pandas: bytes) -> bytes:
+    """pandas' own metadata without the dtypes that it writes and then cannot read."""
+    body = json.loads(pandas)
+    for column in body["columns"]:
+        if column["numpy_type"].startswith("list<"):
+            column["numpy_type"] = "object"
+    return json.dumps(body).encode()
+
+
+def _with_levels(schema: pa.Schema, levels: Mapping[str, list[Any]]) -> pa.Schema:
+    """The schema with the levels of its categories, which a file without rows would lose."""
+    fields = [
+        field.with_metadata({_LEVELS: json.dumps(levels[field.name], default=str)})
+        if field.name in levels
+        else field
+        for field in schema
+    ]
+    return pa.schema(fields, schema.metadata)

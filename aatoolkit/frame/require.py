@@ -1,0 +1,36 @@
+"""Keeps what could be measured, and says what could not."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from aatoolkit.availability import Status
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.groupby import find
+from aatoolkit.metadata.attrs import EMPTY, metadata_of
+
+
+def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Return a frame if its columns could be measured; see ``df.aa.require``."""
+    find(frame, columns)
+    known = metadata_of(frame).columns
+    lacking = {}
+    for name in columns:
+        state = known[name].availability
+        silent = state.status == Status.UNKNOWN and not frame[name].notna().to_numpy().any()
+        if state.status in EMPTY or silent:
+            lacking[name] = str(state)
+    if lacking:
+        said = "; ".join(f"{name}: {why}" for name, why in lacking.items())
+        raise AvailabilityError(f"these columns hold no measurement: {said}", columns=lacking)
+    return frame
+
+
+def drop_unavailable(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame without what could not be measured; see ``df.aa.drop_unavailable``."""
+    known = metadata_of(frame)
+    keep = [
+        name in known.key or known.columns[name].availability.status not in EMPTY
+        for name in map(str, frame.columns)
+    ]
+    return frame.loc[:, keep]

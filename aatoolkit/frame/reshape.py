@@ -1,0 +1,156 @@
+"""Forms that lose nothing: a row a cell with its availability, and rows with their context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.availability import Availability, Status
+from aatoolkit.errors import AvailabilityError, ExportError
+from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, cells_of, is_said
+from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.scope import FILTERS, Scope
+
+_ADDED = ("variable", "value", "unit", ROW, ROW + CAUSE, ROW + REASON)
+_WINDOW = ("window_start", "window_end")
+CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
+"""The columns that say of rows where and when they were read."""
+
+_EXACT = 2**53
+_MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
+
+
+def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
+    """One row a cell; see ``df.aa.to_long``."""
+    flat = flattened(frame)
+    flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
+    find(flat, flat.columns)
+    known = metadata_of(flat)
+    measures = _measures(flat, known, columns)
+    whole = all(pd.api.types.is_integer_dtype(flat[name].dtype) for name in measures)
+    kind = "Int64" if measures and whole else "Float64"
+    others = {
+        name: f"{name}_" if name in _ADDED else name
+        for name in map(str, flat.columns)
+        if name not in measures and not is_said(flat, name)
+    }
+    _check_free(others.values(), _ADDED)
+    rows = flat[[*others]].rename(columns=others)
+    blocks = [_block(flat, rows, known, name, kind) for name in measures]
+    long = pd.concat(blocks, ignore_index=True) if blocks else _nothing(rows, kind)
+    described = {new: known.columns[name] for name, new in others.items()}
+    described |= dict.fromkeys((name for name in _ADDED if name != "value"), _MEASURED)
+    key = (*(others[name] for name in known.key if name in others), "variable")
+    return attach(long, FrameMetadata(described, key, known.sources))
+
+
+def _measures(
+    frame: pd.DataFrame, known: FrameMetadata, columns: str | Iterable[str] | None
+) -> list[str]:
+    asked = [columns] if isinstance(columns, str) else list(columns or ())
+    find(frame, asked)
+    numbers = [
+        name
+        for name in map(str, frame.columns)
+        if pd.api.types.is_numeric_dtype(frame[name].dtype)
+        and not pd.api.types.is_bool_dtype(frame[name].dtype)
+    ]
+    astray = {name: f"holds {frame[name].dtype}" for name in asked if name not in numbers}
+    if astray:
+        said = ", ".join(f"{name} {why}" for name, why in astray.items())
+        raise AvailabilityError(f"only numbers have a long form: {said}", columns=astray)
+    return asked or [name for name in numbers if name not in known.key and not is_said(frame, name)]
+
+
+def _nothing(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """The long form of a frame without measures: its columns, and no rows."""
+    kinds: dict[str, Any] = {"value": kind, ROW: STATUSES}
+    return rows.iloc[:0].assign(
+        **{name: pd.Series(dtype=kinds.get(name, "string")) for name in _ADDED}
+    )
+
+
+def _block(
+    frame: pd.DataFrame, rows: pd.DataFrame, known: FrameMetadata, name: str, kind: str
+) -> pd.DataFrame:
+    """The cells of one column, with what identifies their rows."""
+    block = rows.reset_index(drop=True)
+    block["variable"] = pd.Series(name, index=block.index, dtype="string")
+    cells, column = cells_of(frame, name, known), declared(known.columns[name])
+    block["value"] = _exact(frame[name], kind).array
+    block["unit"] = pd.Series(column.unit if column else None, index=block.index, dtype="string")
+    said = pd.DataFrame(
+        {
+            ROW: pd.array([str(state.status) for state in cells.states], dtype=STATUSES),
+            ROW + CAUSE: pd.array([state.cause for state in cells.states], dtype="string"),
+            ROW + REASON: pd.array([state.reason for state in cells.states], dtype="string"),
+        }
+    ).take(cells.codes)
+    return pd.concat([block, said.reset_index(drop=True)], axis=1)
+
+
+def _exact(values: pd.Series, kind: str) -> pd.Series:
+    """The values as 64-bit numbers, refused where one would not be what it is."""
+    if kind == "Float64" and pd.api.types.is_integer_dtype(values.dtype):
+        large = (values > _EXACT) | (values < -_EXACT)
+        if large.to_numpy(bool, na_value=False).any():
+            raise ExportError(
+                f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "
+                "fractions; name whole-number columns alone",
+            )
+    exact: pd.Series = values.astype(pd.api.types.pandas_dtype(kind))
+    return exact
+
+
+def with_context(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with where and when it was read; see ``df.aa.with_context``."""
+    known = metadata_of(frame)
+    if len(known.sources) != 1:
+        many = f"{len(known.sources)} answers" if known.sources else "no answer that is known"
+        why = f"the frame was read from {many}"
+        raise AvailabilityError(
+            f"{why}, so its rows have no one context; add it to each frame before combining them",
+            columns=dict.fromkeys(CONTEXT, why),
+        )
+    _check_free(map(str, frame.columns), CONTEXT)
+    (source,) = known.sources
+    scope = None if source.scope is None else Scope.from_query(source.scope)
+    facts: dict[str, tuple[object, str]] = {
+        "host": (source.host, "string"),
+        "days": (scope and scope.days, "Int64"),
+        **{name: (_moment(getattr(source, name)), "datetime64[us]") for name in _WINDOW},
+        **{f"filter_{name}": (_listed(scope, name), "string") for name in FILTERS},
+        "fetched_at": (_moment(source.fetched_at), "datetime64[us, UTC]"),
+    }
+    context = pd.DataFrame(
+        {
+            name: pd.Series([fact], dtype=kind).repeat(len(frame)).set_axis(frame.index)
+            for name, (fact, kind) in facts.items()
+        }
+    )
+    described = {**dict.fromkeys(CONTEXT, _MEASURED), **known.columns}
+    whole = pd.concat([context, frame], axis=1)
+    return attach(whole, FrameMetadata(described, known.key, known.sources))
+
+
+def _moment(text: str | None) -> object:
+    return np.datetime64("NaT") if text is None else text
+
+
+def _listed(scope: Scope | None, name: str) -> str | None:
+    """The values that a filter was set to; None where nothing was filtered by it."""
+    return ",".join(scope.filters.get(name, ())) or None if scope else None
+
+
+def _check_free(there: Iterable[str], added: Iterable[str]) -> None:
+    taken = sorted({*there} & {*added})
+    if taken:
+        raise AvailabilityError(
+            f"the frame already has {', '.join(taken)}; rename it first",
+            columns=dict.fromkeys(taken, "is there already"),
+        )

@@ -1,0 +1,207 @@
+"""What an HTTP response means: an answer, or the error that it is."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+from aatoolkit import errors
+from aatoolkit.availability import Cause, Status
+from aatoolkit.availability.detect import recognise, speaks
+from aatoolkit.jsontree import decode
+from aatoolkit.jsontree.decode import excerpt
+from aatoolkit.payload import NO_CONTENT
+
+ANSWERS = frozenset({200, 201, 202, 203})
+"""The statuses under which an answer may come; `is_reason` knows others of a section."""
+
+_SHOWN = 1 << 12
+_BRIEF = 1 << 12
+_SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+
+
+def judge(
+    url: str,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    mask: Callable[[bytes], bytes] = bytes,
+) -> errors.FetchError | None:
+    """The error that a response is, or None if it is an answer.
+
+    An answer is one JSON object or list, with a status that says success; or it says of a
+    section why there is none. ``mask`` is applied to whatever of the body an error repeats.
+    """
+    facts: dict[str, Any] = {"url": url, "status": status}
+    if is_reason(url, status, body):
+        return None
+    if status not in ANSWERS:
+        return _refusal(status, headers, mask(body), facts)
+    try:
+        value = decode.decode(body)
+    except errors.DecodeError as error:
+        message, problem = mask(error.message.encode()).decode(), error.problem
+    else:
+        if isinstance(value, dict | list):
+            return None
+        message, problem = "the answer is neither a JSON object nor a list", "wrong_type"
+    shown = excerpt(mask(body[:_SHOWN]))
+    return errors.DecodeError(message, problem=problem, excerpt=shown, **facts)
+
+
+def is_reason(url: str, status: int, body: bytes) -> bool:
+    """Whether a response says why a section has no answer, as detection reads it."""
+    if status == 200 or "section" not in parse_qs(urlsplit(url).query):
+        return False
+    if status in NO_CONTENT and not body:
+        return True
+    try:
+        return speaks(status, decode.decode(body))
+    except errors.DecodeError:
+        return False
+
+
+def is_passing(body: bytes) -> bool:
+    """Whether an answer says of itself that it failed, or is still to come: soon it is another.
+
+    Such an answer has no more to say, so that a long one is none.
+
+    Examples
+    --------
+    >>> is_passing(b'{"status": "processing", "jobId": 7}'), is_passing(b'{"domains": []}')
+    (True, False)
+    """
+    if len(body) > _BRIEF:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.UnknownAvailabilityWarning)
+        try:
+            said = recognise(decode.decode(body))
+        except errors.DecodeError:
+            return False
+    return any(
+        signal.scope == "section"
+        and signal.availability.status == Status.UNAVAILABLE
+        and signal.availability.cause in (Cause.PENDING, Cause.FAILED)
+        for signal in said
+    )
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds a service asks to wait: given as such or as a date; None if it is neither.
+
+    Examples
+    --------
+    >>> retry_after({"retry-after": "2"}), retry_after({"retry-after": "soon"})
+    (2.0, None)
+    """
+    given = headers.get("retry-after", "").strip()
+    return float(given) if _SECONDS.fullmatch(given) else _until(given)
+
+
+def _until(date: str) -> float | None:
+    try:
+        moment = parsedate_to_datetime(date)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (aware - datetime.now(UTC)).total_seconds())
+
+
+def _refusal(
+    status: int, headers: Mapping[str, str], body: bytes, facts: dict[str, Any]
+) -> errors.StatusError:
+    """The error that a status stands for, in the service's own words as far as it gave any."""
+    words = _words(body)
+    facts |= {"code": _said(words, "code"), "excerpt": excerpt(body), "body": body}
+    said = _said(words, "message", "detail", "title", "error")
+    quote = f": {said}" if said else ""
+    if 300 <= status < 400:
+        return _redirect(headers, facts)
+    if status == 401:
+        return errors.NotAuthorized(
+            f"the service wants a token, or does not accept this one (401){quote}; give it as "
+            "token= or in AATOOLKIT_TOKEN",
+            **facts,
+        )
+    if status in (403, 404, 410):
+        kind = errors.NotVisible if status == 403 else errors.NotFound
+        return kind(
+            f"the service does not show this to the account ({status}){quote}; check the host, "
+            "and that the account may see it",
+            **facts,
+        )
+    if status in (400, 422):
+        near = _listed(words, "suggestions")
+        hint = f"did you mean {', '.join(near)}? " if near else ""
+        return errors.BadRequest(
+            f"the service refused the request ({status}){quote}; {hint}"
+            "project.scope_options() lists what may be asked",
+            parameter=_said(words, "parameter"),
+            suggestions=near or _listed(words, "allowed"),
+            **facts,
+        )
+    if status == 429:
+        wait = retry_after(headers)
+        return errors.RateLimited(
+            f"too many requests (429){quote}; try again {_when(wait)}", retry_after=wait, **facts
+        )
+    if status >= 500:
+        wait = retry_after(headers)
+        return errors.ServerFailed(
+            f"the service failed ({status}){quote}; try again {_when(wait)}",
+            retry_after=wait,
+            **facts,
+        )
+    return errors.StatusError(
+        f"the service answered with a status that is no answer ({status}){quote}", **facts
+    )
+
+
+def _when(wait: float | None) -> str:
+    return "later" if wait is None else f"in {math.ceil(wait)} seconds"
+
+
+def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.UnexpectedRedirect:
+    try:
+        target = urlsplit(urljoin(facts["url"], headers.get("location", ""))).hostname
+    except ValueError:
+        target = None
+    shown = excerpt(target.encode("utf-8", "backslashreplace")) if target else None
+    return errors.UnexpectedRedirect(
+        f"the service redirects to {shown or 'elsewhere'}, which is refused so that the token "
+        "stays here; if the service has moved, change the base URL",
+        target=shown,
+        **facts,
+    )
+
+
+def _words(body: bytes) -> dict[str, Any]:
+    """The object in which a service explains itself, at the top or under ``error``."""
+    try:
+        value = decode.decode(body)
+    except errors.DecodeError:
+        return {}
+    found = value.get("error") if isinstance(value, dict) else None
+    chosen = found if isinstance(found, dict) else value
+    return chosen if isinstance(chosen, dict) else {}
+
+
+def _said(words: Mapping[str, Any], *names: str) -> str | None:
+    """The first of these words that is text, on one safe line."""
+    for name in names:
+        if isinstance(words.get(name), str) and words[name]:
+            return excerpt(words[name].encode())
+    return None
+
+
+def _listed(words: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    found = words.get(name)
+    listed = found if isinstance(found, list) else []
+    return tuple(excerpt(value.encode()) for value in listed if isinstance(value, str))

@@ -1,0 +1,283 @@
+"""A long array chunk by chunk, by Arrow's own JSON reader wherever that provably loses nothing.
+
+What the first chunk holds is learnt as an Arrow type. Arrow's reader then refuses a chunk with
+any other field or kind of value, a key given twice, an integer beyond 64 bits or half a surrogate
+pair. What it lets pass is told by the bytes:
+
+* It makes the same of null and of a field that is missing. Either all fields are there, as the
+  number of keys in the bytes says, and each null is one; or those that are never null in the
+  bytes are missing as often as Arrow says null, and keys are as many less.
+* It makes floats of integers that stand among floats. Of the floats that are whole, none was
+  written as an integer or all were, as the numbers in the bytes say.
+* It takes numbers that are not finite, and text that is no Unicode.
+
+In any doubt a chunk goes by way of Python's values, as the first one did, and teaches more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import json
+
+from aatoolkit.jsontree.decode import (
+    Chunk,
+    Members,
+    Parts,
+    Span,
+    confirm,
+    has_endless_number,
+    is_plain_key,
+)
+from aatoolkit.jsontree.grouping import Rows, pick
+from aatoolkit.jsontree.nodes import ARROW, BIG, INTEGER, NUMBER, POOL, Child, Place
+
+_NAMES = {kind: name for name, kind in ARROW.items() if name != BIG}
+_EXACT = 2**53
+_CHUNK = 1 << 20
+_AHEAD = 2
+_PATIENCE = 3
+"""How many chunks more may be read in vain than were read well."""
+
+
+class Doubt(Exception):
+    """Arrow's reader may have changed something."""
+
+
+def take_in(child: Child, parts: Parts) -> None:
+    """Take in all elements of the long array of a document.
+
+    Parameters
+    ----------
+    child : Child
+        The array's table.
+    parts : Parts
+        The document.
+
+    Raises
+    ------
+    Unsure, Miscut
+        As `~aatoolkit.jsontree.nodes.Place.grow`.
+    """
+    assert parts.first is not None
+    with ThreadPoolExecutor(_AHEAD, "aatoolkit-shred") as readers:
+        lane = _Lane(child, parts, readers)
+        lane.take(parts.first)
+        for _ in parts.rest(lane.read, _CHUNK):
+            pass
+
+
+class _Lane:
+    """Takes in chunk by chunk, while the next ones are being read."""
+
+    def __init__(self, child: Child, parts: Parts, readers: ThreadPoolExecutor) -> None:
+        self._child = child
+        self._parts = parts
+        self._readers = readers
+        self._form: _Form | None = None
+        self._ahead: dict[Span, Future[_Columns]] = {}
+        self._patience = _PATIENCE
+
+    def take(self, chunk: Chunk) -> None:
+        """Take in a chunk by way of Python's values, and learn from it."""
+        confirm(chunk.text, self._child.extend(chunk.values, self._parts.depth))
+        self._form = _Form.of(self._child.place) if self._patience else None
+        self._ahead.clear()
+
+    def read(self, span: Span, then: Iterator[Span]) -> bool | None:
+        """Take in a part of the body; None if it is not the text of elements."""
+        if self._form is not None:
+            try:
+                columns = self._columns(span, then, self._form)
+            except (Doubt, pa.ArrowException):
+                self._patience -= 1
+            else:
+                self._patience += 1
+                elements = columns.elements
+                columns.fill(self._child.place, elements, self._child.append(len(elements)))
+                return True
+        chunk = self._parts.chunk(span)
+        if chunk is None:
+            return None
+        self.take(chunk)
+        return True
+
+    def _columns(self, span: Span, then: Iterator[Span], form: _Form) -> _Columns:
+        """A part of the body in columns; the next ones are being read meanwhile."""
+        for one in chain([span], islice(then, _AHEAD)):
+            if one not in self._ahead:
+                try:
+                    self._ahead[one] = self._readers.submit(form.read, self._parts, one)
+                except RuntimeError:  # there is no thread to be had
+                    break
+        found = self._ahead.pop(span, None)
+        return form.read(self._parts, span) if found is None else found.result()
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What elements of an array have in common, as Arrow's reader is told it.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        The schema of a record with the array in its only field.
+    """
+
+    schema: pa.Schema
+
+    @staticmethod
+    def of(place: Place) -> _Form | None:
+        """The form of all that stands at a place; None if it is of several kinds."""
+        try:
+            return _Form(pa.schema([("", pa.list_(_kind(place)))]))
+        except Doubt:
+            return None
+
+    def read(self, parts: Parts, span: Span) -> _Columns:
+        """The elements in a part of a body.
+
+        Raises
+        ------
+        Doubt, pyarrow.ArrowException
+            If it holds anything else, or may be changed.
+        """
+        text = parts.text_of(span, b'{"":[', b"]}")
+        table = json.read_json(
+            pa.BufferReader(text),
+            json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            json.ParseOptions(explicit_schema=self.schema, unexpected_field_behavior="error"),
+            memory_pool=POOL,
+        )
+        if table.num_rows != 1 or has_endless_number(text) or not _is_unicode(text):
+            raise Doubt
+        return _Columns(text, table.column(0).chunk(0).flatten())
+
+
+def _kind(place: Place) -> pa.DataType:
+    """The Arrow type of what stands at a place."""
+    found = []
+    if place.scalars:
+        names = place.scalars.keys()
+        found.append(pa.float64() if names == {INTEGER, NUMBER} else ARROW[next(iter(names))])
+    if place.items is not None:
+        found.append(pa.list_(_kind(place.items.place)))
+    if place.record is not None:
+        fields = place.record.fields
+        found.append(pa.struct([(key, _kind(inner)) for key, inner in fields.items()]))
+        if not (fields and place.is_settled and all(map(is_plain_key, fields))):
+            raise Doubt
+    several = len(place.scalars) > 1 and place.scalars.keys() != {INTEGER, NUMBER}
+    if len(found) > 1 or several or BIG in place.scalars or place.entries is not None:
+        raise Doubt
+    return found[0] if found else pa.null()
+
+
+class _Columns:
+    """The elements of a chunk in columns, none of them changed.
+
+    Raises
+    ------
+    Doubt, pyarrow.ArrowException
+        If that is not sure.
+    """
+
+    def __init__(self, text: bytes, elements: pa.Array) -> None:
+        self.elements = elements
+        self._keys = self._integers = self._whole = 0
+        self._is_wide = False
+        self._nulls: Counter[str] = Counter()
+        self._count(elements, None)
+        members = Members(text)
+        self._missing = self._left_out(members)
+        if self._whole:
+            integers = members.integers()
+            if integers == self._integers:
+                self._whole = 0
+            elif integers != self._integers + self._whole or self._is_wide:
+                raise Doubt
+
+    def _left_out(self, members: Members) -> set[str]:
+        """The keys of fields that are missing where Arrow says null."""
+        keys = members.count()
+        if keys == self._keys:
+            return set()
+        missing = {key for key in self._nulls if not members.nulls(key)}
+        if keys != self._keys - sum(self._nulls[key] for key in missing):
+            raise Doubt
+        return missing
+
+    def _count(self, array: pa.Array, field: str | None) -> None:
+        """Count keys there may be, nulls by key, integers after keys, and floats that are whole."""
+        kind = array.type
+        if field is not None and array.null_count:
+            self._nulls[field] += array.null_count
+        if pa.types.is_struct(kind):
+            self._keys += (len(array) - array.null_count) * kind.num_fields
+            objects = array.drop_null() if array.null_count else array
+            for inner, name in zip(objects.flatten(), kind.names, strict=True):
+                self._count(inner, name)
+        elif pa.types.is_list(kind):
+            self._count(array.flatten(), None)
+        elif pa.types.is_integer(kind):
+            self._integers += (len(array) - array.null_count) * (field is not None)
+        elif pa.types.is_floating(kind):
+            numbers = array.drop_null().to_numpy()
+            whole = numbers[numbers == np.floor(numbers)]
+            self._whole += len(whole)
+            self._is_wide |= bool((np.abs(whole) >= _EXACT).any())
+            if not np.isfinite(numbers).all() or (len(whole) and field is None):
+                raise Doubt
+
+    def fill(self, place: Place, array: pa.Array, rows: Rows, key: str | None = None) -> None:
+        """Put an array into a place that has its form, and what is below it below."""
+        if key in self._missing:
+            array, rows = _valid(array, rows)
+        place.rows.append(rows)
+        kind = array.type
+        if array.null_count == len(array):
+            return
+        if pa.types.is_struct(kind) and place.record is not None:
+            objects, rows = _valid(array, rows)
+            place.record.rows.append(rows)
+            fields = place.record.fields.items()
+            for (name, inner), values in zip(fields, objects.flatten(), strict=True):
+                self.fill(inner, values, rows, name)
+        elif pa.types.is_list(kind) and place.items is not None:
+            arrays, rows = _valid(array, rows)
+            below = place.items.open(arrays.value_lengths().to_numpy(), rows)
+            if below:
+                self.fill(place.items.place, arrays.flatten(), below)
+        elif pa.types.is_floating(kind) and self._whole:
+            whole = pc.equal(array, pc.floor(array))
+            place.keep(INTEGER, pc.if_else(whole, array, None).cast(pa.int64()), rows)
+            place.keep(NUMBER, pc.if_else(whole, None, array), rows)
+        else:
+            place.keep(_NAMES[kind], array, rows)
+
+
+def _is_unicode(text: bytes) -> bool:
+    """Whether a text is UTF-8 throughout."""
+    if text.isascii():
+        return True
+    bounds = pa.py_buffer(np.array([0, len(text)], np.int32))
+    whole = pa.Array.from_buffers(pa.binary(), 1, [None, bounds, pa.py_buffer(text)])
+    try:
+        whole.cast(pa.string())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _valid(array: pa.Array, rows: Rows) -> tuple[pa.Array, Rows]:
+    """An array without its nulls, and the rows that are left."""
+    if not array.null_count:
+        return array, rows
+    return array.drop_null(), pick(rows, np.flatnonzero(array.is_valid()))

@@ -1,0 +1,138 @@
+"""Bytes to JSON, strictly: one document in UTF-8, or an error that says what is wrong with it.
+
+A body is decoded by orjson, which is fast and changes a few things without a word; the body's
+bytes tell whether it met any of them. Where it may have, Python's own reader decides.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any
+
+from aatoolkit.errors import DecodeError
+from aatoolkit.jsontree.exactness import Unsure, confirm, is_plain, survey
+from aatoolkit.jsontree.members import (
+    Members,
+    has_endless_number,
+    is_plain_key,
+)
+from aatoolkit.jsontree.split import Chunk, Miscut, Parts, Span, cut
+from aatoolkit.jsontree.stdlib_parser import MAX_DEPTH, MAX_DIGITS, Refused, excerpt, read
+
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_DIGITS",
+    "Chunk",
+    "Members",
+    "Miscut",
+    "Parts",
+    "Span",
+    "Unsure",
+    "confirm",
+    "cut",
+    "decode",
+    "decode_exactly",
+    "excerpt",
+    "has_endless_number",
+    "is_plain",
+    "is_plain_key",
+    "outline",
+    "unhurried",
+]
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def decode(body: bytes, **facts: Any) -> Any:
+    """Decode one JSON document.
+
+    A byte-order mark is dropped. Whole numbers stay exact, whatever their size.
+
+    Parameters
+    ----------
+    body
+        The document, in UTF-8.
+    **facts
+        Facts for the error: ``url``, ``status``, ``section``, ``scope``.
+
+    Raises
+    ------
+    DecodeError
+        If it is not one JSON document: ``.problem`` is the word for it. What JSON readers
+        let pass is refused too: keys given twice, numbers that are not finite, text that is
+        no Unicode, and nesting deeper than 128.
+
+    Examples
+    --------
+    >>> decode(b'{"count": 9007199254740993}')
+    {'count': 9007199254740993}
+    """
+    try:
+        with unhurried():
+            return _quickly(body.removeprefix(_BOM))
+    except Unsure:
+        pass
+    return decode_exactly(body, **facts)
+
+
+def decode_exactly(body: bytes, **facts: Any) -> Any:
+    """As `decode`, by Python's own reader and hooks: slower, and never in doubt."""
+    try:
+        return read(body.removeprefix(_BOM))
+    except Refused as refused:
+        problem, sentence = refused.problem, str(refused)
+    # Raised here, outside the handler: what the handlers caught holds parts of the body.
+    raise DecodeError(
+        f"the answer is not a JSON document: {sentence}",
+        problem=problem,
+        excerpt=excerpt(body),
+        **facts,
+    )
+
+
+def outline(body: bytes) -> Any:
+    """A document with no more than the beginning of its longest list, decoded without checks.
+
+    None if it is not JSON, or orjson cannot tell.
+
+    Examples
+    --------
+    >>> outline(b'{"count": 1}'), outline(b'{"count"')
+    ({'count': 1}, None)
+    """
+    try:
+        with unhurried():
+            return cut(body.removeprefix(_BOM)).document
+    except Unsure:
+        return None
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """Without the garbage collector, which would search every new object for cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _quickly(body: bytes) -> Any:
+    try:
+        return _joined(body, cut(body))
+    except Miscut:
+        return _joined(body, cut(body, whole=True))
+
+
+def _joined(body: bytes, parts: Parts) -> Any:
+    members = survey([parts.document], 0)
+    for chunk in chain([parts.first], parts.rest(parts.chunk)) if parts.first else ():
+        members += survey(chunk.values, parts.depth)
+        parts.array.extend(chunk.values)
+    confirm(body, members)
+    return parts.document

@@ -1,0 +1,102 @@
+"""Places back to the JSON values that stand there: all of them, or those of some rows."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import Any, Final
+
+import numpy as np
+
+from aatoolkit.jsontree.chunks import filled, joined
+from aatoolkit.jsontree.grouping import Places, Rows
+from aatoolkit.jsontree.nodes import BIG, Child, Place
+
+
+class Missing:
+    """The type of `MISSING`."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing()
+"""Stands where there is nothing, not even null."""
+
+
+def values(place: Place, rows: Places) -> list[Any]:
+    """What stands in some rows, which rise; `MISSING` where nothing does."""
+    found = np.full(len(rows), MISSING, object)
+    found[_meet(place.rows, rows)[0]] = None
+    for kind, pieces in place.scalars.items():
+        for array, there in map(filled, pieces):
+            at, taken = _meet([there], rows)
+            held = (array if len(taken) == len(array) else array.take(taken)).to_pylist()
+            found[at] = _objects(list(map(int, held)) if kind == BIG else held)
+    if place.record is not None:
+        at, _ = _meet(place.record.rows, rows)
+        fields = [(key, values(one, rows[at])) for key, one in place.record.fields.items()]
+        found[at] = _objects(_records(fields, len(at)))
+    for child in (place.items, place.entries):
+        if child is not None:
+            at, taken = _meet([one for _, one in child.lengths], rows)
+            found[at] = _objects(_below(child, taken))
+    return found.tolist()
+
+
+def first_leaf(place: Place, row: int) -> Any:
+    """The first value that is no container, or empty container, at or below one row of a place."""
+    at = np.array([row])
+    for child, empty in ((place.items, []), (place.entries, {})):
+        if child is not None and len(taken := _meet([one for _, one in child.lengths], at)[1]):
+            lengths = np.concatenate([array.to_numpy() for array, _ in child.lengths])
+            start = int(lengths[: taken[0]].sum(dtype=np.int64))
+            return first_leaf(child.place, start) if lengths[taken[0]] else empty
+    if place.record is not None and len(_meet(place.record.rows, at)[0]):
+        for field in place.record.fields.values():
+            if len(_meet(field.rows, at)[0]):
+                return first_leaf(field, row)
+        return {}
+    scalars = Place()
+    scalars.rows, scalars.scalars = place.rows, place.scalars
+    return values(scalars, at)[0]
+
+
+def _meet(pieces: list[Rows], rows: Places) -> tuple[Places, Places]:
+    """Which of the rows are among those of the pieces: their places in both."""
+    there = joined(pieces)
+    if len(there) == len(rows) and (there == rows).all():
+        same = np.arange(len(rows))
+        return same, same
+    order = None if (there[1:] > there[:-1]).all() else np.argsort(there, kind="stable")
+    rising = there if order is None else there[order]
+    places = np.searchsorted(rising, rows)
+    places[places == len(there)] = 0
+    at = np.flatnonzero(rising[places] == rows) if len(there) else np.empty(0, np.int64)
+    return at, places[at] if order is None else order[places[at]]
+
+
+def _records(fields: list[tuple[str, list[Any]]], size: int) -> list[dict[str, Any]]:
+    if not fields:
+        return [{} for _ in range(size)]
+    pairs = map(zip, repeat([key for key, _ in fields]), zip(*(v for _, v in fields), strict=True))
+    return [{key: value for key, value in row if value is not MISSING} for row in pairs]
+
+
+def _below(child: Child, taken: Places) -> list[Any]:
+    """The arrays, or objects, of some of the rows that have one."""
+    lengths = np.concatenate([array.to_numpy() for array, _ in child.lengths]).astype(np.int64)
+    starts = (np.cumsum(lengths) - lengths)[taken]
+    lengths = lengths[taken]
+    ends = np.cumsum(lengths)
+    rows = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
+    held = values(child.place, rows)
+    bounds = list(zip((ends - lengths).tolist(), ends.tolist(), strict=True))
+    if child.keys is None:
+        return [held[start:end] for start, end in bounds]
+    everything = [key for array in child.keys for key in array.to_pylist()]
+    keys = [everything[row] for row in rows.tolist()]
+    return [dict(zip(keys[a:b], held[a:b], strict=True)) for a, b in bounds]
+
+
+def _objects(values: list[Any]) -> Any:
+    return np.fromiter(values, object, len(values))

@@ -1,0 +1,234 @@
+"""What is known of columns: what an answer says of itself, brought to each of its columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
+from aatoolkit.availability.detect import Signal
+from aatoolkit.jsontree.coerce import typed
+from aatoolkit.metadata.attrs import EMPTY, FrameMetadata
+from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INFERRED = "options"
+"""The rule whose signals are listed, but say nothing of what an answer did measure."""
+
+_STEP = re.compile(r'\["(?:[^"\\]|\\.)*"\]|\[\d*\]|\{\}|"(?:[^"\\]|\\.)*"|[^.\[\]{}"]+')
+
+
+def state_of(
+    table: Table,
+    column: Column,
+    signals: list[Signal],
+    absent: bool,
+    measured: bool,
+    denied: bool = False,
+) -> Availability:
+    """What is known of a column: the narrowest signal, joined with its rows and engines.
+
+    Parameters
+    ----------
+    table, column
+        The declared column.
+    signals
+        What the answer says of itself.
+    absent
+        Whether the answer lacks the column's field.
+    measured
+        Whether the column holds any value: then it is not wholly unmeasured, whatever is said.
+    denied
+        Whether it lost numbers that the answer denies, be it by what scope options suggest.
+    """
+    if absent and not _unmeasured(signals):
+        return Availability(Status.UNKNOWN, Cause.ABSENT)
+    state = stated(column, signals)
+    if column.name not in table.key:
+        state = _with_rows(state, [*_of_rows(column, signals)])
+        engines = [
+            _of_engine(signal)
+            for signal in signals
+            if signal.scope == "engine" and (denied or signal.rule != INFERRED)
+        ]
+        if "engine" in table.names:
+            state = _with_rows(state, engines)
+    if measured and state.status in EMPTY:
+        return combine([state, Availability(Status.AVAILABLE)])
+    return state
+
+
+def states_of(
+    table: Table, signals: list[Signal]
+) -> Callable[[Column, bool, bool, bool], Availability]:
+    """`state_of` for the columns of one table, which is one for many if none is spoken of."""
+    if any(signal.scope != "section" for signal in signals):
+        return lambda column, *found: state_of(table, column, signals, *found)
+
+    @cache
+    def of_section(absent: bool, measured: bool, denied: bool) -> Availability:
+        return state_of(table, table.columns[0], signals, absent, measured, denied)
+
+    return lambda _, *found: of_section(*found)
+
+
+def section_state(signals: Iterable[Signal]) -> Availability | None:
+    """What is said of the section as a whole; the transport's word is the only one it needs.
+
+    Statements of one weight are combined; what scope options suggest counts where nothing
+    else is said.
+    """
+    said = [signal for signal in signals if signal.scope == "section"]
+    ranks = [_rank(signal) for signal in said]
+    first = [
+        signal.availability for signal, rank in zip(said, ranks, strict=True) if rank == min(ranks)
+    ]
+    return combine(first) if len(first) > 1 else next(iter(first), None)
+
+
+def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> bool:
+    """Whether an answer only says why there is none: it is an error, or has no body of its own.
+
+    Then its tables are empty and say why, and that it lacks their fields is no drift.
+    """
+    given = document if isinstance(document, Mapping) else {}
+    own = (steps(column.pattern)[:1] for table in section for column in table.columns)
+    if any(step in given and step not in ENVELOPE for first in own for step in first):
+        return False
+    return any(
+        signal.scope == "section"
+        and signal.rule in ("transport", "error")
+        and signal.availability.status in EMPTY
+        for signal in signals
+    )
+
+
+def _rank(signal: Signal) -> int:
+    return {"transport": 0, INFERRED: 2}.get(signal.rule, 1)
+
+
+def stated(column: Column, signals: list[Signal]) -> Availability:
+    """The narrowest statement about a whole column; that of the section if there is none."""
+    reaches = [
+        (len(steps(signal.target or "")), signal.availability)
+        for signal in signals
+        if signal.scope == "field" and reach(signal.target or "", column.pattern) == "all"
+    ]
+    narrowest = max((length for length, _ in reaches), default=0)
+    told = [state for length, state in reaches if length == narrowest]
+    if told:
+        return combine(told) if len(told) > 1 else told[0]
+    return section_state(signals) or UNKNOWN
+
+
+def _of_rows(column: Column, signals: Iterable[Signal]) -> dict[Availability, None]:
+    """What is said of single rows of a column, or of single entries of its table."""
+    return dict.fromkeys(
+        signal.availability
+        for signal in signals
+        if signal.scope in ("row", "field")
+        and signal.target
+        and reach(signal.target, column.pattern) == "some"
+    )
+
+
+def _with_rows(state: Availability, rows: list[Availability]) -> Availability:
+    """A column's state joined with those of its rows; what is unknown yields to them."""
+    if not rows:
+        return state
+    return combine(rows if state == UNKNOWN else [state, *rows])
+
+
+def _of_engine(signal: Signal) -> Availability:
+    """What an answer says of one engine, with the engine's id before the service's words."""
+    said = signal.availability.reason or str(signal.availability)
+    return replace(signal.availability, reason=f"{signal.target}: {said}")
+
+
+def _unmeasured(signals: list[Signal]) -> bool:
+    state = section_state(signals)
+    return state is not None and state.status in EMPTY
+
+
+@lru_cache(maxsize=4096)
+def steps(path: str) -> tuple[str, ...]:
+    """The steps of a path or pattern: names, ``[]``, ``{}``, and ``[0]`` for one of many.
+
+    Examples
+    --------
+    >>> steps('points[0]."odd.name"')
+    ('points', '[0]', 'odd.name')
+    """
+    found = _STEP.findall(path)
+    return tuple(step.strip('["]') if '"' in step else step for step in found)
+
+
+@lru_cache(maxsize=4096)
+def reach(target: str, pattern: str) -> str | None:
+    """Whether a target is about ``all`` of a column, about ``some`` of it, or not at all.
+
+    A bare name is about every field of that name and what it encloses.
+    """
+    told, whole = steps(target), steps(pattern)
+    if len(told) == 1 and told[0] in whole and told[0] not in ("[]", "{}"):
+        return "all"
+    if not told or len(told) > len(whole):
+        return None
+    some = False
+    for said, step in zip(told, whole, strict=False):
+        if said == step:
+            continue
+        one = re.fullmatch(r"\[\d+\]", said) is not None
+        if not (step == "[]" and one) and not (step == "{}" and said != "[]" and not one):
+            return None
+        some = True
+    return "some" if some else "all"
+
+
+def in_words(known: FrameMetadata, signals: list[Signal]) -> str:
+    """The availability of a table in words: of all its columns but the key."""
+    states = [
+        column.availability for name, column in known.columns.items() if name not in known.key
+    ]
+    whole = combine(states or [column.availability for column in known.columns.values()])
+    section = section_state(signals)
+    return str(section if section is not None and section.status == whole.status else whole)
+
+
+def signal_table(signals: list[Signal]) -> pd.DataFrame:
+    """What an answer says of itself, one row a statement; where it says nothing, ``unknown``."""
+    import pandas as pd
+
+    statuses = pd.CategoricalDtype([str(status) for status in Status])
+    said = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
+    sizes, _ = typed([signal.sample_size for signal in said], "Int64")
+    moments, _ = typed([signal.as_of for signal in said], "timestamp")
+
+    def words(values: Iterable[str | None]) -> pd.api.extensions.ExtensionArray:
+        return pd.array(list(values), dtype="string")
+
+    return pd.DataFrame(
+        {
+            "scope": pd.Categorical(
+                [signal.scope for signal in said], ["section", "field", "row", "engine"]
+            ),
+            "target": words(signal.target for signal in said),
+            "status": pd.Categorical(
+                [str(signal.availability.status) for signal in said], dtype=statuses
+            ),
+            "cause": words(
+                signal.availability.cause and str(signal.availability.cause) for signal in said
+            ),
+            "reason": words(signal.availability.reason for signal in said),
+            "sample_size": pd.array(sizes.to_pylist(), dtype="Int64"),
+            "as_of": moments.to_pandas(),
+            "evidence": words(signal.path for signal in said),
+            "rule": words(signal.rule for signal in said),
+            "raw": words(signal.raw for signal in said),
+        }
+    )

@@ -1,0 +1,106 @@
+"""What the columns of a section take of an answer, as a tree of the paths they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import product
+
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_path
+from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
+
+
+class Claim:
+    """One step of the claims of a section: what is below it, and whether it is taken.
+
+    Attributes
+    ----------
+    fields, each, entries
+        The claims below: by field, to the elements of arrays, to the entries of objects.
+    taken : bool
+        Whether a column takes what stands here.
+    known : str or None
+        Why what stands here and is not taken is no drift: ``envelope`` or ``known``.
+    """
+
+    __slots__ = ("each", "entries", "fields", "known", "taken")
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Claim] = {}
+        self.each: Claim | None = None
+        self.entries: Claim | None = None
+        self.taken = False
+        self.known: str | None = None
+
+    @property
+    def keyed(self) -> bool | None:
+        """Whether objects are rows with a key; None where the section does not say."""
+        if self.entries is not None:
+            return True
+        return False if self.fields else None
+
+    def down(self, steps: Iterable[Step]) -> Claim:
+        """The claim some steps below, made where there is none."""
+        at = self
+        for step in steps:
+            if isinstance(step, Field):
+                at = at.fields.setdefault(step.name, Claim())
+            elif isinstance(step, Each):
+                at.each = at = at.each or Claim()
+            else:
+                at.entries = at = at.entries or Claim()
+        return at
+
+
+@lru_cache(maxsize=128)
+def claims(section: Section) -> Claim:
+    """All that the columns of a section take, and what else is known of its answers."""
+    root = Claim()
+    for name in ENVELOPE:
+        root.down((Field(name),)).known = "envelope"
+    for path in section.kept:
+        root.down(parse_path(path)).known = "known"
+    for table in section:
+        for steps in spelt_out(table.rows.steps):
+            at = root.down(steps)
+            at.known = "known" if table.rows.function else at.known
+        for axis in table.rows.axes:
+            root.down((*axis, Each())).taken = True
+        for column in table.columns:
+            if not column.is_label and not _is_made(table, column):
+                for steps in spelt_out(_steps(table.rows.steps, column.pattern)):
+                    root.down(steps).taken = True
+    return root
+
+
+def _is_made(table: Table, column: Column) -> bool:
+    """Whether a column reads what a function makes of the answer, and not the answer."""
+    return table.rows.function is not None and (column.source or "")[0] not in "^$"
+
+
+def spelt_out(steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ...]:
+    """The same path with a field for each key that an object is limited to.
+
+    Examples
+    --------
+    >>> spelt_out((Field("evidence"), Entries(("urls", "ids"))))[1]
+    (Field(name='evidence'), Field(name='ids'))
+    """
+    return tuple(product(*map(_kinds, steps)))
+
+
+def _kinds(step: Step) -> Iterator[Step]:
+    if isinstance(step, Entries) and step.only:
+        yield from map(Field, step.only)
+    else:
+        yield step
+
+
+def _steps(rows: tuple[Step, ...], pattern: str) -> tuple[Step, ...]:
+    """The steps of a pattern; where it passes through the rows, with the keys they name."""
+    steps = parse_path(pattern)
+    named = [
+        given if isinstance(given, Entries) and isinstance(step, Entries) else step
+        for step, given in zip(steps, rows, strict=False)
+    ]
+    return (*named, *steps[len(named) :])

@@ -1,0 +1,126 @@
+"""Numbers that an answer denies: they are kept, and shown as missing.
+
+A number beside ``hasData: false`` is no measurement, and least of all where it is 0. What is
+said of a value is what the narrowest statement about it says: its own row or cell, else its
+engine, else its field, else the section. What was thin, late or cut short is partial and keeps
+its numbers; keys, positions and sizes of samples are no measurements and stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aatoolkit.availability import Availability
+from aatoolkit.availability.detect import Signal, is_size
+from aatoolkit.metadata.attrs import EMPTY
+from aatoolkit.normalizer.column_availability import INFERRED, reach, stated, steps
+from aatoolkit.sections.section import Column, Table
+
+Mask = npt.NDArray[np.bool_]
+
+WHY = "denied"
+"""What ``extra`` says of a number that an answer denies."""
+
+
+def deny(
+    array: pa.Array,
+    engines: pa.Array | None,
+    table: Table,
+    column: Column,
+    signals: list[Signal],
+    path: Callable[[int], str],
+) -> tuple[pa.Array, list[int]]:
+    """A measure without the numbers that an answer denies, and the rows in which they stood.
+
+    Parameters
+    ----------
+    array
+        The column's values.
+    engines
+        The engine of each row, where the table has a column of that name.
+    table, column
+        What is declared.
+    signals
+        What the answer says of itself.
+    path
+        The JSON path of the value in a row.
+    """
+    given = array.is_valid().to_numpy(zero_copy_only=False)
+    denied = np.full(len(array), stated(column, signals).status in EMPTY)
+    if engines is not None:
+        _by_engine(denied, array, engines, signals)
+    told = {
+        _json_path(signal.target): signal.availability
+        for signal in signals
+        if signal.scope in ("row", "field")
+        and signal.target
+        and reach(signal.target, column.pattern) == "some"
+    }
+    if told:
+        _by_row(denied, np.flatnonzero(given), told, path)
+    rows = np.flatnonzero(denied & given)
+    if len(rows):
+        array = pc.if_else(pa.array(denied), pa.scalar(None, array.type), array)
+    return array, rows.tolist()
+
+
+def may_deny(table: Table, column: Column, signals: Iterable[Signal]) -> bool:
+    """Whether a column may hold numbers that an answer denies: it denies some, and they count."""
+    return any(map(_denies, signals)) and _is_measure(table, column)
+
+
+def _denies(signal: Signal) -> bool:
+    return signal.availability.status in EMPTY
+
+
+def _is_measure(table: Table, column: Column) -> bool:
+    """Whether a column holds numbers that were measured, and not those that say of how much."""
+    if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
+        return False
+    return not is_size(
+        next((step for step in reversed(steps(column.pattern)) if step[:1] not in ("[", "{")), "")
+    )
+
+
+def _by_engine(denied: Mask, array: pa.Array, engines: pa.Array, signals: Iterable[Signal]) -> None:
+    """Take in what is said of engines; what scope options suggest speaks of zeros only."""
+    said = [signal for signal in signals if signal.scope == "engine"]
+    for signal in sorted(said, key=lambda signal: signal.rule != INFERRED):
+        rows = pc.fill_null(pc.equal(engines, signal.target), False)
+        if signal.rule == INFERRED:
+            rows = pc.and_(rows, pc.fill_null(pc.equal(array, 0), False))
+        denied[rows.to_numpy(zero_copy_only=False)] = _denies(signal)
+
+
+def _by_row(
+    denied: Mask,
+    rows: npt.NDArray[np.intp],
+    told: Mapping[str, Availability],
+    path: Callable[[int], str],
+) -> None:
+    for row in rows.tolist():
+        place = _place(path(row), told)
+        if place:
+            denied[row] = told[place].status in EMPTY
+
+
+def _place(path: str, told: Mapping[str, Availability]) -> str:
+    """The narrowest place at or above a JSON path of which something is said; else nothing.
+
+    Examples
+    --------
+    >>> _place("$.points[0].rate", {"$.points[0]": Availability()})
+    '$.points[0]'
+    """
+    while path and path not in told:
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
+    return path
+
+
+def _json_path(target: str) -> str:
+    return f"${target}" if target.startswith("[") else f"$.{target}"

@@ -1,0 +1,375 @@
+"""Section and answer to tables: the pure step between a body and DataFrames."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aatoolkit import sections
+from aatoolkit.availability.detect import Signal, Whole, recognise
+from aatoolkit.errors import PayloadError, SchemaDriftWarning
+from aatoolkit.jsontree.arrow_tables import Grown, grow
+from aatoolkit.jsontree.coerce import Array
+from aatoolkit.jsontree.cursor import Spot
+from aatoolkit.jsontree.decode import unhurried
+from aatoolkit.jsontree.grouping import Places
+from aatoolkit.jsontree.lazy import LazyVector
+from aatoolkit.metadata import attrs
+from aatoolkit.normalizer.column_availability import in_words, is_silent, signal_table, states_of
+from aatoolkit.normalizer.drift import Ledger, unclaimed
+from aatoolkit.normalizer.field_map import claims
+from aatoolkit.normalizer.keys import distinct
+from aatoolkit.normalizer.masking import WHY, deny, may_deny
+from aatoolkit.normalizer.provenance import placement
+from aatoolkit.normalizer.rows import Found, TableRows, held
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.normalizer.to_pandas import check_backend, to_frame
+from aatoolkit.payload import NO_CONTENT, Payload, window_of
+from aatoolkit.scope import ScopeOptions
+from aatoolkit.sections.section import Column, Section, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@unhurried()
+def normalize(
+    section: str | Section,
+    answer: Payload | bytes | str | Mapping[str, Any] | list[Any],
+    *,
+    strict: bool = False,
+    dtype_backend: str = "numpy_nullable",
+    options: ScopeOptions | None = None,
+    envelope: Collection[str] = (),
+) -> Tables:
+    """Turn the answer of one section into tidy tables, without a network.
+
+    Column names, their order and dtypes depend on the section, never on the answer. What
+    no column takes is in ``.extra``; where answer and declaration differ is in ``.drift``.
+
+    Parameters
+    ----------
+    section : str
+        The section's name, or a declaration of one's own.
+    answer : Payload, bytes, str, dict or list
+        The answer, as it came or decoded.
+    strict : bool
+        Whether drift is an error.
+    dtype_backend : {"numpy_nullable", "pyarrow"}
+        The kind of dtypes, as in pandas.
+    options : ScopeOptions, optional
+        What may be asked of the project: it tells engines that could not report.
+    envelope : collection of str
+        The paths that most sections share, where several answers were compared.
+
+    Returns
+    -------
+    Tables
+        One DataFrame a table, built when asked for.
+
+    Raises
+    ------
+    ScopeError
+        If there is no such section.
+    DecodeError
+        If the answer is not one JSON document.
+    PayloadError
+        If ``strict`` and it drifted, with every problem; or if the answer is no JSON value.
+
+    Warns
+    -----
+    SchemaDriftWarning
+        Once, if the answer drifted.
+    UnknownAvailabilityWarning
+        If the answer says of its availability what is not understood; it is read as unknown,
+        and its words are kept. A `Rule` of the declaration can tell what they mean.
+
+    Examples
+    --------
+    >>> from aatoolkit.sections import records
+    >>> columns = (Column("brand", "string"), Column("mention_count", "Int64"))
+    >>> table = Table("brands", "One row per brand.", records("brands"), "brand", columns)
+    >>> answer = {"brands": [{"brand": "Acme", "mentionCount": 0}]}
+    >>> normalize(Section("mine", "Brands.", table), answer).main["mention_count"].tolist()
+    [0]
+    """
+    check_backend(dtype_backend)
+    declared = sections.get(section) if isinstance(section, str) else section
+    payload = answer if isinstance(answer, Payload) else None
+    grown = _grown(declared, answer)
+    document = Spot.of(grown.place)
+    signals = _signals(document, grown, payload, declared, options, envelope)
+    source = _source(declared, payload, grown.envelope)
+    ledger = Ledger(document)
+    silent = is_silent(declared, grown.envelope, signals)
+    if silent:
+        ledger.keep(document, document.rows, "no answer")
+        document = Spot.of(grow({}).place)
+    rows = [TableRows(document, table) for table in declared]
+    built = {found.table.name: _build(found, ledger, signals, source) for found in rows}
+    _spare(rows, ledger)
+    unclaimed(document, declared, ledger)
+    if silent:
+        ledger.drift.clear()
+    _judge(declared, ledger, strict)
+    return Tables(
+        declared.name,
+        {
+            name: partial(_frame, arrow, known, dtype_backend)
+            for name, (arrow, known) in built.items()
+        },
+        rows={name: arrow.num_rows for name, (arrow, _) in built.items()},
+        words={name: in_words(known, signals) for name, (_, known) in built.items()},
+        extra=partial(_extra, ledger),
+        availability=partial(signal_table, signals),
+        drift=partial(_drift, ledger),
+        placement=partial(
+            placement, document, declared, rows, {name: arrow for name, (arrow, _) in built.items()}
+        ),
+        payload=payload,
+    )
+
+
+def _signals(
+    document: Spot,
+    grown: Grown,
+    payload: Payload | None,
+    declared: Section,
+    options: ScopeOptions | None,
+    envelope: Collection[str],
+) -> list[Signal]:
+    """What an answer says of itself, in its body, its status and its headers."""
+    transport: dict[str, Any] = {}
+    if payload is not None:
+        transport = {"status": payload.status, "headers": payload.headers}
+    return recognise(
+        grown.envelope,
+        declared.availability,
+        options=options,
+        envelope=envelope,
+        whole=None if grown.cut is None else Whole(LazyVector(document), grown.cut),
+        **transport,
+    )
+
+
+def _grown(section: Section, answer: Any) -> Grown:
+    """The answer as a tree, in which it is as declared which objects are rows with a key."""
+    layout = claims(section)
+    if isinstance(answer, Payload):
+        facts = {"section": answer.section, "scope": answer.scope}
+        body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
+        return grow(body, layout, url=answer.url, status=answer.status, **facts)
+    if isinstance(answer, Mapping):
+        answer = dict(answer)
+    if isinstance(answer, bytes | str | dict | list):
+        return grow(answer, layout, section=section.name)
+    raise PayloadError(
+        f"a {type(answer).__name__} is no answer; give a Payload, bytes, text, dict or list",
+        section=section.name,
+        problems=[f"{type(answer).__name__} @ $"],
+    )
+
+
+def _source(section: Section, payload: Payload | None, document: Any) -> attrs.Source:
+    start, end = window_of(document)
+    if payload is None:
+        stated = document.get("domain") if isinstance(document, Mapping) else None
+        host = stated if isinstance(stated, str) else None
+        return attrs.Source(host, section.name, window_start=start, window_end=end)
+    return attrs.Source(
+        payload.host,
+        section.name,
+        None if payload.scope is None else payload.scope.to_query(),
+        payload.url,
+        _instant(payload.fetched_at),
+        payload.sha256,
+        payload.stale,
+        start,
+        end,
+    )
+
+
+def _instant(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _build(
+    rows: TableRows, ledger: Ledger, signals: list[Signal], source: attrs.Source
+) -> tuple[pa.Table, attrs.FrameMetadata]:
+    table = rows.table
+    if rows.absent:
+        ledger.note("absent", rows.absent, 1)
+    for spot, places in rows.beyond():
+        ledger.report(spot, places, "new", f"{table.rows.path}[]")
+    known: dict[str, attrs.ColumnMetadata] = {}
+    state_of = states_of(table, signals)
+    found = {c.name: _column(rows, c, ledger, source.host) for c in table.columns}
+    arrays = {name: array for name, (array, _) in found.items()}
+    for column in table.columns:
+        array, absent = found[column.name]
+        array, denied = _measured(array, arrays.get("engine"), rows, column, signals, ledger)
+        arrays[column.name], measured = array, array.null_count < len(array)
+        state = state_of(column, absent, measured, denied)
+        known[column.name] = attrs.ColumnMetadata(f"{table.name}.{column.name}", state)
+    arrow = _keyed(pa.table(arrays), table, ledger)
+    return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,))
+
+
+def _spare(tables: Iterable[TableRows], ledger: Ledger) -> None:
+    """Keep what a column is declared for and no row of its table holds."""
+    plain = {
+        column.pattern
+        for rows in tables
+        for column in rows.table.columns
+        if not column.is_label and (column.source or "")[:1] not in ("^", "$")
+    }
+    for rows in tables:
+        for spot, places in rows.spare(plain):
+            ledger.keep(spot, places, "known")
+
+
+def _column(
+    rows: TableRows, column: Column, ledger: Ledger, host: str | None
+) -> tuple[Array, bool]:
+    """One column of a table, and whether the answer lacks its field altogether."""
+    found = rows.find(column.source or "")
+    absent = bool(rows.absent) or (rows.size > 0 and all(spot.lacking for spot, _ in found))
+    if absent and column.source == "$.domain" and host is not None:
+        return pa.array([host] * rows.size, pa.string()), False
+    absent = absent and not (column.optional and not rows.absent)
+    if absent and not rows.absent:
+        ledger.note("absent", column.pattern, rows.size)
+    array = rows.column(column, found)
+    for spot, index in found:
+        odd = held(index, spot.typed(column.dtype)[1])
+        ledger.report(spot, odd, "wrong type", column.pattern)
+    if column.dtype == "category":
+        array = _levelled(array, column, found, ledger)
+    if column.null is not None:
+        array = pc.fill_null(array, column.null)
+    return array, absent or rows.unsaid
+
+
+def _measured(
+    array: Array,
+    engines: Array | None,
+    rows: TableRows,
+    column: Column,
+    signals: list[Signal],
+    ledger: Ledger,
+) -> tuple[Array, bool]:
+    """One column without the numbers that the answer denies, and whether it had any."""
+    if not may_deny(rows.table, column, signals):
+        return array, False
+    found = rows.find(column.source or "")
+    places: Callable[[], tuple[Places, Places]] = cache(partial(rows.places, found))
+
+    def path(row: int) -> str:
+        which, there = places()
+        spot, _ = found[int(which[row])]
+        return spot.path(int(there[row]))
+
+    array, denied = deny(array, engines, rows.table, column, signals, path)
+    for number, (spot, _) in enumerate(found if denied else ()):
+        which, there = places()
+        ledger.keep(spot, np.unique(there[denied][which[denied] == number]), WHY)
+    return array, bool(denied)
+
+
+def _levelled(
+    text: Array, column: Column, found: list[Found], ledger: Ledger
+) -> pa.DictionaryArray:
+    """Text as a category; a level that is not declared comes last, if levels have no order."""
+    declared = pa.array(column.levels, pa.string())
+    whole = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
+    codes = pc.index_in(whole, declared)
+    strange = whole.null_count < codes.null_count
+    if strange:
+        new = sorted(set(pc.unique(whole).drop_null().to_pylist()) - set(column.levels))
+        levels = pa.array(new, pa.string())
+        count = codes.null_count - whole.null_count
+        ledger.note("new level", column.pattern, count, json.dumps(new[0], ensure_ascii=False))
+        if column.ordered:
+            for spot, index in found:
+                there = pc.indices_nonzero(pc.is_in(spot.typed("category")[0], levels))
+                ledger.keep(spot, held(index, there.to_numpy().astype(np.int64)), "new level")
+        else:
+            declared = pa.concat_arrays([declared, levels])
+            codes = pc.index_in(whole, declared)
+    return pa.DictionaryArray.from_arrays(codes, declared, ordered=column.ordered)
+
+
+def _keyed(arrow: pa.Table, table: Table, ledger: Ledger) -> pa.Table:
+    """The table itself; with ``_row`` if its key does not tell its rows apart."""
+    if not table.key:
+        return arrow
+    key, place = list(table.key), f"{table.name}({', '.join(table.key)})"
+    columns = [arrow[name] for name in key]
+    empty = max(column.null_count for column in columns)
+    if empty:
+        ledger.note("null key", place, empty)
+    different = distinct(columns)
+    if different == arrow.num_rows:
+        return arrow
+    ledger.note("duplicate key", place, arrow.num_rows - different)
+    return arrow.append_column("_row", pa.array(range(arrow.num_rows), pa.int64()))
+
+
+def _judge(section: Section, ledger: Ledger, strict: bool) -> None:
+    problems = [str(drift) for drift in ledger.drift.values()]
+    if problems and strict:
+        raise PayloadError(
+            f"the answer of {section.name} differs from its declaration in {len(problems)} "
+            "places:\n" + "\n".join(problems),
+            section=section.name,
+            problems=problems,
+        )
+    if problems:
+        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
+        warnings.warn(
+            f"{section.name}: {'; '.join(problems[:3])}{more}; see tables.drift and tables.extra",
+            SchemaDriftWarning,
+            stacklevel=4,
+        )
+
+
+def _frame(arrow: pa.Table, known: attrs.FrameMetadata, dtype_backend: str) -> pd.DataFrame:
+    return attrs.attach(to_frame(arrow, dtype_backend), known, arrow)
+
+
+def _extra(ledger: Ledger) -> pd.DataFrame:
+    import pandas as pd
+
+    order = {"envelope": 2, "known": 1}
+    listed = sorted(
+        ((path, value, why) for path, (value, why) in ledger.extra.items()),
+        key=lambda leaf: order.get(leaf[2], 0),
+    )
+    return pd.DataFrame(
+        {
+            name: pd.array([leaf[at] for leaf in listed], dtype="string")
+            for at, name in enumerate(("path", "value", "why"))
+        }
+    )
+
+
+def _drift(ledger: Ledger) -> pd.DataFrame:
+    import pandas as pd
+
+    found = list(ledger.drift.values())
+    return pd.DataFrame(
+        {
+            "kind": pd.array([drift.kind for drift in found], dtype="string"),
+            "path": pd.array([drift.path for drift in found], dtype="string"),
+            "count": pd.array([drift.count for drift in found], dtype="Int64"),
+            "example": pd.array([drift.example for drift in found], dtype="string"),
+        }
+    )

@@ -1,0 +1,103 @@
+"""Declared tables back to the answer they were made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from aatoolkit.errors import PayloadError
+from aatoolkit.jsontree.rebuild import restore
+from aatoolkit.jsontree.vectors import KEYS
+from aatoolkit.normalizer.formats import written
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STEP = re.compile(
+    r'\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\[(?P<place>\d+)\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]'
+)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The column that holds a value, and how the value was written."""
+
+    table: str
+    column: str
+    spelling: str
+
+    def dumps(self) -> str:
+        """It as text, which is what a placement names in the place of a kind."""
+        return json.dumps(astuple(self), ensure_ascii=False)
+
+
+def rebuild(
+    tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, placement: Mapping[str, pa.Table]
+) -> Any:
+    """The answer that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
+
+    Values are taken from the columns and from ``extra`` as they are now; the placement says
+    where each belongs, and how it was written. Keys of objects may come in another order.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        The tables of the section, all rows in their order; also those read back from Parquet.
+    extra : pandas.DataFrame
+        What no column took: ``path`` and ``value``.
+    placement : mapping of str to pyarrow.Table
+        Where everything stood.
+
+    Raises
+    ------
+    PayloadError
+        If a table or column is missing, or has other rows than the answer gave it.
+    MetadataError
+        If the placement is not one.
+    """
+    answer = [restore(placement, partial(_cells, tables))]
+    for path, value in zip(extra["path"], extra["value"], strict=True):
+        if not path.endswith(KEYS):
+            _put(answer, [0, *_steps(path)], json.loads(value))
+    return answer[0]
+
+
+def _cells(tables: Mapping[str, pd.DataFrame], text: str) -> list[Any]:
+    """The cells of a column as JSON values, by the text of their `Holder`."""
+    holder = Holder(*json.loads(text))
+    try:
+        cells = tables[holder.table][holder.column]
+    except KeyError:
+        problem = f"the column {holder.column} of the table {holder.table} is missing"
+    else:
+        return written(pa.array(cells, from_pandas=True), holder.spelling)
+    raise PayloadError(problem, problems=[problem])
+
+
+def _steps(path: str) -> Iterator[str | int]:
+    """The steps of a JSON path."""
+    for found in _STEP.finditer(path):
+        if found["place"] is not None:
+            yield int(found["place"])
+        else:
+            yield found["name"] if found["quoted"] is None else json.loads(found["quoted"])
+
+
+def _put(answer: Any, steps: list[Any], value: Any) -> None:
+    """Put a value in its place; objects and arrays on the way are made where there is none."""
+    for step, further in pairwise([*steps, None]):
+        if isinstance(answer, list) and step == len(answer):
+            answer.append(None)
+        below = answer.get(step) if isinstance(answer, dict) else answer[step]
+        if further is None:
+            below = answer[step] = value
+        elif not isinstance(below, list if isinstance(further, int) else dict):
+            below = answer[step] = [] if isinstance(further, int) else {}
+        answer = below

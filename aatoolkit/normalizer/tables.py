@@ -1,0 +1,202 @@
+"""What a read gives: `Tables`, the frames of one section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit._util.text import markup, visible
+from aatoolkit.normalizer.reconstruct import rebuild
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from aatoolkit.payload import Payload
+
+
+_MARKS = {
+    "available": "●",
+    "partial": "◐",
+    "unavailable": "○",
+    "not applicable": "–",
+    "unknown": "?",
+}
+"""A sign for each status, so that what was measured is seen before it is read."""
+
+_EMPTY = {
+    "available": "available, and there is nothing",
+    "unknown": "unknown: the answer does not say why it is empty",
+    "unavailable": "unavailable: the service does not say why",
+    "unknown (absent)": "unknown: the answer gives nothing here",
+}
+"""What an empty table says where its availability alone does not explain it."""
+
+
+class Tables(Mapping[str, "pd.DataFrame"]):
+    """The tables of one section: a mapping from a table's name to its DataFrame.
+
+    A frame is built when it is first asked for, and kept.
+
+    Attributes
+    ----------
+    section : str
+        The section's name.
+    main : pandas.DataFrame
+        The section's main table.
+    extra : pandas.DataFrame
+        Every leaf of the answer that no column took: ``path`` (its JSON path), ``value`` (as
+        JSON text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
+    availability : pandas.DataFrame
+        What the answer says of itself: ``scope``, ``target``, ``status``, ``cause``,
+        ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``, ``raw``.
+    drift : pandas.DataFrame
+        Where answer and declaration differ: ``kind``, ``path``, ``count``, ``example``.
+    payload : Payload or None
+        The answer itself, where it was fetched.
+    """
+
+    def __init__(
+        self,
+        section: str,
+        loaders: Mapping[str, Callable[[], pd.DataFrame]],
+        *,
+        rows: Mapping[str, int],
+        words: Mapping[str, str],
+        extra: Callable[[], pd.DataFrame],
+        placement: Callable[[], dict[str, pa.Table]] = dict,
+        availability: Callable[[], pd.DataFrame],
+        drift: Callable[[], pd.DataFrame],
+        payload: Payload | None = None,
+    ) -> None:
+        self.section = section
+        self._availability = availability
+        self._drift = drift
+        self.payload = payload
+        self.rows = dict(rows)
+        self.words = dict(words)
+        self._loaders = dict(loaders)
+        self._frames: dict[str, pd.DataFrame] = {}
+        self._extra = extra
+        self._placement = placement
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._loaders:
+            raise KeyError(f"{self.section} has no table {name!r}; it has {', '.join(self)}")
+        if name not in self._frames:
+            self._frames[name] = self._loaders[name]()
+        return self._frames[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._loaders
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaders)
+
+    def __len__(self) -> int:
+        return len(self._loaders)
+
+    @property
+    def main(self) -> pd.DataFrame:
+        """The section's main table."""
+        return self[next(iter(self))]
+
+    @cached_property
+    def extra(self) -> pd.DataFrame:
+        """Every leaf of the answer that no column took."""
+        return self._extra()
+
+    @cached_property
+    def availability(self) -> pd.DataFrame:
+        """What the answer says of itself, one row a statement."""
+        return self._availability()
+
+    @cached_property
+    def drift(self) -> pd.DataFrame:
+        """Where answer and declaration differ, one row a difference."""
+        return self._drift()
+
+    @cached_property
+    def placement(self) -> dict[str, pa.Table]:
+        """Where everything stood in the answer, which `rebuild` goes by; it holds no values."""
+        return self._placement()
+
+    def rebuild(self) -> Any:
+        """The whole answer again, of the tables and ``extra`` as they are now.
+
+        Returns
+        -------
+        object
+            The JSON value. Values that were changed in a frame are changed in it; keys of
+            objects may come in another order.
+
+        Raises
+        ------
+        PayloadError
+            If a frame has lost rows or columns.
+        """
+        return rebuild(self, self.extra, self.placement)
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row a table: ``table``, ``rows``, ``availability`` in words."""
+        rows = [(name, self.rows[name], self.words[name]) for name in self]
+        return summarised(("table", "rows", "availability"), rows)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def __repr__(self) -> str:
+        width = max(len(visible(name)) for name in self)
+        lines = [
+            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self.shown(name))}"
+            for name in self
+        ]
+        return "\n".join([f"<Tables of {visible(self.section)}{self._drifted()}>", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (
+                f"<code>{markup(name)}</code>",
+                f"{self.rows[name]:,}",
+                markup(self.shown(name)),
+            )
+            for name in self
+        )
+        title = markup(f"{self.section}{self._drifted()}")
+        return html_table(title, ("table", "rows", "availability"), rows)
+
+    def shown(self, name: str) -> str:
+        """The availability of a table with its mark; of an empty one, why it is empty."""
+        words = self.words[name]
+        mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
+        return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
+
+    def _drifted(self) -> str:
+        return f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
+
+
+def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    """Rows of words, and of counts under ``rows``, as a DataFrame."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            name: pd.array([row[at] for row in rows], dtype="Int64" if name == "rows" else "string")
+            for at, name in enumerate(names)
+        }
+    )
+
+
+def html_table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of cells that are HTML already, under a title that is."""
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="tex2jax_ignore"><table><caption>{title}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )

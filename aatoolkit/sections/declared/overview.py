@@ -1,0 +1,192 @@
+"""Overview: key figures of the brand in focus, their course, the top brands, the engines."""
+
+from __future__ import annotations
+
+from aatoolkit.sections.aggregation import (
+    COUNT,
+    FRACTION,
+    FRACTION_CHANGE,
+    MAX,
+    RANK,
+    SUM,
+    Aggregation,
+    ratio,
+    refused,
+    share,
+    weighted,
+)
+from aatoolkit.sections.declared._vocabulary import METRIC_UNITS
+from aatoolkit.sections.section import Column, Section, Table, keyed, records
+
+SECTION = Section(
+    "overview",
+    "Key figures, trends and top brands.",
+    Table(
+        "overview_kpis",
+        "One row per metric.",
+        keyed("kpis", key="metric"),
+        key="metric",
+        columns=(
+            Column("metric", "string", "The metric, as the API spells it: mentionRate, …."),
+            Column(
+                "value",
+                "Float64",
+                "The metric over the window, in the unit of its row.",
+                unit="per `unit`",
+                aggregate=refused("recompute from numerator/denominator"),
+            ),
+            Column(
+                "previous_value",
+                "Float64",
+                "The metric over the window of equal length before; null = nothing to compare.",
+                source="previous",
+                unit="per `unit`",
+                optional=True,
+            ),
+            Column(
+                "numerator",
+                "Float64",
+                "What the value counts or sums: mentions, citations, or a sum of positions.",
+                unit="count or sum",
+                aggregate=Aggregation("sum", within="metric"),
+                optional=True,
+            ),
+            Column(
+                "denominator",
+                "Float64",
+                "What the value is over: answers, mentions or citations, its sample size.",
+                unit=COUNT,
+                aggregate=Aggregation("sum", within="metric"),
+                optional=True,
+            ),
+            Column("unit", "category", "The unit of the row's values.", levels=METRIC_UNITS),
+        ),
+    ),
+    Table(
+        "overview_trend",
+        "One row per date.",
+        records("trends.points"),
+        key="date",
+        columns=(
+            Column("date", "date", "The day on which the answers were collected, in UTC."),
+            Column(
+                "answer_count",
+                "Int64",
+                "Answers collected on the day; 0 = none were, so the other figures are null.",
+                unit=COUNT,
+                aggregate=SUM,
+            ),
+            Column(
+                "mention_count",
+                "Int64",
+                "Answers that mention the brand in focus.",
+                unit=COUNT,
+                aggregate=SUM,
+            ),
+            Column(
+                "mention_rate",
+                "Float64",
+                "Answers that mention the brand in focus, of all answers of the day.",
+                unit=FRACTION,
+                aggregate=ratio("mention_count", "answer_count"),
+            ),
+            Column(
+                "share_of_voice",
+                "Float64",
+                "Mentions of the brand in focus, of the mentions of all brands.",
+                unit=FRACTION,
+                aggregate=refused("needs all-brand denominator"),
+            ),
+            Column(
+                "average_position",
+                "Float64",
+                "Mean place among the brands of the answers that mention it; lower is better.",
+                unit=RANK,
+                aggregate=weighted("mention_count"),
+            ),
+            Column(
+                "citation_count",
+                "Int64",
+                "Citations of the own pages in answers of the day.",
+                unit=COUNT,
+                aggregate=SUM,
+            ),
+        ),
+    ),
+    Table(
+        "overview_top_brands",
+        "One row per brand.",
+        records("topBrands"),
+        key="brand",
+        columns=(
+            Column("brand", "string", "The brand."),
+            Column("own", "boolean", "Whether it is the project's own; null = not known."),
+            Column("rank", "Int64", "Its place among the brands; lower is better.", unit=RANK),
+            Column("mention_count", "Int64", "Answers that mention it.", unit=COUNT, aggregate=SUM),
+            Column(
+                "mention_rate",
+                "Float64",
+                "Answers that mention it, of all answers; one answer may mention several brands.",
+                unit=FRACTION,
+                aggregate=refused("not additive across brands: one answer may mention several"),
+            ),
+            Column(
+                "share_of_voice",
+                "Float64",
+                "Its mentions, of the mentions of all brands, listed or not.",
+                unit=FRACTION,
+                aggregate=share(),
+            ),
+            Column(
+                "average_position",
+                "Float64",
+                "Mean place among the brands of the answers that mention it; lower is better.",
+                unit=RANK,
+                aggregate=weighted("mention_count"),
+            ),
+            Column(
+                "mention_rate_change",
+                "Float64",
+                "The mention rate less that of the window before; 0.01 is one percentage point.",
+                unit=FRACTION_CHANGE,
+            ),
+        ),
+    ),
+    Table(
+        "overview_engines",
+        "One row per engine.",
+        records("engines"),
+        key="engine",
+        columns=(
+            Column("engine", "string", "The engine."),
+            Column(
+                "answer_count",
+                "Int64",
+                "Answers collected from the engine; 0 = none were, so the figures are null.",
+                unit=COUNT,
+                aggregate=SUM,
+            ),
+            Column(
+                "mention_count",
+                "Int64",
+                "Answers that mention the brand in focus.",
+                unit=COUNT,
+                aggregate=SUM,
+            ),
+            Column(
+                "mention_rate",
+                "Float64",
+                "Answers that mention the brand in focus, of all answers of the engine.",
+                unit=FRACTION,
+                aggregate=ratio("mention_count", "answer_count"),
+            ),
+            Column(
+                "last_run_day",
+                "date",
+                "The last day on which prompts were put to the engine; null = it never ran.",
+                aggregate=MAX,
+            ),
+        ),
+    ),
+    kept=("trends.granularity",),
+)

@@ -1,0 +1,316 @@
+"""How a section is declared: its tables, where their rows stand in an answer, their columns.
+
+A declaration is data, not code, so that 17 small differences stay visible. Where rows
+stand is a path: names joined by dots, ``[]`` for the elements of an array, ``{}`` for the
+entries of an object whose keys are data (``{a,b}`` for some of its keys only).
+
+>>> Table(
+...     "source_domain_engines",
+...     "One row per cited domain and engine.",
+...     keyed("domains[].byEngine", key="engine"),
+...     key=("source_domain", "engine"),
+...     columns=(
+...         Column("source_domain", "string", "The cited domain.", source="^domain"),
+...         Column("engine", "string", "The engine."),
+...         Column("citation_count", "Int64", "Citations.", source=".", unit=COUNT, aggregate=SUM),
+...     ),
+... ).columns[2].pattern
+'domains[].byEngine{}'
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from aatoolkit._util.text import code, listing
+from aatoolkit.jsontree.paths import Each, Step, format_path, parse_path
+from aatoolkit.sections.aggregation import COUNT, KEY, NONE, SUM, Aggregation
+from aatoolkit.sections.availability_rule import Rule
+from aatoolkit.sections.row_shapes import (
+    Rows,
+    computed,
+    key_names,
+    keyed,
+    matrix,
+    pairs,
+    parallel,
+    records,
+    single,
+)
+
+__all__ = [
+    "COUNT",
+    "SUM",
+    "Column",
+    "Rows",
+    "Rule",
+    "Section",
+    "Table",
+    "computed",
+    "keyed",
+    "matrix",
+    "pairs",
+    "parallel",
+    "records",
+    "single",
+]
+
+ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")
+"""The fields that sections share; they become metadata and stay in ``extra``."""
+
+DTYPES = (
+    "string",
+    "Int64",
+    "Float64",
+    "boolean",
+    "date",
+    "timestamp",
+    "category",
+    "list<string>",
+)
+"""The dtypes a column may be declared with."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Parameters
+    ----------
+    name : str
+        Its name, in snake_case.
+    dtype : str
+        ``string``, ``Int64``, ``Float64``, ``boolean``, ``date``, ``timestamp`` (UTC),
+        ``category`` or ``list<string>``.
+    doc : str
+        What it says, in a sentence.
+    source : str, optional
+        Where its values stand, from the row: a path (``metric.key``); ``.`` for the row
+        itself; ``^path`` for the record that encloses it, ``^^path`` for the one beyond;
+        ``$.path`` for the answer; ``#0`` or ``#1`` for the row's position in its array,
+        counted from 0 or 1, and ``^#0`` for that of the record that encloses it. By default
+        a label of the row of the same name, else the name in camelCase.
+    unit : str, optional
+        The unit; None where there is none or it stands in another column.
+    levels : tuple of str, optional
+        The known levels of a category.
+    ordered : bool
+        Whether the levels are in order, the lowest first.
+    aggregate : Aggregation, optional
+        How rows become one.
+    null : str, optional
+        The key value that stands for null.
+    optional : bool
+        Whether answers may leave the field out altogether.
+    """
+
+    name: str
+    dtype: str
+    doc: str = ""
+    source: str | None = None
+    unit: str | None = None
+    levels: tuple[str, ...] = ()
+    ordered: bool = False
+    aggregate: Aggregation = NONE
+    null: str | None = None
+    optional: bool = False
+    pattern: str = field(default="", compare=False)
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it takes keys or positions, rather than values of the answer."""
+        return (self.source or "").lstrip("^")[:1] in ("@", "#")
+
+    def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            known = ", ".join(DTYPES)
+            raise ValueError(f"column {self.name!r}: dtype {self.dtype!r} is not one of {known}")
+        if self.source == "":
+            raise ValueError(f"column {self.name!r}: its source is empty; '.' is the row itself")
+
+    def _repr_html_(self) -> str:
+        return code(f"{self.name}: {self.dtype}{f', {self.unit}' if self.unit else ''}. {self.doc}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One tidy table of a section.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    doc : str
+        Its grain, in a sentence: "One row per cited domain."
+    rows : Rows
+        Where its rows stand: `records`, `keyed`, `parallel`, `matrix`, `pairs`, `single` or
+        `computed`.
+    key : str or tuple of str
+        The columns that tell its rows apart.
+    columns : tuple of Column
+        Its columns, in order.
+    """
+
+    name: str
+    doc: str
+    rows: Rows
+    key: str | tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        key = key_names(self.key)
+        names = [column.name for column in self.columns]
+        twice = (name for name, count in Counter(names).items() if count > 1)
+        unknown = sorted({*key} - {*names}) or sorted(twice)
+        if unknown:
+            raise ValueError(f"table {self.name!r}: key or columns do not fit: {unknown}")
+        lists = [c.name for c in self.columns if c.name in key and c.dtype == "list<string>"]
+        if lists:
+            raise ValueError(f"table {self.name!r}: a list cannot be a key: {lists}")
+        object.__setattr__(self, "key", key)
+        columns = tuple(
+            replace(
+                column,
+                source=self._source(column),
+                pattern=_pattern(self.rows, self._source(column)),
+                aggregate=KEY if column.name in key else column.aggregate,
+            )
+            for column in self.columns
+        )
+        object.__setattr__(self, "columns", columns)
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    def _repr_html_(self) -> str:
+        title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
+        return listing(title, (f"{each.name}: {each.doc}" for each in self.columns))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    def _source(self, column: Column) -> str:
+        if column.source is not None:
+            return column.source
+        if column.name in self.rows.labels:
+            return f"@{self.rows.labels.index(column.name)}"
+        if column.name in self.rows.positional:
+            return f"[{self.rows.positional.index(column.name)}]"
+        return camel(column.name)
+
+
+@dataclass(frozen=True, init=False)
+class Section:
+    """One section of the API, as tidy tables.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the API.
+    doc : str
+        What it holds, in a sentence.
+    *tables : Table
+        Its tables; the first is its main table.
+    kept : tuple of str
+        Paths that are known and in no table: they stay in ``extra`` and are no drift.
+    availability : Rule, optional
+        Where the service states the section's availability; it then wins over recognition.
+
+    Examples
+    --------
+    >>> columns = (Column("bot", "string"), Column("requests", "Int64"))
+    >>> table = Table("bots", "One row per bot.", records("bots"), "bot", columns)
+    >>> section = Section("mine", "Bots.", table, availability=Rule("theirs", at="meta.state"))
+    >>> import aatoolkit as aa
+    >>> aa.normalize(section, {"meta": {"state": "not_connected"}, "bots": []}).words
+    {'bots': 'unavailable (not connected)'}
+    """
+
+    name: str
+    doc: str
+    tables: tuple[Table, ...]
+    kept: tuple[str, ...]
+    availability: Rule | None
+
+    def __init__(
+        self,
+        name: str,
+        doc: str,
+        *tables: Table,
+        kept: tuple[str, ...] = (),
+        availability: Rule | None = None,
+    ) -> None:
+        if not tables:
+            raise ValueError(f"section {name!r} has no table")
+        listed = [table.name for table in tables]
+        if len({*listed}) < len(listed):
+            raise ValueError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
+        if availability is not None and availability.at.partition(".")[0] not in ENVELOPE:
+            kept = (*kept, availability.at)
+        given = {"name": name, "doc": doc, "tables": tables, "kept": kept}
+        for attribute, value in {**given, "availability": availability}.items():
+            object.__setattr__(self, attribute, value)
+
+    def __getitem__(self, name: str) -> Table:
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise KeyError(name)
+
+    def __hash__(self) -> int:
+        # All of it would take as long as reading a small answer.
+        return hash((self.name, self.doc))
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter(self.tables)
+
+    def _repr_html_(self) -> str:
+        return listing(
+            f"{self.name}: {self.doc}", (f"{each.name}: {each.doc}" for each in self.tables)
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its tables, the main one first."""
+        return tuple(table.name for table in self.tables)
+
+
+def camel(name: str) -> str:
+    """A snake_case name in camelCase.
+
+    Examples
+    --------
+    >>> camel("citation_count")
+    'citationCount'
+    """
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def _pattern(rows: Rows, source: str) -> str:
+    """Where a column's values stand in an answer, with ``[]`` and ``{}`` for any of many."""
+    if source.startswith("$"):
+        return format_path(parse_path(source[1:].lstrip(".")))
+    steps = rows.steps
+    while source.startswith("^"):
+        steps, source = _enclosing(steps), source[1:]
+    if source == "." or source[0] in "@#":
+        return format_path(steps)
+    if source.startswith("["):
+        return format_path(steps) + "[]"
+    return format_path((*steps, *parse_path(source)))
+
+
+def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The path of the record that encloses the rows at a path."""
+    arrays = [at for at, step in enumerate(steps[:-1]) if isinstance(step, Each)]
+    if not arrays:
+        raise ValueError(f"no record encloses {format_path(steps)!r}")
+    return steps[: arrays[-1] + 1]

@@ -1,0 +1,1 @@
+"""Statistics: ``interval`` gives the confidence interval of a rate."""

@@ -1,0 +1,70 @@
+"""The seal of a study: the SHA-256 of each of its files, and the logical hash of each table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.errors import AAToolkitError
+from aatoolkit.jsontree import decode
+from aatoolkit.metadata.table_hash import logical_hash
+from aatoolkit.study.record import canonical
+from aatoolkit.study.storage import SEAL
+
+if TYPE_CHECKING:
+    from aatoolkit.client.dataset import Dataset
+
+Hashes = dict[str, dict[str, dict[str, Any]]]
+"""By section and table: ``rows`` and ``hash``."""
+
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+
+
+def sums(digests: Mapping[str, str]) -> bytes:
+    """The text of a seal: what ``sha256sum`` prints of the files, sorted by name."""
+    lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
+    return "".join(lines).encode()
+
+
+def read_sums(text: bytes) -> dict[str, str]:
+    """The files that a seal names, as far as it can be read."""
+    lines = text.decode("utf-8", "replace").split("\n")
+    found = (_LINE.fullmatch(line) for line in lines)
+    return {line[2]: line[1] for line in found if line}
+
+
+def hashes_of(dataset: Dataset) -> Hashes:
+    """The rows and the logical hash of every table."""
+    return {
+        section: {
+            name: {"rows": tables.rows[name], "hash": logical_hash(tables[name])} for name in tables
+        }
+        for section, tables in dataset.items()
+    }
+
+
+def write_tables(hashes: list[Hashes], versions: Mapping[str, str]) -> bytes:
+    """The text of ``tables.json``: a line for each line of the manifest."""
+    head = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
+    lines = ",\n".join(canonical(of_one).decode() for of_one in hashes)
+    return head[:-1] + f',"records":[\n{lines}\n]}}\n'.encode()
+
+
+def read_tables(text: bytes) -> list[Hashes]:
+    """The hashes of each line of the manifest; none where they cannot be read."""
+    try:
+        body = decode.decode(text)
+        found = body["records"]
+        return [
+            {
+                section: {
+                    name: {"rows": int(table["rows"]), "hash": str(table["hash"])}
+                    for name, table in tables.items()
+                }
+                for section, tables in of_one.items()
+            }
+            for of_one in found
+        ]
+    except (AAToolkitError, KeyError, TypeError, ValueError, AttributeError):
+        return []

@@ -1,0 +1,311 @@
+"""Publishing: answers as a folder of tables that people and machines can read without us.
+
+One Parquet file a table, over all hosts and scopes, with where and when beside each row; a
+Frictionless ``datapackage.json``, an RO-Crate, a codebook, a citation, a README, checksums. The
+same answers and versions give the same bytes, and the folder appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from aatoolkit._util.files import writing_folder
+from aatoolkit.errors import ExportError
+from aatoolkit.frame.parquet import arrow_table
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.study.publish import readme
+from aatoolkit.study.publish.codebook import as_markdown, codebook
+from aatoolkit.study.publish.crate import NO_LICENCE, crate
+from aatoolkit.study.publish.descriptor import descriptor, path_of
+from aatoolkit.study.publish.redaction import Redaction
+from aatoolkit.study.publish.spreadsheets import csv_bytes, write_excel
+from aatoolkit.study.publish.stacking import Failure, Published, gather
+
+__all__ = ["About", "Failure", "publish"]
+
+SUMS = "SHA256SUMS"
+_RESERVED = ("example", "test", "invalid", "localhost", "example.com", "example.org", "example.net")
+"""The domains under which there are no real hosts (RFC 2606)."""
+
+_KEYWORDS = ("AI answer engines", "brand visibility", "citations", "agent analytics")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a publication is about.
+
+    Parameters
+    ----------
+    title : str
+        Its title.
+    description : str, optional
+        What it is, in a paragraph.
+    creators : tuple of str
+        Who made it.
+    licence : str, optional
+        Under which licence it may be used: its SPDX identifier, such as ``CC-BY-4.0``.
+    keywords : tuple of str
+        Words to find it by, beside the usual ones.
+    digest : str, optional
+        The SHA-256 of the seal of the study.
+    """
+
+    title: str
+    description: str | None = None
+    creators: tuple[str, ...] = ()
+    licence: str | None = None
+    keywords: tuple[str, ...] = ()
+    digest: str | None = None
+
+
+def publish(
+    answers: Iterable[Tables],
+    out: str | os.PathLike[str],
+    about: About,
+    *,
+    failures: Iterable[Failure] = (),
+    redact: str | Iterable[str] = (),
+    excel: bool = False,
+    csv: bool = False,
+    overwrite: bool = False,
+) -> Path:
+    """Write answers to a folder that people and machines can read without this package.
+
+    Parameters
+    ----------
+    answers : iterable of Tables
+        What was read, of any hosts, sections and scopes; each says which answer it is of.
+    out : str or path
+        The folder; it must be new or empty.
+    about : About
+        Title, creators, licence.
+    failures : iterable of Failure
+        The questions to which no usable answer came; they are listed.
+    redact : str or iterable of str
+        What is left out: names of columns, ``table.column``, or ``texts`` for all columns of
+        words. Of a section with such a column, the answers' own words about themselves, the
+        leaves that no column took and the examples of drift are left out too.
+    excel, csv : bool
+        Whether to write a workbook, and CSV, both safe to open.
+    overwrite : bool
+        Whether to replace an earlier publication in that folder.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    ExportError
+        If a column to leave out does not exist, there is no answer, or what is in the folder
+        is no publication.
+    NotWritten
+        If the folder cannot be written, or something is there; nothing is changed.
+    ImportError
+        If ``excel`` and xlsxwriter is not installed.
+
+    Warns
+    -----
+    RedactionWarning
+        If what is left out of one column stands in another.
+    """
+    read, failed = [*answers], [*failures]
+    if not read:
+        raise ExportError("there is no answer to publish", path=str(out))
+    tables, redaction = gather(read, failed, redact)
+    hosts = {
+        answer.host
+        for answer in (*(tables.payload for tables in read), *(each.answer for each in failed))
+        if answer and answer.host
+    }
+    facts = _Facts.of(about, tables, redaction, hosts)
+    if overwrite:
+        _check_ours(Path(out))
+    forms = [form for form, asked in (("csv", csv), ("excel", excel)) if asked]
+    with writing_folder(out, overwrite=overwrite) as folder:
+        _write_data(folder, tables, facts, forms)
+        _write_words(folder, tables, about, facts, forms)
+    return Path(out)
+
+
+def _write_data(
+    folder: Path, tables: Sequence[Published], facts: _Facts, forms: Sequence[str]
+) -> None:
+    """The tables themselves, and what every column of them is."""
+    for table in tables:
+        path = _new(folder, path_of(table.name, "parquet"))
+        pq.write_table(arrow_table(table.frame, path), path, compression="zstd")
+        if "csv" in forms:
+            _new(folder, path_of(table.name, "csv")).write_bytes(csv_bytes(table.frame))
+    if "excel" in forms:
+        write_excel(tables, folder / "tables.xlsx", facts.last)
+    book = codebook(tables)
+    _put(folder, "codebook.csv", csv_bytes(book))
+    _put(folder, "codebook.md", as_markdown(tables, book))
+
+
+def _write_words(
+    folder: Path,
+    tables: Sequence[Published],
+    about: About,
+    facts: _Facts,
+    forms: Sequence[str],
+) -> None:
+    """What is said of the tables, to people and to machines; each file knows those before."""
+    _put(folder, "README.md", readme.readme(about.title, facts.about, tables, facts.notes, forms))
+    _put(folder, "CITATION.cff", _citation(about, facts))
+    described: dict[str, Any] = {
+        "name": _name(about.title),
+        "title": about.title,
+        "description": "\n\n".join([*facts.notes, readme.MISSING]),
+        "created": facts.last.isoformat(timespec="seconds"),
+        "keywords": [*facts.keywords],
+        "contributors": [{"title": name, "roles": ["creator"]} for name in about.creators],
+        "licenses": [{"name": about.licence}] if about.licence else None,
+        "study": {"digest": f"sha256:{about.digest}"} if about.digest else None,
+    }
+    described = {name: fact for name, fact in described.items() if fact}
+    _put(folder, "datapackage.json", _json(descriptor(described, tables, _sums(folder))))
+    said = {
+        "name": about.title,
+        "description": " ".join([*facts.notes, readme.MISSING]),
+        "datePublished": f"{facts.last:%Y-%m-%d}",
+        "keywords": ", ".join(facts.keywords),
+        "temporalCoverage": facts.covered,
+        **({"identifier": f"sha256:{about.digest}"} if about.digest else {}),
+    }
+    _put(
+        folder,
+        "ro-crate-metadata.json",
+        _json(crate(said, about.creators, about.licence, tables, _sums(folder))),
+    )
+    sums = "".join(f"{sha256}  {path}\n" for path, (_, sha256) in _sums(folder).items())
+    _put(folder, SUMS, sums)
+
+
+def _citation(about: About, facts: _Facts) -> str:
+    return readme.citation(
+        about.title,
+        about.creators,
+        f"{facts.last:%Y-%m-%d}",
+        abstract=" ".join([*facts.notes, readme.MISSING]),
+        keywords=facts.keywords,
+        licence=about.licence,
+        digest=about.digest,
+    )
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What is said of the whole."""
+
+    notes: tuple[str, ...]
+    about: Mapping[str, str]
+    keywords: tuple[str, ...]
+    last: datetime
+    covered: str
+
+    @classmethod
+    def of(
+        cls, about: About, tables: Sequence[Published], redaction: Redaction, hosts: Collection[str]
+    ) -> _Facts:
+        answers = next(table.frame for table in tables if table.name == "answers")
+        named = sorted({table.section for table in tables if table.section})
+        read = answers["fetched_at"].dt.tz_convert("UTC").sort_values()
+        first, last = read.iloc[0], read.iloc[-1]
+        begins, ends = _period(answers)
+        failed = int(answers["error"].notna().sum()) if "error" in answers else 0
+        said = {
+            "hosts": ", ".join(sorted({*answers["host"]})) if "host" in answers else "left out",
+            "sections": ", ".join(named),
+            "answers": f"{len(answers) - failed}, and {failed} that could not be used",
+            "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
+            "period": f"{begins} to {ends}",
+            "creators": ", ".join(about.creators) or "not stated",
+            "licence": about.licence or NO_LICENCE,
+            "study": f"sha256:{about.digest}" if about.digest else "not sealed",
+        }
+        notes = (
+            about.description,
+            readme.SYNTHETIC if hosts and all(map(_is_reserved, hosts)) else None,
+            readme.REDACTED.format(", ".join(redaction.asked)) if redaction.asked else None,
+        )
+        keywords = dict.fromkeys((*_KEYWORDS, *named, *about.keywords))
+        covered = f"{begins}/{ends}"
+        return cls(tuple(filter(None, notes)), said, (*keywords,), last.to_pydatetime(), covered)
+
+
+def _period(answers: pd.DataFrame) -> tuple[str, str]:
+    """The first and last day of all windows: as answers say, else as they were asked for."""
+    days = answers["fetched_at"].dt.tz_convert("UTC").dt.tz_localize(None).dt.normalize()
+    begins = ends = days
+    if "days" in answers:
+        begins = (days - pd.to_timedelta(answers["days"], unit="D")).fillna(days)
+    if "window_start" in answers and "window_end" in answers:
+        begins = answers["window_start"].fillna(begins)
+        ends = answers["window_end"].fillna(ends)
+    return f"{begins.min():%Y-%m-%d}", f"{ends.max():%Y-%m-%d}"
+
+
+def _is_reserved(host: str) -> bool:
+    return any(host == name or host.endswith(f".{name}") for name in _RESERVED)
+
+
+def _name(title: str) -> str:
+    """A title as the name of a package: small letters, digits and hyphens."""
+    return "-".join(re.findall(r"[a-z0-9]+", title.lower())) or "study"
+
+
+def _check_ours(out: Path) -> None:
+    """Refuse to replace a folder that holds what no publication does."""
+    if not out.exists():
+        return
+    listed = {SUMS}
+    with_sums = out / SUMS
+    if with_sums.is_file():
+        listed |= {line.partition("  ")[2] for line in with_sums.read_text("utf-8").splitlines()}
+    there = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+    if there and (there - listed or not with_sums.is_file()):
+        strange = ", ".join(sorted(there - listed)[:3]) or SUMS
+        raise ExportError(
+            f"{out} holds what is of no publication ({strange}); name another folder",
+            path=str(out),
+        )
+
+
+def _sums(folder: Path) -> dict[str, tuple[int, str]]:
+    """The size and SHA-256 of every file, by its path in the folder."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            found[path.relative_to(folder).as_posix()] = (path.stat().st_size, digest)
+    return found
+
+
+def _new(folder: Path, name: str) -> Path:
+    """The path of a file whose folder is there."""
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    return path
+
+
+def _put(folder: Path, name: str, content: str | bytes) -> None:
+    (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def _json(body: Mapping[str, Any]) -> str:
+    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"

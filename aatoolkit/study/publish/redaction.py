@@ -1,0 +1,153 @@
+"""What is left out of a publication: columns, and everything that may quote them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from aatoolkit.errors import ExportError
+from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.metadata.attrs import FrameMetadata, Source, attach, metadata_of
+from aatoolkit.scope import FILTERS
+
+TEXTS = "texts"
+"""The group of all columns of words: what was asked and answered, and what is said of it."""
+
+_WORDS = frozenset(
+    {
+        *("answer_text", "excerpt", "prompt", "query", "term", "text", "title"),
+        *("headline", "body", "what", "why", "recommendation", "detail", "delivery_text"),
+    }
+)
+
+_NEEDED = frozenset({"answer", "section", "fetched_at"})
+"""The columns without which answers could not be told apart."""
+
+_FIXED = frozenset({"availability", "statements", "extra", "drift"})
+"""The tables whose columns are left out one by one only: their names are names of data too."""
+
+
+@dataclass(frozen=True)
+class Redaction:
+    """What is left out.
+
+    Parameters
+    ----------
+    everywhere
+        The columns that are left out of every table.
+    of_tables
+        The columns, as ``table.column``, that are left out of one.
+    asked
+        What was asked for, sorted.
+    """
+
+    everywhere: frozenset[str] = frozenset()
+    of_tables: frozenset[str] = frozenset()
+    asked: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, asked: str | Iterable[str], dtypes: Mapping[str, Mapping[str, str]]) -> Redaction:
+        """Read what was asked for.
+
+        Parameters
+        ----------
+        asked
+            Names of columns, ``table.column``, or the group ``texts``. The name of a filter
+            is also that of the column that says what was filtered.
+        dtypes
+            The columns of each table, to be chosen from, with their dtypes.
+
+        Raises
+        ------
+        ExportError
+            If there is no such column: a slip must not publish what was to be kept.
+        """
+        words = sorted({asked} if isinstance(asked, str) else {*asked})
+        names = {name for table in {*dtypes} - _FIXED for name in dtypes[table]} - _NEEDED
+        names |= {*FILTERS}
+        full = {(t, c) for t, found in dtypes.items() for c in found if c not in _NEEDED}
+        everywhere: set[str] = set()
+        of_tables: set[str] = set()
+        for word in words:
+            if word == TEXTS:
+                of_tables |= {
+                    f"{t}.{c}" for t, c in full if c in _WORDS and _holds_words(dtypes[t][c])
+                }
+            elif word in names:
+                everywhere |= {word, f"filter_{word}"}
+            elif tuple(word.split(".", 1)) in full:
+                of_tables.add(word)
+            else:
+                known = [TEXTS, *sorted(names), *sorted(f"{t}.{c}" for t, c in full)]
+                near = difflib.get_close_matches(word, known, n=3)
+                hint = f"; did you mean {', '.join(near)}?" if near else ""
+                raise ExportError(f"there is no column {word!r} to leave out{hint}")
+        return cls(frozenset(everywhere), frozenset(of_tables), tuple(words))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that were asked for by name."""
+        return self.everywhere | {name for name in self.of_tables if name in self.asked}
+
+    def hides(self, table: str, column: str) -> bool:
+        """Whether a column of a table is left out."""
+        everywhere = column in self.everywhere and table not in _FIXED
+        return everywhere or f"{table}.{column}" in self.of_tables
+
+    def silences(self, tables: Mapping[str, Collection[str]]) -> bool:
+        """Whether the words of a section are left out: they may quote what is.
+
+        Parameters
+        ----------
+        tables
+            The columns of each table of the section.
+        """
+        return (
+            TEXTS in self.asked
+            or any(name in self.everywhere for name in CONTEXT)
+            or any(self.hides(table, name) for table, found in tables.items() for name in found)
+        )
+
+    def source(self, source: Source) -> Source:
+        """What is told of an answer."""
+        hidden = {name for name in vars(source) if self.hides_of_answers(name)}
+        return Source(**{name: fact for name, fact in vars(source).items() if name not in hidden})
+
+    def hides_of_answers(self, fact: str) -> bool:
+        """Whether a fact of all answers is left out, or what tells it is."""
+        scope = {*CONTEXT} - {"host", "fetched_at"}
+        telling = {"host": {"host"}, "scope": scope, "url": {"url", "host", *scope}}
+        return any(self.hides("answers", name) for name in telling.get(fact, {fact}))
+
+    def applied(self, table: str, frame: pd.DataFrame, *, silent: bool) -> pd.DataFrame:
+        """A frame without what is left out; silent, also without the reasons of its columns."""
+        if not self.asked:
+            return frame
+        known = metadata_of(frame)
+        kept = [name for name in map(str, frame.columns) if not self.hides(table, name)]
+        columns = {
+            name: replace(column, availability=replace(column.availability, reason=None))
+            if silent
+            else column
+            for name, column in known.columns.items()
+            if name in kept
+        }
+        key = tuple(name for name in known.key if name in kept)
+        sources = tuple(self.source(source) for source in known.sources)
+        rest = frame[kept].copy(deep=False)
+        return attach(rest, FrameMetadata(columns, key, sources))
+
+
+def words_of(column: pd.Series) -> set[str]:
+    """Every text of a column, also within lists."""
+    if not _holds_words(str(column.dtype)):
+        return set()
+    words = column.dropna().astype("object").explode().dropna()
+    return {word for word in words.unique() if isinstance(word, str)}
+
+
+def _holds_words(dtype: str) -> bool:
+    return dtype in ("string", "category") or dtype.startswith("list<")

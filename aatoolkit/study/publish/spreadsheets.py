@@ -1,0 +1,229 @@
+"""Tables for spreadsheets, in which no cell runs, none is rounded, and none is cut unnoticed.
+
+A spreadsheet takes a text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and
+keeps 15 digits of a number. So in CSV a text that begins with one of these signs, with one of
+their full-width forms, with white space or with an apostrophe has an apostrophe before it; so
+has one of more than 15 digits, and so has an empty text, which would else be missing. Taking
+one apostrophe off every text that begins with one gives the text back.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from aatoolkit.study.publish.stacking import Published
+
+_GUARDED = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
+_DIGITS = 10**15
+ROWS, CELL, SHEET = 1_048_576, 32_767, 31
+"""The most rows of a sheet, characters of a cell, and characters of a sheet's name."""
+
+
+def guarded(text: str) -> str:
+    """A text that no spreadsheet takes for anything else.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("1 + 1"), guarded("")
+    ("'=1+1", '1 + 1', "'")
+    """
+    return f"'{text}" if _GUARDED.match(text) else text
+
+
+def unguarded(text: str) -> str:
+    """The text again.
+
+    Examples
+    --------
+    >>> unguarded(guarded("'tis")), unguarded("plain")
+    ("'tis", 'plain')
+    """
+    return text.removeprefix("'")
+
+
+def is_guarded_number(values: pd.Series) -> bool:
+    """Whether whole numbers are written as texts, as some have more than 15 digits."""
+    if not pd.api.types.is_integer_dtype(values.dtype):
+        return False
+    return bool(((values >= _DIGITS) | (values <= -_DIGITS)).any())
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A frame as CSV that is safe to open: UTF-8, one line feed a row, missing is empty."""
+    flat = pd.DataFrame({guarded(str(name)): _as_csv(frame[name]) for name in frame.columns})
+    # All texts are quoted: a carriage return in one that is not would begin a row, and a cell.
+    return flat.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).encode()
+
+
+def write_excel(tables: Iterable[Published], path: Path, created: datetime) -> None:
+    """Write tables to one workbook, a sheet each, with a sheet that lists them.
+
+    Raises
+    ------
+    ImportError
+        If xlsxwriter is not installed.
+    """
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise ImportError('Excel needs xlsxwriter: pip install "aatoolkit[excel]"') from None
+    listed = [*tables]
+    with tempfile.TemporaryDirectory() as rows_so_far:
+        book = xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": rows_so_far})
+        book.set_properties({"created": created.replace(tzinfo=None)})
+        _Book(book).write(listed)
+        book.close()
+
+
+class _Book:
+    """A workbook that is being written."""
+
+    def __init__(self, book: Any) -> None:
+        self._book = book
+        self._head = book.add_format({"bold": True})
+        self._day = book.add_format({"num_format": "yyyy-mm-dd"})
+        self._text = book.add_format({"quote_prefix": True})
+        self._names: set[str] = {"history", "tables"}
+        self._cut = 0
+
+    def write(self, tables: list[Published]) -> None:
+        index = self._book.add_worksheet("tables")
+        listed: list[tuple[object, ...]] = [("sheet", "table", "rows", "cut cells", "holds")]
+        for table in tables:
+            for frame in _fitting(table.frame):
+                self._cut = 0
+                name = self._name(table.name)
+                self._fill(self._book.add_worksheet(name), frame)
+                listed.append((name, table.name, len(frame), self._cut, table.doc))
+        for number, row in enumerate(listed):
+            for at, value in enumerate(row):
+                self._put(index, number, at, value)
+
+    def _name(self, table: str) -> str:
+        """A name for a sheet that no other has; Excel tells upper from lower case nowhere."""
+        plain = re.sub(r"[\[\]:*?/\\\x00-\x1f]", "_", table).strip("'") or "table"
+        name, number = plain[:SHEET], 1
+        while name.lower() in self._names:
+            number += 1
+            name = f"{plain[: SHEET - len(str(number)) - 1]} {number}"
+        self._names.add(name.lower())
+        return name
+
+    def _fill(self, sheet: Any, frame: pd.DataFrame) -> None:
+        sheet.freeze_panes(1, 0)
+        for at, name in enumerate(frame.columns):
+            sheet.write_string(0, at, self._fitted(str(name)), self._head)
+        columns = [_as_excel(frame[name]) for name in frame.columns]
+        for number, row in enumerate(zip(*columns, strict=True), 1):
+            for at, value in enumerate(row):
+                if value is not None:
+                    self._put(sheet, number, at, value)
+
+    def _put(self, sheet: Any, row: int, column: int, value: Any) -> None:
+        """Write a cell as what it is; no text is looked at for formulas, links or numbers."""
+        if isinstance(value, bool):
+            sheet.write_boolean(row, column, value)
+        elif isinstance(value, datetime):
+            sheet.write_datetime(row, column, value, self._day)
+        elif isinstance(value, str):
+            form = self._text if _GUARDED.match(value) else None
+            sheet.write_string(row, column, self._fitted(value), form)
+        else:
+            sheet.write_number(row, column, value)
+
+    def _fitted(self, text: str) -> str:
+        """A text that fits a cell; Excel counts in UTF-16."""
+        if len(text) * 2 <= CELL or len(text.encode("utf-16-le")) <= 2 * CELL:
+            return text
+        self._cut += 1
+        room = 2 * (CELL - len(_CUT))
+        return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + _CUT
+
+
+_CUT = " … [cut here; the Parquet file has all of it]"
+
+
+def _fitting(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """The frame in parts that fit a sheet."""
+    for start in range(0, max(len(frame), 1), ROWS - 1):
+        yield frame.iloc[start : start + ROWS - 1]
+
+
+def _as_excel(values: pd.Series) -> list[Any]:
+    """What stands in the cells of a column; None where it is missing."""
+    dtype = values.dtype
+    if pd.api.types.is_bool_dtype(dtype):
+        return [None if value is pd.NA else bool(value) for value in values]
+    if pd.api.types.is_numeric_dtype(dtype):
+        return [None if pd.isna(value) else _number(value) for value in values]
+    if pd.api.types.is_datetime64_dtype(dtype):
+        return [None if pd.isna(value) else _day(value) for value in values]
+    return [None if pd.isna(value) else value for value in _texts(values)]
+
+
+def _number(value: Any) -> Any:
+    """A number, as a text where a spreadsheet would round it or knows no such number."""
+    if float(value) in (float("inf"), float("-inf")) or (
+        value == int(value) and abs(value) >= _DIGITS
+    ):
+        return str(value)
+    return value.item() if hasattr(value, "item") else value
+
+
+def _day(value: Any) -> Any:
+    """A date, as a text before 1900-03-01, which spreadsheets disagree on."""
+    return value.to_pydatetime() if value >= _FIRST_DAY else value.isoformat()
+
+
+_FIRST_DAY = pd.Timestamp("1900-03-01")
+
+
+def _texts(values: pd.Series) -> pd.Series:
+    """A column as text: ISO 8601 in UTC for times, JSON for lists; what is missing stays so."""
+    dtype = values.dtype
+    text: Callable[[Any], str] = str
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+        text = _instant
+    elif pd.api.types.is_datetime64_dtype(dtype):
+        text = _day_text
+    elif str(dtype).startswith("list<"):
+        text = _list
+    written: pd.Series = values.astype("object").map(text, na_action="ignore")
+    return written
+
+
+def _instant(moment: pd.Timestamp) -> str:
+    return f"{moment.isoformat()}Z"
+
+
+def _day_text(moment: pd.Timestamp) -> str:
+    return moment.isoformat().removesuffix("T00:00:00")
+
+
+def _list(words: Iterable[Any]) -> str:
+    return json.dumps([*words], ensure_ascii=False)
+
+
+def _as_csv(values: pd.Series) -> pd.Series:
+    """The cells of a column in CSV."""
+    dtype = values.dtype
+    if pd.api.types.is_bool_dtype(dtype):
+        return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")
+    if pd.api.types.is_numeric_dtype(dtype) and not is_guarded_number(values):
+        return values
+    texts = _texts(values)
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return texts
+    safe: pd.Series = texts.map(guarded, na_action="ignore")
+    return safe

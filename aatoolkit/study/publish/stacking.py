@@ -1,0 +1,261 @@
+"""What a publication holds: one table for each of the sections, over all hosts and scopes.
+
+Rows say where and when they were read: ``answer`` refers to the table ``answers``, and the
+host, the filters and the time stand beside it. What each answer could measure of each column
+is a table too, as are the answers' own statements, the leaves that no column took, and drift.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit import sections
+from aatoolkit.errors import ExportError, RedactionWarning, ScopeError
+from aatoolkit.frame import merge
+from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.payload import Payload
+from aatoolkit.sections.section import Column
+from aatoolkit.study.publish.provenance_tables import (
+    ABOUT,
+    ANSWER,
+    FACTS,
+    MEASURED,
+    answers_table,
+    other_facts,
+)
+from aatoolkit.study.publish.redaction import Redaction, words_of
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A question to which no usable answer came.
+
+    Parameters
+    ----------
+    answer : Payload
+        What came instead.
+    why : str
+        What is wrong with it.
+    """
+
+    answer: Payload
+    why: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """One table of a publication.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    doc
+        Its grain, in a sentence.
+    frame
+        Its rows.
+    section
+        The section it is of; None of a table of facts.
+    """
+
+    name: str
+    doc: str
+    frame: pd.DataFrame
+    section: str | None = None
+
+    @cached_property
+    def known(self) -> FrameMetadata:
+        """What is known of its columns."""
+        return metadata_of(self.frame)
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """What each column is; one that nobody declared has no meaning here."""
+        ours = {column.name: column for column in FACTS.get(self.name, ("", ABOUT))[1]}
+        return {
+            name: declared(column) or ours.get(name) or Column(name, "string")
+            for name, column in self.known.columns.items()
+        }
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """The columns that tell its rows apart, where they do."""
+        key = [*self.known.key]
+        missing = not key or self.frame[key].isna().any(axis=None)
+        return () if missing or self.frame.duplicated(key).any() else tuple(key)
+
+
+def gather(
+    answers: Iterable[Tables], failures: Iterable[Failure], redact: str | Iterable[str]
+) -> tuple[list[Published], Redaction]:
+    """All tables of a publication, in a fixed order, without what is left out.
+
+    Raises
+    ------
+    ExportError
+        If a column that is to be left out does not exist.
+
+    Warns
+    -----
+    RedactionWarning
+        If what is left out of one column stands in another.
+    """
+    read = sorted(answers, key=lambda tables: _order(_payload(tables)))
+    failed = sorted(failures, key=lambda failure: _order(failure.answer))
+    numbered = dict(enumerate(read, 1))
+    names: dict[str, str] = {}
+    for tables in sorted(read, key=lambda tables: tables.section):
+        names |= dict.fromkeys(tables, tables.section)
+    told = {
+        (n, name): metadata_of(tables[name]) for n, tables in numbered.items() for name in tables
+    }
+    said_by = {n: told[n, next(iter(tables))] for n, tables in numbered.items()}
+    asked = answers_table(
+        [
+            *((_payload(tables), said_by[n], None) for n, tables in numbered.items()),
+            *((failure.answer, FrameMetadata(), failure.why) for failure in failed),
+        ]
+    )
+    whole = [
+        Published(
+            name, _doc(section, name), _stacked(name, section, numbered, told, asked), section
+        )
+        for name, section in names.items()
+    ]
+    facts = {"answers": asked, **other_facts(numbered, told)}
+    whole += [Published(name, FACTS[name][0], frame) for name, frame in facts.items()]
+    dtypes = {each.name: _dtypes(each.frame) for each in whole}
+    redaction = Redaction.of(redact, dtypes)
+    quoting = {
+        section
+        for section in names.values()
+        if redaction.silences({name: dtypes[name] for name in names if names[name] == section})
+    }
+    silent = {name: section for name, section in names.items() if section in quoting}
+    left = [_redacted(each, redaction, silent) for each in whole]
+    _warn_of_copies(whole, left, by_name=redaction.names)
+    return left, redaction
+
+
+def _payload(tables: Tables) -> Payload:
+    if tables.payload is None:
+        raise ExportError(f"the tables of {tables.section} do not say which answer they are of")
+    return tables.payload
+
+
+def _order(answer: Payload) -> tuple[str, ...]:
+    """Where an answer stands among others: by what was asked, then by time."""
+    scope = "" if answer.scope is None else answer.scope.to_query()
+    told = (answer.host, answer.section, scope, answer.fetched_at.isoformat(), answer.sha256)
+    return tuple(word or "" for word in told)
+
+
+def _doc(section: str, table: str) -> str:
+    """The grain of a table; nothing of one that no declaration names."""
+    try:
+        return sections.get(section)[table].doc
+    except (ScopeError, KeyError):
+        return ""
+
+
+def _stacked(
+    name: str,
+    section: str,
+    numbered: Mapping[int, Tables],
+    told: Mapping[tuple[int, str], FrameMetadata],
+    asked: pd.DataFrame,
+) -> pd.DataFrame:
+    """The rows of one table in all answers that have it, with where and when they were read."""
+    parts = {
+        number: tables[name]
+        for number, tables in numbered.items()
+        if tables.section == section and name in tables
+    }
+    rows = merge.concat(parts.values(), ignore_index=True)
+    places = np.repeat([number - 1 for number in parts], [len(part) for part in parts.values()])
+    context = asked[[ANSWER.name, *CONTEXT]].take(places).reset_index(drop=True)
+    taken = {str(name): f"{name}_" for name in rows if name in context}
+    rows = merge.rename(rows, columns=taken) if taken else rows
+    known = metadata_of(rows)
+    keys = {told[number, name].key for number in parts}
+    own = keys.pop() if len(keys) == 1 else ()
+    unique = ("_row",) if "_row" in rows else tuple(taken.get(key, key) for key in own)
+    return attach(
+        pd.concat([context, rows], axis=1),
+        FrameMetadata(
+            {**dict.fromkeys(map(str, context), MEASURED), **known.columns},
+            (ANSWER.name, *unique) if unique else (),
+            known.sources,
+        ),
+    )
+
+
+def _dtypes(frame: pd.DataFrame) -> dict[str, str]:
+    return {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
+
+
+def _redacted(table: Published, redaction: Redaction, silent: Mapping[str, str]) -> Published:
+    """A table without what is left out, and without words that may quote it.
+
+    Parameters
+    ----------
+    table
+        The table.
+    redaction
+        What is left out.
+    silent
+        The tables whose sections may quote it, each with its section.
+    """
+    frame, known = table.frame, table.known
+    if table.name in ("statements", "extra", "drift"):
+        frame = frame[~frame["section"].isin({*silent.values()})].reset_index(drop=True)
+    if table.name == "availability":
+        frame = frame.assign(reason=frame["reason"].mask(frame["table"].isin({*silent})))
+    if table.name == "answers" and redaction.asked:
+        # What came instead of an answer may quote anything.
+        frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
+        frame = frame.drop(
+            columns=[name for name in frame if redaction.hides_of_answers(str(name))]
+        )
+    if frame is not table.frame:
+        known = replace(known, columns={name: known.columns[name] for name in frame.columns})
+        frame = attach(frame, known)
+    rest = redaction.applied(table.name, frame, silent=table.name in silent)
+    return replace(table, frame=rest)
+
+
+def _warn_of_copies(
+    whole: Iterable[Published], left: Iterable[Published], by_name: Collection[str]
+) -> None:
+    """Say where a text that is left out of one column stands in another.
+
+    Of columns that are left out for the words in them, only texts of some length count: the
+    title of a page may be no more than the name of a brand.
+    """
+    hidden: set[str] = set()
+    for before, after in zip(whole, left, strict=True):
+        for name in {*before.frame.columns} - {*after.frame.columns}:
+            said = words_of(before.frame[name])
+            named = not {name, f"{before.name}.{name}"}.isdisjoint(by_name)
+            hidden |= said if named else {word for word in said if word.count(" ") > 2}
+    places = [
+        f"{table.name}.{name}"
+        for table in (left if hidden else ())
+        for name in table.frame.columns
+        if not hidden.isdisjoint(words_of(table.frame[name]))
+    ]
+    if places:
+        warnings.warn(
+            f"what is left out also stands in {', '.join(places)}; leave that out too",
+            RedactionWarning,
+            stacklevel=4,
+        )

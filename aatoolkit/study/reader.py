@@ -1,0 +1,311 @@
+"""What a study holds, and what can be done with it without writing to it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from aatoolkit._util.text import visible
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.project import read_combined
+from aatoolkit.errors import (
+    AAToolkitError,
+    AAToolkitWarning,
+    FetchError,
+    PayloadError,
+    ScopeError,
+    StudyError,
+)
+from aatoolkit.jsontree import decode
+from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.study.checksums import Hashes, hashes_of
+from aatoolkit.study.diff import StudyDiff, compare
+from aatoolkit.study.manifest import digest, read_lines
+from aatoolkit.study.pack import pack
+from aatoolkit.study.publication import publish_study
+from aatoolkit.study.record import Record
+from aatoolkit.study.storage import MANIFEST, SEAL, STUDY, Place, answer_name
+from aatoolkit.study.verify import Verification, verify
+
+FORMAT = "aatoolkit-study"
+VERSION = 1
+
+
+class Contents:
+    """What a study holds, in a folder or a file; it is read and never written.
+
+    Parameters
+    ----------
+    place
+        Where the study lies.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._parsed: tuple[bytes, tuple[Record, ...]] = (b"", ())
+        self.path = place.path
+
+    @cached_property
+    def about(self) -> Mapping[str, Any]:
+        """Title, description, creators and ``created_at``.
+
+        Raises
+        ------
+        StudyError
+            If they are damaged, or of a newer version.
+        """
+        try:
+            found = decode.decode(self._place.read(STUDY))
+        except StudyError:
+            raise
+        except AAToolkitError:
+            found = None
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise self._unfit(f"{STUDY} is not that of a study")
+        if found.get("version") != VERSION:
+            raise self._unfit(f"it has version {found.get('version')!r}; update aatoolkit")
+        shown = {name: found.get(name) for name in ("title", "description", "created_at")}
+        creators = found.get("creators")
+        if not isinstance(creators, list) or not all(isinstance(one, str) for one in creators):
+            raise self._unfit(f"{STUDY} names creators that are no names")
+        if not all(isinstance(said, str | None) for said in shown.values()):
+            raise self._unfit(f"{STUDY} holds what is no text")
+        return {**shown, "creators": tuple(creators)}
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return str(self.about["title"])
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Every record, in the order of recording.
+
+        Raises
+        ------
+        StudyError
+            If the manifest is damaged.
+        """
+        text = self._place.read(MANIFEST)
+        if text != self._parsed[0]:
+            self._parsed = text, tuple(read_lines(text))
+        return self._parsed[1]
+
+    @property
+    def current(self) -> tuple[Record, ...]:
+        """The records that a replay answers with, one for each question, in a fixed order.
+
+        Of several answers to one question it is the last that can be used; an error counts
+        where there is no such answer.
+        """
+        found: dict[tuple[str, ...], Record] = {}
+        for record in self.records:
+            before = found.get(record.question)
+            if before is None or record.error is None or before.error is not None:
+                found[record.question] = record
+        return tuple(found[asked] for asked in sorted(found))
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The projects it holds answers of."""
+        return tuple(sorted({record.host for record in self.records}))
+
+    @property
+    def digest(self) -> str | None:
+        """The SHA-256 of the seal, to be cited; None while the study is not sealed."""
+        return digest(self._place.read(SEAL)) if SEAL in self._place.names() else None
+
+    def answer(self, record: Record) -> bytes:
+        """The bytes of an answer.
+
+        Raises
+        ------
+        StudyError
+            If they are missing or are not what was recorded.
+        """
+        body = self._place.read(answer_name(record.sha256))
+        if digest(body) != record.sha256:
+            raise self._unfit(f"{answer_name(record.sha256)} is not what was recorded")
+        return body
+
+    def tables(self, record: Record) -> Dataset:
+        """The tables that an answer becomes, by section; scope options are one.
+
+        Parameters
+        ----------
+        record : Record
+            One of the study's records.
+
+        Raises
+        ------
+        FetchError
+            The error that was recorded, if the answer is one.
+        StudyError
+            If the answer is missing or is not what was recorded.
+        """
+        return _tables(record, self.answer(record))
+
+    def verify(self, *, replay: bool = False) -> Verification:
+        """Look at every byte: whether anything was altered, taken away, added or swapped.
+
+        Parameters
+        ----------
+        replay : bool
+            Whether to make the tables again too, and compare their hashes with those that
+            were sealed.
+
+        Returns
+        -------
+        Verification
+            True if all is as it was sealed. Compare its ``digest`` with the one that was cited:
+            only that tells a study from another one that was sealed as carefully.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
+        ...     options = study.record(aa.demo()).scope_options()
+        >>> bool(study.verify(replay=True))
+        True
+        """
+        return verify(self._place, self._hashes if replay else None)
+
+    def diff(self, other: Contents) -> StudyDiff:
+        """What changed from this study to another one.
+
+        Raises
+        ------
+        StudyError
+            If one of them is damaged.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> studies = [aa.Study.create(f"{tempfile.mkdtemp()}/s") for _ in range(2)]
+        >>> for study, days in zip(studies, (7, 7)):
+        ...     tables = study.record(aa.demo()).read("domains", days=days)
+        >>> studies[0].diff(studies[1])
+        <StudyDiff: the answers are the same, 1 of 1>
+        """
+        return compare(self, other)
+
+    def pack(self, path: str | os.PathLike[str]) -> Path:
+        """Put the study into one zip file, which ``Study`` opens as it is.
+
+        The same study gives the same bytes.
+
+        Raises
+        ------
+        StudyError
+            If the study is not sealed, or is damaged.
+        """
+        found = self.verify()
+        if not found:
+            raise self._unfit(f"{found.found[0]}; only a sound study is packed")
+        return pack(self._place, Path(path).expanduser())
+
+    def publish(
+        self,
+        out: str | os.PathLike[str],
+        *,
+        redact: str | Iterable[str] = (),
+        excel: bool = False,
+        csv: bool = False,
+        licence: str | None = None,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write the study's tables to a folder that needs no program of ours.
+
+        One Parquet file a table, over all hosts and scopes, with where and when beside each
+        row; ``datapackage.json`` (Frictionless), ``ro-crate-metadata.json`` (RO-Crate), a
+        codebook, ``CITATION.cff``, a README, checksums. Of several answers to one question it
+        holds the one that a replay gives. The same study and versions give the same bytes.
+
+        Parameters
+        ----------
+        out : str or path
+            The folder; it must be new or empty. It appears whole or not at all.
+        redact : str or iterable of str
+            What is left out: names of columns, ``table.column``, or ``texts`` for all columns
+            of words. Where that touches a section, its answers' own words about themselves,
+            the leaves that no column took and the examples of drift are left out too.
+        excel, csv : bool
+            Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
+            safe to open.
+        licence : str, optional
+            Under which licence it may be used: its SPDX identifier, such as ``CC-BY-4.0``.
+        overwrite : bool
+            Whether to replace an earlier publication in that folder.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        StudyError
+            If the study is not sealed, or is damaged.
+        ExportError
+            If a column to leave out does not exist, there is no answer, or what is in the
+            folder is no publication.
+        NotWritten
+            If the folder cannot be written, or something is there; nothing is changed.
+
+        Warns
+        -----
+        RedactionWarning
+            If what is left out of one column stands in another.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> folder = tempfile.mkdtemp()
+        >>> with aa.Study.create(f"{folder}/mine", title="What engines cite") as study:
+        ...     tables = study.record(aa.demo()).read("domains", days=7)
+        >>> out = study.publish(f"{folder}/out", redact="texts", licence="CC-BY-4.0")
+        >>> aa.read_parquet(out / "data" / "source_domains.parquet")["host"].unique().tolist()
+        ['acme.example']
+        """
+        found = self.verify()
+        if not found:
+            raise self._unfit(f"{found.found[0]}; only a sound study is published")
+        choices = {"redact": redact, "excel": excel, "csv": csv, "overwrite": overwrite}
+        return publish_study(self, Path(out).expanduser(), licence, **choices)
+
+    def _hashes(self, record: Record) -> Hashes:
+        """The hashes of what an answer becomes; none if it is an error, or becomes no tables."""
+        body = self.answer(record)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AAToolkitWarning)
+                return hashes_of(_tables(record, body))
+        except (FetchError, PayloadError, ScopeError):
+            return {}
+
+    def _unfit(self, problem: str) -> StudyError:
+        return StudyError(
+            visible(f"the study at {self.path} cannot be used: {problem}"),
+            path=str(self.path),
+            problems=(problem,),
+        )
+
+
+def _tables(record: Record, body: bytes) -> Dataset:
+    """The tables that an answer becomes, or the error that it is."""
+    error = record.raised(body)
+    if error is not None:
+        raise error
+    payload = record.payload(body)
+    if record.resource == "scope-options":
+        return Dataset({"scope_options": normalize("scope_options", payload)})
+    if record.section is None:
+        return read_combined(payload)
+    return Dataset({record.section: normalize(record.section, payload)})

@@ -1,0 +1,222 @@
+"""Where a study lies: a folder, or one zip file; read without ever leaving it."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from aatoolkit._util.text import visible
+from aatoolkit.errors import StudyError
+
+STUDY = "study.json"
+MANIFEST = "manifest.jsonl"
+TABLES = "tables.json"
+SEAL = "SHA256SUMS"
+ANSWERS = "answers"
+
+MAX_FILE = 1 << 28
+"""The largest file of a study that is read, in bytes."""
+
+_MAX_FILES = 200_000
+_MAX_STUDY = 1 << 34
+_MAX_RATIO = 1000
+_OURS = re.compile(rf"{STUDY}|{MANIFEST}|{TABLES}|{SEAL}|{ANSWERS}/[0-9a-f]{{64}}\.json")
+_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def answer_name(sha256: str) -> str:
+    """The file of an answer."""
+    return f"{ANSWERS}/{sha256}.json"
+
+
+def is_answer(name: str) -> bool:
+    """Whether a file is that of an answer."""
+    return name.startswith(f"{ANSWERS}/") and is_ours(name)
+
+
+def is_ours(name: str) -> bool:
+    """Whether a study may hold a file of this name.
+
+    Examples
+    --------
+    >>> is_ours("study.json"), is_ours("../study.json"), is_ours("answers/x.json")
+    (True, False, False)
+    """
+    return _OURS.fullmatch(name) is not None
+
+
+class Place(Protocol):
+    """The files of a study, by name."""
+
+    path: Path
+
+    def names(self) -> list[str]:
+        """The name of everything that is there, sorted; folders end in a slash."""
+
+    def read(self, name: str) -> bytes:
+        """The bytes of one file of a study.
+
+        Raises
+        ------
+        StudyError
+            If it is not there, or is no plain file of a size that can be believed.
+        """
+
+
+def open_place(path: str | os.PathLike[str]) -> Place:
+    """The folder or zip file at a path.
+
+    Raises
+    ------
+    StudyError
+        If there is neither, or the zip file holds what a study does not.
+    """
+    place = Path(path).expanduser()
+    if any((place / name).exists() for name in (STUDY, MANIFEST)):
+        return Folder(place)
+    if place.is_file():
+        return Bundle(place)
+    raise StudyError(f"there is no study at {place}; Study.create begins one", path=str(place))
+
+
+class Folder:
+    """A study in a folder; links and special files in it are listed, and never followed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def names(self) -> list[str]:
+        """The name of everything that is there, sorted; folders end in a slash."""
+        found = []
+        for name in _walk(self.path, ""):
+            found.append(name)
+            if len(found) > _MAX_FILES:
+                raise _unfit(self.path, f"it holds more than {_MAX_FILES} files")
+        return sorted(found)
+
+    def read(self, name: str) -> bytes:
+        """The bytes of one file of a study."""
+        if not is_ours(name):
+            raise _unfit(self.path, f"{name!r} is no file of a study")
+        file = self.path / name
+        problem = ""
+        try:
+            if file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
+                problem = "lies behind a link"
+            elif not stat.S_ISREG(os.lstat(file).st_mode):
+                problem = "is no plain file"
+            else:
+                return _read_plain(file)
+        except FileNotFoundError:
+            problem = "is missing"
+        except OSError as error:
+            problem = f"cannot be read ({error.strerror})"
+        except ValueError as error:
+            problem = str(error)
+        raise _unfit(self.path, f"{name} {problem}")
+
+
+class Bundle:
+    """A study in one zip file; nothing is unpacked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        problem = ""
+        try:
+            self._file = zipfile.ZipFile(path)
+            entries = self._file.infolist()
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            problem = f"it is no zip file that can be read ({type(error).__name__})"
+        if problem:
+            raise _unfit(path, problem)
+        if len(entries) > _MAX_FILES:
+            raise _unfit(path, f"it holds more than {_MAX_FILES} files")
+        self._entries: dict[str, zipfile.ZipInfo] = {}
+        for entry in entries:
+            self._admit(entry)
+        if sum(entry.file_size for entry in entries) > _MAX_STUDY:
+            raise _unfit(path, "it is too large when unpacked")
+
+    def _admit(self, entry: zipfile.ZipInfo) -> None:
+        """Take an entry in, if a study could hold it."""
+        kind = stat.S_IFMT(entry.external_attr >> 16)
+        problem = next(
+            (
+                said
+                for said, is_so in (
+                    ("is no file of a study", not is_ours(entry.orig_filename)),
+                    ("is there twice", entry.filename in self._entries),
+                    ("is no plain file", kind not in (0, stat.S_IFREG)),
+                    ("is encrypted", bool(entry.flag_bits & 1)),
+                    ("is compressed in an unusual way", entry.compress_type not in _PLAIN),
+                    ("is too large", entry.file_size > MAX_FILE),
+                    ("is a bomb", entry.file_size > _MAX_RATIO * max(1, entry.compress_size)),
+                )
+                if is_so
+            ),
+            None,
+        )
+        if problem:
+            raise _unfit(self.path, f"{entry.orig_filename!r} {problem}")
+        self._entries[entry.filename] = entry
+
+    def names(self) -> list[str]:
+        """The name of everything that is there, sorted."""
+        return sorted(self._entries)
+
+    def read(self, name: str) -> bytes:
+        """The bytes of one file of a study."""
+        problem = "is missing"
+        if name in self._entries:
+            entry = self._entries[name]
+            try:
+                with self._file.open(entry) as opened:
+                    # What the entry says of its size may be a lie.
+                    data = opened.read(entry.file_size + 1)
+                if len(data) == entry.file_size:
+                    return data
+                problem = "is not as long as it says"
+            except (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError) as error:
+                problem = f"cannot be read ({type(error).__name__})"
+            except Exception as error:  # zlib has an error of its own
+                problem = f"cannot be unpacked ({type(error).__name__})"
+        raise _unfit(self.path, f"{name} {problem}")
+
+
+def _walk(folder: Path, before: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = before + entry.name
+            if not entry.is_dir(follow_symlinks=False):
+                yield name
+            else:
+                if name != ANSWERS:
+                    yield f"{name}/"
+                yield from _walk(folder / entry.name, f"{name}/")
+
+
+def _read_plain(file: Path) -> bytes:
+    # Opened so that a link or a pipe that took its place meanwhile is neither followed nor
+    # waited for.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(file, flags | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as opened:
+        if os.fstat(handle).st_size > MAX_FILE:
+            raise ValueError("is too large")
+        data = opened.read(MAX_FILE + 1)
+    if len(data) > MAX_FILE:
+        raise ValueError("is too large")
+    return data
+
+
+def _unfit(path: Path, problem: str) -> StudyError:
+    return StudyError(
+        visible(f"the study at {path} cannot be used: {problem}"),
+        path=str(path),
+        problems=(problem,),
+    )

@@ -1,0 +1,307 @@
+"""What a service says of its availability, through HTTP to the tables and the last aggregate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import Column, Section, Table, errors
+from aatoolkit.sections import SUM, Rule, keyed, records
+
+HOST = "acme.example"
+COLUMNS = (
+    Column("bot", "string"),
+    Column("requests", "Int64", aggregate=SUM),
+    Column("rank", "Int64", source="#1"),
+    Column("sample_size", "Int64"),
+)
+ENGINES = Table(
+    "probe_engines",
+    "One row per bot and engine.",
+    keyed("bots[].byEngine", key="engine"),
+    key=("bot", "engine"),
+    columns=(
+        Column("bot", "string", source="^bot"),
+        Column("engine", "string"),
+        Column("answers_count", "Int64", source=".", aggregate=SUM),
+    ),
+)
+PROBE = Section(
+    "probe", "Synthetic.", Table("probe_bots", "A bot.", records("bots"), "bot", COLUMNS), ENGINES
+)
+
+
+@pytest.fixture(autouse=True)
+def _declared() -> Iterator[None]:
+    aa.sections.register(PROBE)
+    yield
+    aa.sections.unregister("probe")
+
+
+@pytest.fixture
+def project(scripted: Any) -> Iterator[aa.Project]:
+    with aa.Client(scripted.url, token="synthetic-account", cache=False) as client:
+        yield client.project(HOST)
+
+
+def bot(name: str, requests: object, **more: Any) -> dict[str, Any]:
+    engines = more.pop("byEngine", {})
+    return {"bot": name, "requests": requests, "sampleSize": 4, "byEngine": engines, **more}
+
+
+Read = Callable[..., aa.Tables]
+
+
+@pytest.fixture
+def read(scripted: Any, reply: Any, project: aa.Project) -> Read:
+    def read(body: Any, status: int = 200, headers: Any = None) -> aa.Tables:
+        scripted.script = reply(body, status, headers or {})
+        return project.read("probe")
+
+    return read
+
+
+def denied(tables: aa.Tables) -> dict[str, str]:
+    extra = tables.extra[tables.extra["why"] == "denied"]
+    return dict(zip(extra["path"], extra["value"], strict=True))
+
+
+# --- numbers that are denied ----------------------------------------------------------------
+
+
+def test_a_section_that_was_not_measured_has_no_numbers(read: Read) -> None:
+    answer = {"availability": {"status": "not_connected", "reason": "No CNAME."}}
+    tables = read({**answer, "bots": [bot("a", 0), bot("b", 3)]})
+    frame = tables.main
+    assert frame["requests"].isna().all()
+    assert frame["sample_size"].tolist() == [4, 4]
+    assert frame["rank"].tolist() == [1, 2]
+    assert denied(tables) == {"$.bots[0].requests": "0", "$.bots[1].requests": "3"}
+    total = frame.aa.aggregate(columns="requests", allow_partial=True)
+    assert total.loc[0, "requests"] is pd.NA
+    assert total.aa.availability.loc["requests"].tolist() == [
+        "unavailable",
+        "not_connected",
+        "No CNAME.",
+    ]
+    assert frame.aa.aggregate("bot", columns="requests")["requests"].isna().all()
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_a_field_that_was_not_measured_has_no_numbers(read: Read) -> None:
+    tables = read({"missingFields": ["requests"], "bots": [bot("a", 0), bot("b", None)]})
+    assert tables.main["requests"].isna().all()
+    assert denied(tables) == {"$.bots[0].requests": "0"}
+    assert tables.main.aa.aggregate(columns="requests").loc[0, "requests"] is pd.NA
+    assert tables.main.aa.availability.loc["requests", "status"] == "unavailable"
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_a_row_that_was_not_measured_has_no_number(read: Read) -> None:
+    rows = [bot("a", 0, hasData=False), bot("b", 7, hasData=True), bot("c", 0)]
+    tables = read({"bots": rows})
+    frame = tables.main
+    assert frame["requests"].tolist() == [pd.NA, 7, 0]
+    assert denied(tables) == {"$.bots[0].requests": "0"}
+    assert frame.aa.availability.loc["requests", "status"] == "partial"
+    by_bot = frame.aa.aggregate("bot", columns="requests").set_index("bot")["requests"]
+    assert by_bot["a"] is pd.NA
+    total = frame.aa.aggregate(columns="requests")
+    assert total.loc[0, "requests"] is pd.NA
+    assert frame.aa.aggregate(columns="requests", allow_partial=True).loc[0, "requests"] == 7
+
+
+def test_a_row_outweighs_its_section(read: Read) -> None:
+    with pytest.warns(errors.SchemaDriftWarning):
+        tables = read({"hasData": False, "bots": [bot("a", 0), bot("b", 7, hasData=True)]})
+    assert tables.main["requests"].tolist() == [pd.NA, 7]
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_an_engine_that_could_not_report_has_no_numbers(read: Read) -> None:
+    answer = {
+        "engineSupport": {"chatgpt": "observed", "gemini": "not_supported"},
+        "bots": [bot("a", 1, byEngine={"chatgpt": 0, "gemini": 0})],
+    }
+    frame = read(answer)["probe_engines"]
+    assert frame["answers_count"].tolist() == [0, pd.NA]
+    by_engine = frame.aa.aggregate("engine", allow_partial=True).set_index("engine")
+    assert by_engine["answers_count"].tolist() == [0, pd.NA]
+
+
+def test_zeros_of_an_engine_that_never_ran_are_none(
+    scripted: Any, reply: Any, project: aa.Project
+) -> None:
+    options = {
+        "domain": HOST,
+        "engines": [
+            {"id": "chatgpt", "label": "A", "configured": True, "lastRunDay": "2026-11-20"},
+            {"id": "gemini", "label": "B", "configured": True, "lastRunDay": None},
+        ],
+    }
+    late = bot("b", 1, byEngine={"gemini": 2})
+    section = reply({"bots": [bot("a", 1, byEngine={"chatgpt": 0, "gemini": 0}), late]})
+    scripted.script = lambda asked: (
+        reply(options) if asked.path.endswith("scope-options") else section
+    )
+    before = project.read("probe")["probe_engines"]
+    assert before["answers_count"].tolist() == [0, 0, 2]
+    with pytest.warns(errors.SchemaDriftWarning):
+        project.scope_options()
+    asked = len(scripted.asked)
+    for tables in (project.read("probe"), project.read_all(sections=["probe"])["probe"]):
+        frame = tables["probe_engines"]
+        assert frame["answers_count"].tolist() == [0, pd.NA, 2]
+        said = frame.aa.availability.loc["answers_count"]
+        assert said[["status", "cause"]].tolist() == ["partial", "not_run"]
+        assert tables.availability["rule"].tolist() == ["options"]
+        assert frame.aa.aggregate(columns="answers_count").loc[0, "answers_count"] is pd.NA
+    assert len(scripted.asked) == asked + 2
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [("partial", 0), ("low_sample", 0), ("pending", pd.NA), ("recalculating", pd.NA)],
+)
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_what_is_thin_keeps_its_zeros_and_what_is_to_come_does_not(
+    read: Read, state: str, shown: object
+) -> None:
+    tables = read({"dataStatus": state, "bots": [{"bot": "a", "requests": 0}]})
+    assert tables.main["requests"].tolist() == [shown]
+    tables = read({"dataStatus": state, "bots": [{"bot": "a", "requests": 6}]})
+    assert tables.main["requests"].tolist() == [6]
+    assert tables.main.aa.availability.loc["requests", "status"] == "partial"
+
+
+# --- statuses that say why there is no answer -----------------------------------------------
+
+REASONS: dict[str, tuple[int, Any, str, str | None]] = {
+    "no content": (204, b"", "unavailable", None),
+    "accepted": (202, b"", "unavailable", "pending"),
+    "accepted, in words": (202, {"status": "processing"}, "unavailable", "pending"),
+    "a plan": (403, {"error": {"code": "plan_required"}}, "unavailable", "withheld"),
+    "a plan in prose": (402, {"detail": "Upgrade required."}, "unavailable", "withheld"),
+    "no source": (409, {"title": "Not connected", "status": 409}, "unavailable", "not_connected"),
+    "no data": (404, {"message": "No data for this section yet."}, "unavailable", None),
+    "no run": (404, {"code": "never_run"}, "unavailable", "not_run"),
+    "a first run": (503, {"code": "awaiting_first_run"}, "unavailable", "pending"),
+    "no such thing": (422, {"code": "not_supported"}, "not_applicable", "not_supported"),
+    "an error inside": (
+        200,
+        {"error": {"code": "plan_required", "message": "Not on your plan."}},
+        "unavailable",
+        "withheld",
+    ),
+    "a failure inside": (
+        200,
+        {"success": False, "message": "Upstream timed out."},
+        "unavailable",
+        "failed",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REASONS)
+def test_a_reason_gives_empty_tables_that_say_it(read: Read, case: str) -> None:
+    status, body, word, cause = REASONS[case]
+    tables = read(body, status)
+    for name, frame in tables.items():
+        assert len(frame) == 0
+        said = frame.aa.availability
+        assert {*said["status"]} == {word}
+        assert [*said["cause"].dropna().unique()] == ([cause] if cause else [])
+        assert tables.shown(name).startswith(("○ ", "– "))
+    assert tables.main["requests"].dtype == "Int64"
+    assert tables.main.aa.aggregate(columns="requests").loc[0, "requests"] is pd.NA
+    assert len(tables.drift) == 0
+    assert tables.payload is not None
+    assert tables.payload.status == status
+    with pytest.raises(errors.AvailabilityError):
+        tables.main.aa.require("requests")
+
+
+def test_a_pending_answer_with_numbers_is_partial(read: Read) -> None:
+    tables = read({"bots": [bot("a", 3)]}, 202)
+    assert tables.main["requests"].tolist() == [3]
+    said = tables.main.aa.availability.loc["requests"]
+    assert said[["status", "cause"]].tolist() == ["partial", "pending"]
+
+
+ERRORS: dict[str, tuple[int, Any, type[errors.FetchError]]] = {
+    "no token": (401, {"code": "plan_required"}, errors.NotAuthorized),
+    "no rights": (403, {"code": "access_denied"}, errors.NotVisible),
+    "no rights in prose": (403, {"detail": "Permission required."}, errors.NotVisible),
+    "no body": (403, b"", errors.NotVisible),
+    "no payment, no words": (402, {}, errors.StatusError),
+    "no host": (404, {"code": "not_found"}, errors.NotVisible),
+    "no host in prose": (404, {"message": "The domain is not set up."}, errors.NotVisible),
+    "a conflict": (409, {"code": "conflict"}, errors.StatusError),
+    "a parameter": (422, {"code": "not_supported", "parameter": "engine"}, errors.BadRequest),
+    "too many": (429, {"code": "awaiting_data"}, errors.RateLimited),
+    "down": (503, {"message": "Service unavailable"}, errors.ServerFailed),
+    "broken": (500, {"code": "not_connected"}, errors.ServerFailed),
+    "a page": (404, b"<html>Not connected</html>", errors.NotVisible),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_an_error_is_never_an_empty_frame(
+    scripted: Any, reply: Any, project: aa.Project, case: str
+) -> None:
+    status, body, kind = ERRORS[case]
+    scripted.script = reply(body, status, {"Retry-After": "0"})
+    with pytest.raises(kind):
+        project.read("probe")
+    with pytest.raises(errors.AAToolkitError):
+        project.scope_options()
+
+
+def test_what_only_a_section_can_say_is_an_error_elsewhere(
+    scripted: Any, reply: Any, project: aa.Project
+) -> None:
+    scripted.script = reply({"code": "plan_required"}, 403)
+    for ask in (project.scope_options, project.combined):
+        with pytest.raises(errors.NotVisible):
+            ask()
+
+
+# --- headers, rules, envelopes --------------------------------------------------------------
+
+
+def test_a_header_says_it(read: Read) -> None:
+    tables = read({"bots": [bot("a", 0)]}, headers={"X-Data-Availability": "not-connected"})
+    assert tables.main["requests"].isna().all()
+    assert tables.availability["evidence"].tolist() == ["header x-data-availability"]
+
+
+def test_a_declared_rule_wins_over_recognition(read: Read) -> None:
+    rule = Rule("theirs", at="meta.light", words={"green": "available", "red": "not_connected"})
+    aa.sections.register(Section("probe", "Synthetic.", *PROBE, availability=rule))
+    with pytest.warns(errors.SchemaDriftWarning):
+        tables = read({"meta": {"light": "green"}, "hasData": False, "bots": [bot("a", 0)]})
+    assert tables.main["requests"].tolist() == [0]
+    assert tables.main.aa.availability.loc["requests", "status"] == "available"
+    tables = read({"meta": {"light": "red"}, "bots": [bot("a", 0)]})
+    assert tables.main["requests"].isna().all()
+    assert tables.availability.loc[0, ["rule", "evidence"]].tolist() == ["theirs", "$.meta.light"]
+
+
+def test_what_sections_share_is_heard_when_they_are_read_together(
+    scripted: Any, reply: Any, project: aa.Project
+) -> None:
+    names = ["probe", "ads", "gaps", "urls"]
+    body = {"zq": {"verdict": "not_connected"}, "bots": [], "gaps": [], "urls": []}
+    scripted.script = reply(body)
+    with pytest.warns(errors.SchemaDriftWarning):
+        together = project.read_all(sections=names)
+    with pytest.warns(errors.SchemaDriftWarning):
+        alone = project.read("probe")
+    for tables in together.values():
+        assert tables.availability["rule"].tolist() == ["envelope"]
+        assert tables.availability["cause"].tolist() == ["not_connected"]
+    assert alone.availability["rule"].tolist() == ["nothing found"]

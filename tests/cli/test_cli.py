@@ -1,0 +1,255 @@
+"""The command line: what it prints where, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from serving import TOKEN, client_of
+
+import aatoolkit as aa
+from aatoolkit.cli import main
+from aatoolkit.service import Store, synthesize
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def base_url() -> Iterator[str]:
+    with client_of(Store.of(synthesize(seed=3, answers=800))) as client:
+        yield client.base_url
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("AATOOLKIT_BASE_URL", "AATOOLKIT_TOKEN", "AATOOLKIT_TOKEN_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def at_service(monkeypatch: pytest.MonkeyPatch, base_url: str) -> None:
+    monkeypatch.setenv("AATOOLKIT_BASE_URL", base_url)
+    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
+
+
+def test_demo_reads_everything_and_writes_every_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--out", "files", "--answers", "600", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert {row["section"] for row in said["tables"]} == set(aa.sections.names())
+    assert len(said["tables"]) == sum(len(aa.sections.get(n).tables) for n in aa.sections.names())
+    assert said["errors"] == {}
+    assert all(row["availability"] for row in said["tables"])
+    for row in said["tables"]:
+        frame = aa.read_parquet(tmp_path / "files" / row["section"] / f"{row['table']}.parquet")
+        assert len(frame) == row["rows"]
+        assert frame.aa.codebook["of"].notna().all()
+    assert {str(path) for path in Path("files").rglob("*.parquet")} == set(said["files"])
+
+
+def test_demo_prints_one_table_and_says_where(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--out", "files", "--answers", "600", "--days", "7"]) == 0
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
+    assert lines[0].split() == ["section", "table", "rows", "availability"]
+    assert len(lines) == 1 + 69
+    assert "Parquet files are in files" in printed.err
+    assert "synthetic" in printed.err
+
+
+@pytest.mark.usefixtures("at_service")
+def test_scope_prints_the_six_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scope", "acme.example", "--no-cache", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert set(said) == {"host", *aa.ScopeOptions.PARTS}
+    assert said["days"] == [7, 30, 90]
+    assert any(engine["last_run_day"] is None for engine in said["engines"])
+    assert main(["scope", "acme.example", "--no-cache", "--refresh"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"{part}:" in text for part in aa.ScopeOptions.PARTS)
+
+
+@pytest.mark.usefixtures("at_service")
+def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["read", "acme.example", "domains", "--no-cache", "--engine", "chatgpt"]
+    assert main([*asked, "--csv"]) == 0
+    csv = capsys.readouterr().out
+    assert main([*asked, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert main([*asked, "--out", "domains.parquet"]) == 0
+    frame = pd.read_parquet("domains.parquet")
+    assert len(frame) == len(said["rows"]) == len(csv.splitlines()) - 1
+    assert said["availability"]["citation_count"]["status"] == "available"
+    assert frame.aa.sources.loc[0, "scope"] == "days=30&engine=chatgpt"
+    assert main([*asked, "--table", "source_domain_types"]) == 0
+    assert capsys.readouterr().out.startswith("domain_type")
+
+
+@pytest.mark.usefixtures("at_service")
+def test_export_of_some_sections(tmp_path: Path) -> None:
+    assert main(["export", "acme.example", "out", "--no-cache", "--section", "crawl"]) == 0
+    files = [path.relative_to(tmp_path / "out") for path in tmp_path.rglob("*.parquet")]
+    assert {path.parts[0] for path in files} == {"crawl"}
+
+
+@pytest.mark.usefixtures("at_service")
+def test_doctor_tries_the_service(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "acme.example"]) == 0
+    text = capsys.readouterr()
+    assert "engines" in text.out
+    assert TOKEN not in text.out + text.err
+    assert main(["doctor", "hooli.example", "--json"]) == 1
+    found = {finding["what"]: finding for finding in json.loads(capsys.readouterr().out)}
+    assert found["project"]["good"] is False
+    assert found["pandas"]["said"] == pd.__version__
+
+
+@pytest.mark.usefixtures("at_service")
+def test_many_hosts_are_collected_into_folders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosts = ["acme.example", "Globex.example", "hooli.example"]
+    asked = ["collect", *hosts, "--section", "crawl", "--section", "urls", "--no-cache"]
+    assert main([*asked, "--out", "all", "--json"]) == 1, "one host is not visible"
+    printed = capsys.readouterr()
+    acme, globex, hooli = json.loads(printed.out)["hosts"]
+    assert (acme["sections"], acme["errors"], globex["host"]) == (2, {}, "globex.example")
+    assert (hooli["sections"], set(hooli["errors"])) == (0, {"crawl", "urls"})
+    assert "hooli.example crawl failed" in printed.err
+    for host in ("acme.example", "globex.example"):
+        frame = aa.read_parquet(tmp_path / "all" / host / "urls" / "cited_urls.parquet")
+        assert frame.aa.sources.loc[0, "host"] == host
+    assert not (tmp_path / "all" / "hooli.example").exists()
+    assert main([*asked[:3], *asked[4:], "-o", "all", "--workers", "2", "--days", "7"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["host", "acme.example", "globex.example"]
+
+
+@pytest.mark.usefixtures("at_service")
+def test_the_cache_is_told_and_cleared(
+    base_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for host in ("acme.example", "globex.example"):
+        assert main(["read", host, "urls", "--csv"]) == 0
+    assert main(["read", "acme.example", "ads", "--csv"]) == 0
+    capsys.readouterr()
+    assert main(["cache", "info", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["answers"], said["bytes"] > 0) == (3, True)
+    assert [(host["origin"], host["host"], host["answers"]) for host in said["hosts"]] == [
+        (base_url, "acme.example", 2),
+        (base_url, "globex.example", 1),
+    ]
+    assert main(["cache", "info"]) == 0
+    printed = capsys.readouterr()
+    assert "globex.example" in printed.out
+    assert "3 answers" in printed.err
+    assert main(["cache", "clear", "--host", "Acme.example", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["removed"] == 2
+    assert main(["cache", "clear"]) == 0
+    assert "1 answers removed; 0 left" in capsys.readouterr().err
+    assert main(["cache", "info", "--folder", str(tmp_path / "none"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answers"] == 0
+    (tmp_path / "answers.sqlite").write_text("no database at all" * 100)
+    assert main(["cache", "info", "--folder", str(tmp_path)]) == 2
+    assert "clearing it helps" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "said"),
+    [
+        ([], 2, "required"),
+        (["cache"], 2, "required"),
+        (["collect", "acme.example"], 2, "required"),
+        (["collect", "acme.example", "-o", "x", "--section", "url"], 2, "urls"),
+        (["cache", "info", "--host", "acme.example"], 2, "goes with clear"),
+        (["cache", "clear", "--host", "a host"], 2, "host"),
+        (["read", "acme.example", "domainz"], 2, "domains"),
+        (["read", "acme.example", "domains", "--days", "8"], 2, "7, 30, 90"),
+        (["read", "acme.example", "domains", "--engine", "a,b"], 2, "comma"),
+        (["read", "acme.example", "domains", "--table", "nope"], 2, "source_domains"),
+        (["read", "hooli.example", "domains"], 1, "404"),
+        (["read", "acme.example", "domains", "--engine", "chatgbt"], 1, "chatgbt"),
+        (["read", "not a host", "domains"], 2, "host"),
+        (["serve"], 2, "which store"),
+        (["serve", "nowhere"], 2, "nowhere"),
+        (["scope", "acme.example", "--token-file", "nowhere"], 2, "cannot be read"),
+        (["synth", "x", "--answers", "0"], 2, "answers"),
+    ],
+)
+@pytest.mark.usefixtures("at_service")
+def test_what_is_wrong_is_said_on_standard_error(
+    asked: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if asked and asked[0] == "read":
+        asked = [*asked, "--no-cache"]
+    assert main(asked) == status
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_without_a_base_url_it_says_what_to_set(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scope", "acme.example"]) == 2
+    assert "AATOOLKIT_BASE_URL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["demo", "scope", "read", "export", "collect", "cache", "doctor", "synth", "serve"],
+)
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert "usage: aatoolkit" in capsys.readouterr().out
+
+
+def test_synth_is_served_by_serve(tmp_path: Path) -> None:
+    assert main(["synth", "store", "--seed", "5", "--answers", "300"]) == 0
+    token = tmp_path / "token"
+    token.write_text("a-token-from-a-file\n")
+    command = [sys.executable, "-m", "aatoolkit", "serve", "store", "--port", "0"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [*command, "--token-file", str(token)], stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            line = process.stderr.readline()
+            url = next(word for word in line.split() if word.startswith("http://"))
+            with aa.Client(url, "a-token-from-a-file", cache=False) as client:
+                assert client.project("acme.example").read("overview").rows["overview_kpis"] == 7
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=20) == 0
+        finally:
+            process.kill()
+
+
+def test_a_reader_that_stops_reading_is_no_error(base_url: str) -> None:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "AATOOLKIT_BASE_URL": base_url,
+        "AATOOLKIT_TOKEN": TOKEN,
+    }
+    command = [sys.executable, "-m", "aatoolkit", "read", "acme.example", "chats", "--no-cache"]
+    with subprocess.Popen(
+        [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        process.stdout.read(10)
+        process.stdout.close()
+        said = process.stderr.read().decode()
+        deadline = time.monotonic() + 20
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert process.returncode == 0, said
+    assert "Traceback" not in said

@@ -1,0 +1,351 @@
+"""collect and Client.datasets: many hosts over one client, against real sockets."""
+
+from __future__ import annotations
+
+import gc
+import json
+import signal
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from serving import client_of
+
+import aatoolkit as aa
+from aatoolkit import errors, sections
+from aatoolkit.service import Store, synthesize
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+HOSTS = [f"host-{number}.example" for number in range(6)]
+SOME = ["urls", "domains"]
+
+
+def sample(name: str) -> Any:
+    return json.loads((SAMPLES / f"{name}.json").read_bytes())
+
+
+def host_of(asked: Any) -> str:
+    return str(asked.path.split("/")[3])
+
+
+@pytest.fixture
+def client(scripted: Any, reply: Any) -> Iterator[Callable[..., aa.Client]]:
+    """Makes clients of the scripted server, which answers with the reference shapes."""
+    made: list[aa.Client] = []
+    scripted.script = lambda asked: reply(sample(asked.params["section"]))
+
+    def make(**settings: Any) -> aa.Client:
+        made.append(aa.Client(scripted.url, "a-token-of-somebody", **{"cache": False, **settings}))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[aa.Client]:
+    with client_of(Store.of(synthesize(seed=3, answers=600))) as client:
+        yield client
+
+
+# -- what is asked ---------------------------------------------------------------------------
+
+
+def test_hosts_and_scopes_come_in_the_order_asked_each_once(client: Any, scripted: Any) -> None:
+    scopes = [aa.Scope(days=30), aa.Scope(days=7), aa.Scope()]
+    collected = client().collect(["B.example", "a.example", "b.example."], scopes, SOME)
+    assert collected.hosts == ("b.example", "a.example")
+    assert collected.scopes == (aa.Scope(days=30), aa.Scope(days=7))
+    assert list(collected) == [(host, scope) for host in collected.hosts for scope in scopes[:2]]
+    assert all(list(dataset) == SOME for dataset in collected.values())
+    assert len(scripted.asked) == 2 * 2 * 2
+
+
+def test_one_host_one_section_and_one_scope_need_no_list(client: Any) -> None:
+    collected = client().collect("a.example", aa.Scope(days=7), "urls")
+    assert list(collected) == [("a.example", aa.Scope(days=7))]
+    assert list(collected["a.example"]) == ["urls"]
+    assert collected["a.example"] is collected["a.example", aa.Scope(days=7)]
+
+
+def test_without_names_all_sections_are_read(client: Any) -> None:
+    assert tuple(client().collect("a.example")["a.example"]) == sections.names()
+
+
+@pytest.mark.parametrize(
+    ("asked", "parameter"),
+    [
+        ((["a.example", "not a host"], None, SOME), "host"),
+        ((["a.example", 7], None, SOME), "hosts"),
+        ((7, None, SOME), "hosts"),
+        ((["a.example"], [7, 30], SOME), "scopes"),
+        ((["a.example"], {"days": 7}, SOME), "scopes"),
+        ((["a.example"], None, ["url"]), "section"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_goes_out(
+    client: Any, scripted: Any, asked: Any, parameter: str
+) -> None:
+    for verb in (client().collect, client().datasets):
+        with pytest.raises(errors.ScopeError) as caught:
+            verb(*asked)
+        assert caught.value.parameter == parameter
+    assert scripted.asked == []
+
+
+def test_nothing_asked_is_nothing_collected(client: Any, scripted: Any) -> None:
+    assert len(client().collect([])) == 0
+    empty = client().collect(["a.example"], sections=[])
+    assert [len(dataset) for dataset in empty.values()] == [0]
+    assert scripted.asked == []
+    assert empty.summary.empty
+    assert len(aa.collect([], base_url=scripted.url)) == 0
+
+
+def test_the_short_form_takes_the_settings_of_a_client(scripted: Any, client: Any) -> None:
+    collected = aa.collect(
+        HOSTS[:2], sections="urls", base_url=scripted.url, token="of-the-short-form", cache=False
+    )
+    assert collected.hosts == (*HOSTS[:2],)
+    assert scripted.asked[0].headers["authorization"] == "Bearer of-the-short-form"
+    with pytest.raises(errors.ConfigurationError):
+        aa.collect(HOSTS, base_url=scripted.url, token="two words", cache=False)
+
+
+# -- what comes back -------------------------------------------------------------------------
+
+
+def test_order_does_not_depend_on_what_comes_in_first(
+    client: Any, scripted: Any, reply: Any
+) -> None:
+    def slow_first(asked: Any) -> Any:
+        scripted.closing.wait(0.3 if host_of(asked) == HOSTS[0] else 0)
+        return reply(sample(asked.params["section"]))
+
+    scripted.script = slow_first
+    collected = client(workers=4).collect(HOSTS, sections=SOME)
+    assert collected.hosts == (*HOSTS,)
+    for host, dataset in zip(HOSTS, collected.values(), strict=True):
+        assert {tables.payload.host for tables in dataset.values()} == {host}
+
+
+def test_failures_are_told_answer_by_answer(client: Any, scripted: Any, reply: Any) -> None:
+    broken = {(HOSTS[1], "urls"): reply({}, 500), (HOSTS[2], "domains"): reply(b"<html>")}
+    scripted.script = lambda asked: (
+        broken.get((host_of(asked), asked.params["section"]))
+        or reply(
+            {} if host_of(asked) == HOSTS[3] else sample(asked.params["section"]),
+            404 if host_of(asked) == HOSTS[3] else 200,
+        )
+    )
+    collected = client().collect(HOSTS[:5], sections=SOME)
+    scope = aa.Scope()
+    assert {asked: type(error).__name__ for asked, error in collected.errors.items()} == {
+        (HOSTS[1], scope, "urls"): "ServerFailed",
+        (HOSTS[2], scope, "domains"): "DecodeError",
+        (HOSTS[3], scope, "urls"): "NotFound",
+        (HOSTS[3], scope, "domains"): "NotFound",
+    }
+    assert len(collected) == 5
+    assert len(collected[HOSTS[3]]) == 0
+    summary = collected.summary
+    assert summary["table"].isna().sum() == 4
+    assert set(summary["host"]) == set(HOSTS[:5])
+    text = repr(collected)
+    assert "5 hosts, 4 answers failed" in text
+    assert "urls: ServerFailed" in text
+
+
+def test_a_wrong_token_is_one_error_and_soon(client: Any, scripted: Any, reply: Any) -> None:
+    scripted.script = reply({}, 401)
+    with pytest.raises(errors.NotAuthorized):
+        client(workers=2).collect([f"h-{n}.example" for n in range(200)], sections=SOME)
+    assert len(scripted.asked) < 20
+
+
+def test_a_key_says_what_is_missing(client: Any) -> None:
+    two = client().collect(HOSTS[:2], [aa.Scope(days=7), aa.Scope()], "urls")
+    with pytest.raises(KeyError, match="2 scopes"):
+        two[HOSTS[0]]
+    with pytest.raises(KeyError, match="not here"):
+        two["other.example"]
+    assert two[HOSTS[0], aa.Scope(days=7)]["urls"].payload.scope == aa.Scope(days=7)
+    with pytest.raises(KeyError, match="not asked for"):
+        two.concat("ads")
+
+
+class Cells(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.seen.append(tag)
+
+
+def test_a_collection_displays_and_escapes(client: Any, scripted: Any, reply: Any) -> None:
+    scripted.script = reply({"error": {"message": "<script>alert(1)</script>"}}, 500)
+    shown = client().collect(HOSTS, sections="urls")._repr_html_()
+    parser = Cells()
+    parser.feed(shown)
+    assert set(parser.seen) <= {
+        "div",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "code",
+    }
+    assert "ServerFailed" in shown
+    many = client().collect([f"h-{n}.example" for n in range(25)], sections=[])
+    assert "5 more" in repr(many)
+    assert "the first 20 of 25" in many._repr_html_()
+    assert many._ipython_key_completions_() == list(many.hosts)
+
+
+# -- one table of all ------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_every_table_of_every_section_can_be_put_together(service: aa.Client) -> None:
+    scopes = [aa.Scope(days=7), aa.Scope(days=30, engine="chatgpt")]
+    collected = service.collect(["acme.example", "initech.example"], scopes)
+    assert collected.errors == {}
+    for section in sections.names():
+        for table in aa.sections.get(section).tables:
+            parts = [dataset[section][table.name] for dataset in collected.values()]
+            whole = collected.concat(section, table.name)
+            assert len(whole) == sum(map(len, parts))
+            assert list(whole.columns[:2]) == ["host", "days"]
+            assert whole.dtypes[parts[0].columns].equals(parts[0].dtypes), table.name
+    chats = collected.concat("chats")
+    assert set(chats["filter_engine"].dropna()) == {"chatgpt"}
+    assert len(chats.aa.sources) == 4
+
+
+def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, reply: Any) -> None:
+    scripted.script = lambda asked: reply(
+        sample(asked.params["section"]), 500 if host_of(asked) == HOSTS[1] else 200
+    )
+    collected = client().collect(HOSTS[:3], sections="domains")
+    one = collected[HOSTS[0]]["domains"].main.aa.availability
+    whole = collected.concat("domains").aa.availability
+    assert one.loc["citation_count", "status"] == "available"
+    assert whole.loc["citation_count", "status"] == "partial"
+    assert "1 of 3 answers failed" in whole.loc["citation_count", "reason"]
+    scripted.script = reply({}, 500)
+    with pytest.raises(KeyError, match="every answer failed"):
+        client().collect(HOSTS[:2], sections="domains").concat("domains")
+
+
+# -- as they come in -------------------------------------------------------------------------
+
+
+def test_few_answers_are_held_however_many_hosts_there_are(
+    client: Any, scripted: Any, reply: Any
+) -> None:
+    held: list[weakref.ref[Any]] = []
+    most, ahead, seen = 0, 0, 0
+    hosts = [f"h-{n}.example" for n in range(60)]
+    for host, _, dataset in client(workers=2).datasets(hosts, sections=SOME):
+        held.append(weakref.ref(dataset["urls"]))
+        seen += 1
+        ahead = max(ahead, len(scripted.asked) - 2 * seen)
+        del dataset
+        gc.collect()
+        most = max(most, sum(one() is not None for one in held))
+        assert host == hosts[seen - 1]
+    assert seen == 60
+    assert most <= 2
+    assert ahead <= 2 * 2 + 2
+
+
+def test_what_is_not_taken_is_not_asked_for(client: Any, scripted: Any) -> None:
+    datasets = client(workers=2).datasets(HOSTS * 10 + [f"h-{n}.example" for n in range(90)])
+    next(datasets)
+    datasets.close()
+    time.sleep(0.3)
+    asked = len(scripted.asked)
+    assert asked <= 17 + 6
+    time.sleep(0.3)
+    assert len(scripted.asked) == asked
+
+
+def test_an_interrupt_ends_collecting_at_once(client: Any, scripted: Any, reply: Any) -> None:
+    release, once = threading.Event(), threading.Lock()
+
+    def interrupt(asked: Any) -> Any:
+        if len(scripted.asked) == 2 and once.acquire(blocking=False):
+            release.wait(0.5)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        release.wait(30)
+        return reply(sample(asked.params["section"]))
+
+    scripted.script = interrupt
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        client(workers=2).collect(HOSTS, sections=SOME)
+    assert time.monotonic() - began < 10
+    for thread in threading.enumerate():
+        if thread.name.startswith("aatoolkit_"):
+            thread.join(10)
+            assert not thread.is_alive(), "nothing goes on"
+    release.set()
+    assert len(scripted.asked) == 2, "what waited was left out"
+
+
+def test_no_more_are_under_way_than_there_are_workers(
+    client: Any, scripted: Any, reply: Any
+) -> None:
+    lock, now, most = threading.Lock(), 0, 0
+
+    def count(asked: Any) -> Any:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        scripted.closing.wait(0.02)
+        with lock:
+            now -= 1
+        return reply(sample(asked.params["section"]))
+
+    scripted.script = count
+    client(workers=3).collect(HOSTS, sections=SOME)
+    assert most == 3
+
+
+def test_a_sick_service_is_not_asked_three_times_for_everything(
+    client: Any, scripted: Any, reply: Any
+) -> None:
+    scripted.script = reply({}, 503, {"Retry-After": "0"})
+    hosts = [f"h-{n}.example" for n in range(40)]
+    collected = client().collect(hosts, sections=SOME)
+    assert len(collected.errors) == 80
+    assert len(scripted.asked) < 80 + 30, "the quota of second attempts is one for all"
+
+
+def test_one_bar_for_all(client: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    client().collect(HOSTS, sections=SOME, progress=True)
+    shown = capsys.readouterr().err
+    assert "/12 [" in shown
+    client().collect(HOSTS, sections=SOME)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_collection_is_collected_again_from_the_cache(
+    client: Any, scripted: Any, tmp_path: Path
+) -> None:
+    first = client(cache=tmp_path).collect(HOSTS, sections=SOME)
+    scripted.stop()
+    again = client(cache=tmp_path, offline=True).collect(HOSTS, sections=SOME)
+    pd.testing.assert_frame_equal(first.concat("urls"), again.concat("urls"))

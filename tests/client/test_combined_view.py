@@ -1,0 +1,121 @@
+"""The combined view: split wherever its sections sit, kept whole where none can be told."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit import sections
+from aatoolkit.client import combined_view
+from aatoolkit.client.project import read_combined
+from aatoolkit.errors import SchemaDriftWarning
+
+NAMES = sections.names()
+SAMPLES = {
+    name: json.loads(
+        (Path(__file__).parents[2] / "data" / "samples" / f"{name}.json").read_text("utf-8")
+    )
+    for name in NAMES
+}
+
+
+def payload(document: Any) -> aa.Payload:
+    return aa.Payload(
+        json.dumps(document).encode(),
+        url="https://api.example/agent",
+        fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
+        host="acme.example",
+    )
+
+
+chosen = st.lists(st.sampled_from(NAMES), min_size=2, max_size=6, unique=True)
+wrappers = st.lists(
+    st.sampled_from(
+        [
+            lambda inner: {"data": inner},
+            lambda inner: {"ok": True, "result": inner, "meta": {"prompts": 3}},
+            lambda inner: [inner],
+            lambda inner: {"window": {"days": 30}, "a.b": {"": inner}},
+            lambda inner: {"rows": [{"domain": "x.example"}] * 40, "view": inner},
+        ]
+    ),
+    max_size=12,
+)
+
+
+@settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(chosen, wrappers, st.booleans())
+def test_sections_are_found_however_deep_they_sit(
+    names: list[str], around: list[Any], listed: bool
+) -> None:
+    found: Any = {name: SAMPLES[name] for name in names}
+    if listed:
+        found = [{**SAMPLES[name], "section": name} for name in names]
+    for wrap in around:
+        found = wrap(found)
+    parts = combined_view.split(payload(found))
+    assert [*parts] == names
+    for name, part in parts.items():
+        assert part.json == {**SAMPLES[name], "section": name}
+        assert (part.section, part.host, part.url) == (
+            name,
+            "acme.example",
+            "https://api.example/agent",
+        )
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(chosen, st.data())
+def test_a_section_of_another_name_is_left_in_the_answer(
+    names: list[str], data: st.DataObject
+) -> None:
+    renamed = data.draw(st.sampled_from(names))
+    answer = {f"my {name}" if name == renamed else name: SAMPLES[name] for name in names}
+    expected = [name for name in names if name != renamed]
+    assert [*combined_view.split(payload(answer))] == (expected if len(expected) > 1 else [])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"domains": {"domains": []}},
+        {"everything": [1, 2, {"name": "x"}]},
+        [{"section": "domains", "n": 1}, {"section": "domains", "n": 2}],
+        [{"section": ["domains"]}, {"section": None}, 5],
+        [],
+        5,
+        None,
+    ],
+)
+def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
+    assert combined_view.split(payload(answer)) == {}
+
+
+@settings(
+    max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(st.sampled_from(NAMES), st.sampled_from(["view", "odd key", "x.y"]))
+def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> None:
+    answer = {key: SAMPLES[name], "count": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaDriftWarning)
+        dataset = read_combined(payload(answer))
+    assert [*dataset] == ["combined"]
+    assert dataset["combined"].rebuild() == answer
+
+
+def test_the_place_that_names_most_is_taken_and_the_outermost_of_several() -> None:
+    inner = {"domains": {"n": 1}, "urls": {"n": 2}}
+    outer = {"domains": {"domains": [], "prompts": 1, "urls": 2, "ads": inner}, "urls": {}}
+    assert [*combined_view.split(payload({**inner, "more": inner}))] == ["domains", "urls"]
+    assert [*combined_view.split(payload(outer))] == ["domains", "prompts", "urls", "ads"]

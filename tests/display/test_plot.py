@@ -1,0 +1,458 @@
+"""Pictures: one for every table, nothing unmeasured drawn as a number, nothing hostile run."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from PIL import Image
+from serving import client_of
+
+import aatoolkit as aa
+from aatoolkit import Availability, Cause, Status
+from aatoolkit.display.plot.draw import KINDS
+from aatoolkit.display.plot.style import BAD, GOOD, GRID, INK, MISSING, MUTED, PAPER, SERIES, looks
+from aatoolkit.errors import AvailabilityError, ConfigurationError
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
+from aatoolkit.service import Store, synthesize
+
+HOSTS = ("acme.example", "initech.example", "newco.example")
+TABLES = [
+    (host, section, table.name)
+    for section in aa.sections.names()
+    for at, table in enumerate(aa.sections.get(section))
+    for host in (HOSTS if at == 0 else HOSTS[:1])
+]
+MAIN = {
+    "actions": "bars",
+    "ads": "counts",
+    "chats": "counts",
+    "conversions": "bars",
+    "crawl": "bars",
+    "crawlability": "figures",
+    "domains": "bars",
+    "fanouts": "bars",
+    "gaps": "bars",
+    "impact": "spans",
+    "insights": "figures",
+    "overview": "figures",
+    "perception": "shares",
+    "prompts": "bars",
+    "ranking": "bars",
+    "shopping": "bars",
+    "urls": "bars",
+}
+OTHERS = {
+    "overview_trend": "line",
+    "overview_engines": "bars",
+    "perception_sentiment_trend": "line",
+    "crawl_timeseries": "heatmap",
+    "ranking_matrix": "heatmap",
+    "gap_topics": "gap",
+    "conversion_totals": "funnel",
+    "shopping_trigger": "funnel",
+    "impact_metrics": "figures",
+}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[aa.Client]:
+    with client_of(Store.of(synthesize(seed=7, answers=3000))) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def whole(client: aa.Client) -> dict[str, aa.Dataset]:
+    return {host: client.project(host).read_all(progress=False) for host in HOSTS}
+
+
+@pytest.fixture
+def overview(whole: dict[str, aa.Dataset]) -> aa.Tables:
+    return whole["acme.example"]["overview"]
+
+
+def drawn(axes: object) -> bytes:
+    """The picture's bytes, drawn with every warning an error."""
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        axes.figure.savefig(buffer, format="png", dpi=50)
+    return buffer.getvalue()
+
+
+def words_of(axes: object) -> str:
+    return "\n".join(text.get_text() for text in axes.figure.findobj(mpl.text.Text))
+
+
+@pytest.mark.parametrize(("host", "section", "table"), TABLES)
+def test_every_table_has_a_picture(
+    whole: dict[str, aa.Dataset], host: str, section: str, table: str
+) -> None:
+    frame = whole[host][section][table]
+    before = frame.copy(deep=True)
+    axes = frame.aa.plot()
+    image = np.asarray(Image.open(io.BytesIO(drawn(axes))).convert("L"))
+    assert (image < 128).mean() > 0.002, "the picture is not blank"
+    assert axes.finding
+    assert host in words_of(axes)
+    pd.testing.assert_frame_equal(frame, before)
+    assert frame.attrs == before.attrs
+
+
+@pytest.mark.parametrize(("section", "kind"), MAIN.items())
+def test_the_picture_of_a_main_table_is_of_the_kind_that_suits_it(
+    whole: dict[str, aa.Dataset], section: str, kind: str
+) -> None:
+    assert whole["acme.example"][section].main.aa.plot().kind == kind
+
+
+@pytest.mark.parametrize(("table", "kind"), OTHERS.items())
+def test_the_picture_of_another_table(whole: dict[str, aa.Dataset], table: str, kind: str) -> None:
+    tables = next(each for each in whole["acme.example"].values() if table in each)
+    assert tables[table].aa.plot().kind == kind
+
+
+def test_nothing_inside_text_touches_the_edge(whole: dict[str, aa.Dataset]) -> None:
+    for section, tables in whole["acme.example"].items():
+        image = np.asarray(Image.open(io.BytesIO(drawn(tables.main.aa.plot()))).convert("L"))
+        edge = np.concatenate([image[:2].ravel(), image[-2:].ravel(), image[:, :2].ravel()])
+        assert (edge == 255).all(), section
+        assert (image[:, -2:] == 255).all(), section
+
+
+def test_a_line_breaks_where_nothing_was_measured(overview: aa.Tables) -> None:
+    trend = overview["overview_trend"]
+    axes = trend.aa.plot()
+    (line,) = [each for each in axes.lines if len(each.get_xdata()) == len(trend)]
+    shown = np.asarray(line.get_ydata(), float)
+    quiet = trend["mention_rate"].isna().to_numpy()
+    assert quiet.any()
+    assert np.isnan(shown[quiet]).all()
+    assert (shown[~quiet] == trend["mention_rate"].dropna().to_numpy(float)).all()
+    spans = [patch for patch in axes.patches if patch.get_hatch() == MISSING["hatch"]]
+    assert spans
+    assert "not measured" in words_of(axes)
+
+
+def test_days_without_a_row_are_hatched_too(overview: aa.Tables) -> None:
+    trend = overview["overview_trend"]
+    (usual,) = trend.head(8).aa.plot().lines
+    fewer = trend.head(8).drop(index=[3, 4]).aa.plot()
+    (line,) = fewer.lines
+    assert len(line.get_xdata()) == len(usual.get_xdata()) == 8
+    assert np.isnan(np.asarray(line.get_ydata(), float)[[3, 4]]).all()
+    assert [patch for patch in fewer.patches if patch.get_hatch() == MISSING["hatch"]]
+
+
+def test_the_band_is_the_interval_of_the_rate(overview: aa.Tables) -> None:
+    trend = overview["overview_trend"]
+    axes = trend.aa.plot()
+    (band,) = axes.collections
+    (low, high) = band.get_datalim(axes.transData).intervaly
+    expected = trend.aa.interval("mention_rate")
+    assert low == pytest.approx(float(expected["mention_rate_low"].min()))
+    assert high == pytest.approx(float(expected["mention_rate_high"].max()))
+    assert "95% interval" in words_of(axes)
+    counts = trend["answer_count"][trend["answer_count"] > 0]
+    assert f"{counts.min()}–{counts.max()} each, {counts.sum()} in all" in words_of(axes)
+
+
+def test_an_unmeasured_bar_is_hatched_and_never_zero(overview: aa.Tables) -> None:
+    engines = overview["overview_engines"]
+    axes = engines.aa.plot()
+    lacking = engines.loc[engines["mention_rate"].isna(), "engine"].tolist()
+    assert lacking
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert labels[-len(lacking) :] == lacking
+    words = [text.get_text() for text in axes.texts]
+    assert words[-len(lacking) :] == ["not measured"] * len(lacking)
+    measured = engines.dropna(subset="mention_rate").set_index("engine")
+    for label, word in zip(labels, words[: len(measured)], strict=False):
+        assert f"(n={measured.loc[label, 'answer_count']:,})" in word
+
+
+def test_a_measured_zero_is_a_zero() -> None:
+    frame = pd.DataFrame({"brand": ["a", "b", "c"], "n": pd.array([3, 0, None], "Int64")})
+    words = [text.get_text() for text in frame.aa.plot().texts]
+    assert words == ["3", "0", "no value given"]
+
+
+def test_the_own_brand_is_marked_in_words_and_weight(overview: aa.Tables) -> None:
+    axes = overview["overview_top_brands"].aa.plot()
+    bold = [text for text in axes.get_yticklabels() if text.get_fontweight() == "bold"]
+    assert [text.get_text() for text in bold] == ["Acme CRM (own)"]
+
+
+def test_rows_that_share_a_mark_are_aggregated_by_their_rules(
+    whole: dict[str, aa.Dataset],
+) -> None:
+    domains = whole["acme.example"]["domains"].main
+    axes = domains.aa.plot(x="domain_type", y="citation_count")
+    expected = domains.aa.aggregate("domain_type", "citation_count")["citation_count"]
+    shown = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())
+    assert [width for width in shown if width] == sorted(expected.dropna().astype(float))
+    prompts = whole["acme.example"]["prompts"].main
+    rates = prompts.aa.aggregate("topic", "mention_rate", allow_partial=True)
+    rates = rates.dropna(subset="mention_rate")
+    axes = prompts.aa.plot(x="topic", y="mention_rate")
+    widths = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())
+    assert [width for width in widths if width] == pytest.approx(
+        sorted(rates["mention_rate"].astype(float))
+    )
+    with pytest.raises(AvailabilityError, match=r"do not combine.*overlap"):
+        domains.aa.plot(x="domain_type", y="answer_count")
+
+
+def test_an_empty_frame_says_why(whole: dict[str, aa.Dataset]) -> None:
+    crawl = whole["initech.example"]["crawl"].main
+    assert not len(crawl)
+    axes = crawl.aa.plot()
+    assert "CNAME gateway is not connected." in words_of(axes).replace("\n", " ")
+    assert "not connected" in axes.finding
+    nothing = attach(
+        pd.DataFrame({"n": []}),
+        FrameMetadata({"n": ColumnMetadata(None, Availability(Status.AVAILABLE))}),
+    )
+    assert "there is nothing" in nothing.aa.plot().finding
+    assert "not known why" in pd.DataFrame({"n": []}).aa.plot().finding
+
+
+def test_a_wholly_unmeasured_frame_is_hatched_throughout() -> None:
+    lacking = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No analytics is connected.")
+    known = FrameMetadata({"n": ColumnMetadata(None, lacking)}, ("engine",), (Source("a.example"),))
+    frame = pd.DataFrame({"engine": ["x", "y"], "n": pd.array([None, None], "Int64")})
+    axes = attach(frame, known).aa.plot(y="n")
+    assert [text.get_text() for text in axes.texts] == ["not measured"] * 2
+    assert "No analytics is connected." in words_of(axes)
+    assert "none of them was measured" in axes.finding
+    days = pd.DataFrame({"day": pd.date_range("2026-01-01", periods=4), "n": [None] * 4})
+    drawn(days.astype({"n": "Float64"}).aa.plot())
+
+
+PLAIN = {
+    "words and numbers": (pd.DataFrame({"who": ["a", "b"], "n": [1, 2]}), "bars"),
+    "times and numbers": (
+        pd.DataFrame({"at": pd.date_range("2026-01-01", periods=5), "n": [1.0, 2, None, 4, 5]}),
+        "line",
+    ),
+    "an index with a name": (
+        pd.DataFrame({"n": [1, 2]}, index=pd.Index(["a", "b"], name="who")),
+        "bars",
+    ),
+    "one row": (pd.DataFrame({"n": [1], "m": [2.5]}), "figures"),
+    "flags": (pd.DataFrame({"ok": [True, False, True], "id": [1, 2, 3]}), "counts"),
+    "numbered columns": (pd.DataFrame({0: ["a", "b"], 1: [1, 2]}), "bars"),
+    "infinite": (pd.DataFrame({"who": ["a", "b"], "n": [np.inf, -1.0]}), "bars"),
+    "numpy zones": (
+        pd.DataFrame({"at": pd.date_range("2026-01-01", periods=3, tz="UTC"), "n": [1, 2, 3]}),
+        "line",
+    ),
+}
+
+
+@pytest.mark.parametrize(("frame", "kind"), PLAIN.values(), ids=PLAIN)
+def test_a_frame_without_metadata_still_plots_and_says_that_nothing_is_known(
+    frame: pd.DataFrame, kind: str
+) -> None:
+    axes = frame.aa.plot()
+    drawn(axes)
+    assert axes.kind == kind
+    assert "unknown, as the frame has no metadata" in words_of(axes)
+    assert "Source unknown" in words_of(axes)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [pd.DataFrame(), pd.DataFrame(index=[1, 2]), pd.DataFrame({"l": [["a"], ["b"]]})],
+    ids=["nothing", "no columns", "lists"],
+)
+def test_what_cannot_be_drawn_is_a_picture_that_says_so(frame: pd.DataFrame) -> None:
+    axes = frame.aa.plot()
+    drawn(axes)
+    assert axes.finding
+
+
+def test_the_pyarrow_backend_draws_the_same(client: aa.Client, overview: aa.Tables) -> None:
+    project = client.project("acme.example")
+    other = project.read("overview", dtype_backend="pyarrow")
+    for name in overview:
+        assert other[name].aa.plot().finding == overview[name].aa.plot().finding
+
+
+HOSTILE = {
+    "mathematics": "$\\frac{1}{0}$ costs $5",
+    "unbalanced": "$x_{",
+    "long": "x" * 5000,
+    "lines": "a\nb\r\nc\td",
+    "right to left": "\u202eevil\u202c שלום مرحبا",
+    "emoji": "🚀 rocket 🇩🇪",
+    "control": "\x00\x1b[31m\x07",
+    "markup": "<script>alert(1)</script>&amp;",
+    "percent": "100%{x} \\LaTeX #_^&~",
+    "underscore": "_nolegend_",
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
+    brands = [text, "Acme"]
+    known = FrameMetadata(
+        {"n": ColumnMetadata(None, Availability(Status.PARTIAL, None, text))},
+        ("brand",),
+        (Source(text, text, f"engine={text}", fetched_at=text),),
+    )
+    frame = pd.DataFrame({"brand": brands, text or "empty": [text, "b"], "n": [1, 2]})
+    drawn(attach(frame, known).aa.plot())
+    drawn(attach(frame, known).aa.plot("bars", by="brand"))
+    drawn(attach(frame, known).aa.plot("counts", x="brand", by=text or "empty"))
+    drawn(pd.DataFrame({text or "empty": [1], "m": [2]}).aa.plot())
+    grid = pd.DataFrame(list(itertools.product(brands, brands)), columns=["brand", "to"])
+    drawn(grid.assign(n=range(4)).aa.plot("heatmap", x="to", by="brand", y="n"))
+    days = pd.date_range("2026-01-01", periods=4)
+    line = pd.DataFrame({"day": [*days, *days], "brand": sorted(brands * 4), "n": range(8)})
+    drawn(line.aa.plot("line", x="day", y="n", by="brand"))
+
+
+def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
+    with mpl.rc_context({"text.parse_math": True, "axes.grid": True, "figure.autolayout": True}):
+        drawn(overview["overview_trend"].aa.plot())
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"kind": "bar"}, ConfigurationError, "'bars'"),
+        ({"kind": "zzz"}, ConfigurationError, "heatmap"),
+        ({"top": 0}, ConfigurationError, "from 1"),
+        ({"top": 2.5}, ConfigurationError, "from 1"),
+        ({"top": True}, ConfigurationError, "from 1"),
+        ({"ax": "axes"}, ConfigurationError, "no matplotlib Axes"),
+        ({"y": "mention_rat"}, AvailabilityError, "'mention_rate'"),
+        ({"x": "dates"}, AvailabilityError, "'date'"),
+        ({"by": "nowhere"}, AvailabilityError, "no such column"),
+        ({"y": "date"}, AvailabilityError, "no numbers"),
+        ({"kind": "funnel"}, AvailabilityError, "do not make a picture"),
+        ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not make a picture"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    overview: aa.Tables, options: dict, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        overview["overview_trend"].aa.plot(**options)
+
+
+def test_top_bounds_what_is_drawn_and_says_what_is_left(whole: dict[str, aa.Dataset]) -> None:
+    domains = whole["acme.example"]["domains"].main
+    axes = domains.aa.plot(top=4)
+    assert len(axes.get_yticklabels()) == 4
+    assert f"first 4 of {len(domains)}" in words_of(axes)
+    best = domains.nlargest(4, "citation_count")["source_domain"].tolist()
+    assert [text.get_text() for text in axes.get_yticklabels()] == best
+
+
+def test_it_draws_on_the_axes_given_and_touches_no_other_state(overview: aa.Tables) -> None:
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    before = dict(mpl.rcParams)
+    assert overview["overview_trend"].aa.plot(ax=left) is left
+    assert left.get_title(loc="left") == "Mention rate by date"
+    assert "acme.example" in left.get_xlabel()
+    assert not right.lines
+    drawn(left)
+    assert dict(mpl.rcParams) == before
+
+
+def test_pyplot_is_neither_needed_nor_loaded_and_importing_loads_no_matplotlib() -> None:
+    code = (
+        "import sys, aatoolkit, pandas as pd\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "ax = pd.DataFrame({'a': ['x'], 'n': [1]}).aa.plot()\n"
+        "data, known = ax._repr_mimebundle_()\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+        "assert known['image/png']['alt'] == ax.finding\n"
+        "print(data['image/png'][:8], data['text/plain'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("iVBORw0K <Picture: ")
+
+
+def test_without_matplotlib_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, overview: aa.Tables
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("aatoolkit.display.plot")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("aatoolkit.display.plot")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"aatoolkit\[plot\]"):
+        overview.main.aa.plot()
+
+
+def luminance(colour: str) -> float:
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return float(np.dot(parts, [0.2126, 0.7152, 0.0722]))
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_marks_and_words_stand_out_from_paper() -> None:
+    for mark in SERIES:
+        assert contrast(mark.colour, PAPER) >= 3, mark
+    assert contrast(INK, PAPER) >= 7
+    assert contrast(MUTED, PAPER) >= 4.5, "also the edge of every bar"
+    assert contrast(MISSING["edgecolor"], MISSING["facecolor"]) >= 2.9
+    assert contrast(GRID, PAPER) < 1.5, "lines stand back"
+
+
+DEUTERANOPIA = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
+PROTANOPIA = np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]])
+
+
+def test_no_two_series_differ_by_colour_alone() -> None:
+    for one, other in itertools.combinations(SERIES, 2):
+        assert one.hatch != other.hatch
+        assert one.marker != other.marker
+        assert one.dash != other.dash
+        for sight in (np.eye(3), DEUTERANOPIA, PROTANOPIA):
+            seen = [sight @ np.array(to_rgb(mark.colour)) for mark in (one, other)]
+            assert np.linalg.norm(seen[0] - seen[1]) > 0.15, (one, other)
+
+
+def test_tones_have_their_look_and_levels_never_share_one() -> None:
+    toned = looks(["negative", "neutral", "positive"])
+    assert (toned["positive"], toned["negative"]) == (GOOD, BAD)
+    for levels in (["a", "b", "c"], ["improved", "allowed", "failed", "error", "x"]):
+        found = looks(levels)
+        assert len({*found.values()}) == len(levels)
+
+
+def test_the_kinds_are_those_of_the_documentation() -> None:
+    doc = pd.DataFrame.aa.plot.__doc__
+    assert all(f"``{kind}``" in doc for kind in KINDS)
+
+
+def test_a_day_is_never_without_its_month(overview: aa.Tables) -> None:
+    axes = overview["overview_trend"].aa.plot()
+    assert drawn(axes)
+    labels = [text.get_text() for text in axes.get_xticklabels()]
+    assert len(labels) > 2
+    assert all(re.fullmatch(r"[0-9]{2} [A-Z][a-z]{2}", label) for label in labels), labels
+    assert axes.xaxis.get_offset_text().get_text() == "2026"

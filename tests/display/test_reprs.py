@@ -1,0 +1,185 @@
+"""What a notebook shows: short, safe whatever the answers hold, and complete on Tab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pickers import HOSTILE, options_of
+
+import aatoolkit as aa
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.errors import ScopeError
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+
+
+class Read(HTMLParser):
+    """The tags of a piece of HTML, and what it says."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str | None] = set()
+        self.said = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.said += data
+
+
+TAGS = {
+    *("div", "p", "b", "small", "code", "pre", "bdi", "ul", "li", "h4", "h5", "details", "summary"),
+    *("table", "caption", "thead", "tbody", "tr", "th", "td"),
+}
+
+NASTY = "".join(HOSTILE[:8]) + "n" * 3000
+
+
+def hostile_tables() -> aa.Tables:
+    """Tables of a section that an answer has named."""
+    document = {"items": [{"id": NASTY[:40], "n": 1, NASTY[:30]: None}], "note": NASTY}
+    section = aa.sections.propose(document, "novel").section
+    return aa.normalize(section, document)
+
+
+def everything() -> Iterator[tuple[str, Any]]:
+    """One of every kind of thing that a notebook shows."""
+    client = aa.Client("https://api.example", "a-token", cache=False)
+    body = (SAMPLES / "domains.json").read_bytes()
+    tables = aa.normalize("domains", body)
+    section = aa.sections.get("domains")
+    yield "Client", client
+    yield "Project", client.project("acme.example")
+    yield "Scope", aa.Scope(topic=NASTY.replace(",", ""))
+    yield "ScopeOptions", options_of(topics=[NASTY, *HOSTILE], host=NASTY)
+    yield "ScopePicker", aa.ScopePicker(options_of(topics=HOSTILE, host=NASTY))
+    yield "SectionPicker", aa.SectionPicker(Dataset({"domains": tables}))
+    yield "Payload", aa.Payload(body, host=NASTY, section=NASTY, fetched_at=datetime.now(UTC))
+    yield "Tables", tables
+    yield "Tables of another shape", hostile_tables()
+    yield (
+        "Dataset",
+        Dataset(
+            {"domains": tables, NASTY: hostile_tables()}, {"urls": ScopeError(NASTY, parameter="x")}
+        ),
+    )
+    yield "Section", section
+    yield "Table", section.tables[0]
+    yield "Column", section.tables[0].columns[0]
+    yield "a column of another's", aa.Column("x", "string", NASTY)
+    yield "a description", aa.sections.describe("domains")
+    yield "df.aa", tables.main.aa
+
+
+@pytest.mark.parametrize(
+    ("kind", "thing"), [pytest.param(*each, id=each[0]) for each in everything()]
+)
+def test_everything_shows_itself_in_a_notebook_short_and_safely(kind: str, thing: Any) -> None:
+    shown = thing._repr_html_()
+    read = Read(shown)
+    assert read.tags <= TAGS, read.tags - TAGS
+    assert read.attributes <= {"class", "style", "border"}, kind
+    assert "tex2jax_ignore" in shown
+    assert len(shown) < 40_000
+    # Nothing in it turns the direction of a line, or hides in it; the spaces are pandas' own.
+    assert {char for char in read.said if not char.isprintable()} <= {"\n", "\xa0"}
+
+
+# --- Tab ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
+    """An IPython of its own, with a dataset in it."""
+    config = pytest.importorskip("traitlets.config")
+    interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    settings = config.Config()
+    settings.HistoryManager.enabled = False
+    shell = interactiveshell.InteractiveShell(config=settings)
+    tables = aa.normalize("domains", (SAMPLES / "domains.json").read_bytes())
+    shell.push({"aa": aa, "tables": tables, "dataset": Dataset({"domains": tables})})
+    shell.push({"df": tables.main})
+    yield shell
+    aa.unload_ipython_extension(shell)
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ('tables["', {"source_domains", "source_domain_engines"}),
+        ('dataset["', {"domains"}),
+        ("df.aa.", {"availability", "codebook", "merge", "to_parquet"}),
+        ("aa.", {"ScopePicker", "SectionPicker", "demo", "project"}),
+        ("aa.sections.", {"get", "names", "register"}),
+        ("aa.errors.", {"ScopeError", "FetchError"}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tab_completes(shell: Any, typed: str, found: set[str]) -> None:
+    assert found <= completions(shell, typed)
+
+
+@pytest.mark.parametrize("typed", ["aa.", "aa.sections.", "aa.errors.", "df.aa."])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tab_offers_nothing_that_is_not_ours(shell: Any, typed: str) -> None:
+    strays = {"Any", "annotations", "importlib", "inspect", "difflib", "TYPE_CHECKING", "cache"}
+    assert not strays & completions(shell, typed)
+
+
+def completions(shell: Any, typed: str) -> set[str]:
+    from IPython.core.completer import provisionalcompleter
+
+    with provisionalcompleter():
+        return {each.text for each in shell.Completer.completions(typed, len(typed))}
+
+
+# --- %load_ext aatoolkit --------------------------------------------------------------------
+
+
+def shown(shell: Any, thing: Any) -> dict[str, str]:
+    data: dict[str, str] = shell.display_formatter.format(thing)[0]
+    return data
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_extension_says_what_was_not_measured(shell: Any) -> None:
+    body = (SAMPLES / "conversions.json").read_bytes()
+    frame, plain = aa.normalize("conversions", body).main, pd.DataFrame({"n": [1]})
+    before = shown(shell, frame)
+    typed = 'dataset["domains"]["'
+    assert "source_domains" not in completions(shell, typed)
+    shell.extension_manager.load_extension("aatoolkit")
+    after = shown(shell, frame)
+    partly = (frame.aa.availability["status"] == "partial").sum()
+    assert partly > 6
+    for kind in ("text/html", "text/plain"):
+        assert after[kind].startswith(before[kind].rstrip("\n"))
+        assert f"{partly} partial (" in after[kind]
+        assert f"… {partly - 6} more)" in after[kind]
+        assert "availability" not in before[kind]
+    assert "source_domains" in completions(shell, typed)
+    assert "every column was measured" in shown(shell, shell.user_ns["df"])["text/html"]
+    # Of a frame of one's own nothing is known, and nothing is said.
+    assert "availability" not in shown(shell, plain)["text/html"]
+    shell.extension_manager.unload_extension("aatoolkit")
+    assert shown(shell, frame) == before
+    assert "source_domains" not in completions(shell, typed)
+
+
+def test_a_frame_with_damaged_metadata_is_still_shown(shell: Any) -> None:
+    frame = shell.user_ns["df"].copy()
+    frame.attrs["aatoolkit"] = "{"
+    aa.load_ipython_extension(shell)
+    assert "cannot be read" in shown(shell, frame)["text/html"]
+    assert "<table" in shown(shell, frame)["text/html"]

@@ -1,0 +1,359 @@
+"""Pickers without a browser: what is chosen, offered, refused, and shown without a kernel."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pickers import HOSTILE, NFC, NFD, options_of
+
+import aatoolkit as aa
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.errors import ScopeError, ScopeWarning
+
+
+def group(picker: Any, name: str) -> dict[str, Any]:
+    """What the browser is sent of one group."""
+    return next(each for each in picker._groups["groups"] if each["name"] == name)
+
+
+def notes(picker: Any, name: str) -> dict[str, str]:
+    sent = group(picker, name)
+    labels = sent["labels"] or sent["values"]
+    return dict(zip(labels, sent["notes"], strict=True))
+
+
+def choose(picker: Any, **chosen: list[int]) -> None:
+    """Choose options by their places, as the browser does."""
+    groups = picker._groups["groups"]
+    bits = []
+    for each, now in zip(groups, picker._choice["bits"], strict=True):
+        flags = np.zeros(len(each["values"]), dtype=np.uint8)
+        flags[chosen.get(each["name"], [])] = 1
+        packed = np.packbits(flags, bitorder="little").tobytes()
+        bits.append(memoryview(packed if each["name"] in chosen else bytes(now)))
+    picker.set_state({"_choice": {"of": picker._groups["of"], "bits": bits}})
+
+
+# --- scopes ---------------------------------------------------------------------------------
+
+
+def test_it_begins_with_everything_of_30_days() -> None:
+    assert aa.ScopePicker(options_of()).scope == aa.Scope()
+    assert aa.ScopePicker(options_of(days=(7, 90))).scope == aa.Scope(7)
+    assert aa.ScopePicker(options_of(), aa.Scope(7, topic="CRM")).scope == aa.Scope(7, topic="CRM")
+
+
+def test_a_choice_in_the_browser_is_a_scope_and_is_told() -> None:
+    picker = aa.ScopePicker(options_of())
+    told: list[aa.Scope] = []
+    picker.observe(lambda change: told.append(change["new"]), "scope")
+    choose(picker, engine=[1, 0], days=[2])
+    choose(picker, topic=[0])
+    choose(picker, engine=[])
+    assert told == [
+        aa.Scope(90, engine=("chatgpt", "gemini")),
+        aa.Scope(90, engine=("chatgpt", "gemini"), topic="CRM"),
+        aa.Scope(90, topic="CRM"),
+    ]
+    assert picker.scope == told[-1]
+
+
+def test_a_scope_that_is_set_is_shown() -> None:
+    picker = aa.ScopePicker(options_of())
+    told: list[aa.Scope] = []
+    picker.observe(lambda change: told.append(change["new"]), "scope")
+    picker.scope = aa.Scope(7, engine="gemini", brand=("Zenith", "Acme"))
+    assert picker._choice["bits"] == [b"\x01", b"\x02", b"\x00", b"\x00", b"\x03"]
+    assert told == [picker.scope]
+
+
+@pytest.mark.parametrize(
+    ("scope", "parameter", "near"),
+    [
+        (aa.Scope(engine=("chatgbt", "gemini")), "engine", ("chatgpt",)),
+        (aa.Scope(brand="acme"), "brand", ("Acme",)),
+        (aa.Scope(topic="(none)"), "topic", ()),
+        (aa.Scope(7), "days", ("30", "90")),
+        ("CRM", "scope", None),
+        (None, "scope", None),
+    ],
+)
+def test_an_unknown_value_is_refused_with_near_matches_and_changes_nothing(
+    scope: Any, parameter: str, near: tuple[str, ...] | None
+) -> None:
+    picker = aa.ScopePicker(options_of(days=(30, 90)), aa.Scope(90, engine="gemini"))
+    before = dict(picker._choice)
+    with pytest.raises(ScopeError) as refused:
+        picker.scope = scope
+    assert (refused.value.parameter, refused.value.suggestions) == (parameter, near)
+    assert picker.scope == aa.Scope(90, engine="gemini")
+    assert picker._choice == before
+
+
+def test_a_picker_is_made_of_scope_options_or_a_project_alone() -> None:
+    for wrong in (None, {}, "acme.example", pd.DataFrame()):
+        with pytest.raises(ScopeError, match="does not say what may be asked") as refused:
+            aa.ScopePicker(wrong)  # type: ignore[arg-type]
+        assert refused.value.parameter == "options"
+    with pytest.raises(TypeError):
+        aa.ScopePicker(options_of(), scopes=aa.Scope())  # type: ignore[call-arg]
+
+
+def test_a_project_is_asked_once_and_never_by_a_choice(scripted: Any, reply: Any) -> None:
+    scripted.script = reply(
+        {
+            "engines": [{"id": "chatgpt", "label": "ChatGPT", "configured": True}],
+            "topics": [{"topic": "CRM", "count": 2}],
+            "categories": [],
+            "brands": [],
+            "ownTerms": [],
+            "days": [7, 30],
+        }
+    )
+    with aa.Client(scripted.url, "token", cache=False) as client, warnings.catch_warnings():
+        warnings.simplefilter("ignore", aa.errors.SchemaDriftWarning)
+        picker = aa.ScopePicker(client.project("acme.example"))
+        choose(picker, topic=[0])
+        picker.scope = aa.Scope(7)
+        picker._repr_mimebundle_()
+        repr(picker)
+    assert [asked.path.partition("?")[0].rpartition("/")[2] for asked in scripted.asked] == [
+        "scope-options"
+    ]
+
+
+def test_what_is_offered_says_what_is_known_of_it() -> None:
+    picker = aa.ScopePicker(options_of(topics=("CRM", "Sales"), brands=("Acme", "Zenith", "Other")))
+    assert notes(picker, "engine") == {
+        "Chatgpt": "last run 2026-11-20",
+        "Gemini": "not configured · no run recorded",
+    }
+    assert group(picker, "engine")["values"] == ["chatgpt", "gemini"]
+    assert notes(picker, "topic") == {
+        "CRM": "0 prompts",
+        "Sales": "1 prompt",
+        "no topic": "3 prompts · no filter",
+    }
+    # A count that is missing is not zero, and a brand of which it is not known is not "not own".
+    assert notes(picker, "category") == {
+        "discovery": "1 prompt",
+        "how, and why": "has a comma, no filter",
+        "pricing": "",
+    }
+    assert notes(picker, "brand") == {
+        "Acme": "own · tracked",
+        "Zenith": "tracked",
+        "Other": "not tracked",
+    }
+    marks = {name: list(group(picker, name)["marks"]) for name in ("engine", "topic", "brand")}
+    assert marks == {"engine": [0, 2], "topic": [0, 0, 4], "brand": [1, 0, 0]}
+
+
+def test_what_cannot_be_asked_for_cannot_be_chosen() -> None:
+    picker = aa.ScopePicker(options_of())
+    choose(picker, topic=[0, 2], category=[1])
+    assert picker.scope == aa.Scope(topic="CRM")
+    # The browser is told what is really chosen.
+    assert picker._choice["bits"][2:4] == [b"\x01", b"\x00"]
+
+
+def test_options_that_repeat_are_one_and_windows_of_no_scope_are_closed() -> None:
+    picker = aa.ScopePicker(options_of(topics=("CRM", "Sales", "CRM"), days=(30, 14, 30)))
+    assert group(picker, "topic")["values"] == ["CRM", "Sales", "(none)"]
+    assert group(picker, "topic")["notes"][0] == "0 prompts"
+    assert group(picker, "days")["values"] == [30, 14]
+    assert list(group(picker, "days")["marks"]) == [0, 4]
+
+
+# --- options that change --------------------------------------------------------------------
+
+
+def test_what_is_chosen_stays_chosen_when_the_options_change() -> None:
+    picker = aa.ScopePicker(options_of(), aa.Scope(7, engine="gemini", topic=("CRM", "Sales")))
+    scope = picker.scope
+    with pytest.warns(ScopeWarning, match=r"no longer offered.*days.*topic \('CRM',\)") as told:
+        picker.options = options_of(topics=("Sales", "Support"), days=(30,))
+    assert told[0].filename == __file__
+    assert picker.scope == scope
+    assert picker.vanished == {"days": (7,), "topic": ("CRM",)}
+    assert group(picker, "topic")["values"] == ["CRM", "Sales", "Support", "(none)"]
+    assert notes(picker, "topic")["CRM"] == "no longer offered"
+    assert "CRM" in picker._repr_html_()
+    # It can be kept, let go, and taken again until the options change once more.
+    picker.scope = picker.scope.with_(engine=())
+    picker.scope = aa.Scope(30)
+    assert picker.vanished == {}
+    choose(picker, topic=[0])
+    assert picker.scope == aa.Scope(topic="CRM")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        picker.options = options_of(topics=("Support",))  # it was told already
+        picker.scope = aa.Scope()
+        picker.options = options_of()
+    assert group(picker, "topic")["values"] == ["CRM", "Sales", "(none)"]
+
+
+def test_a_choice_made_among_other_options_is_not_taken() -> None:
+    picker = aa.ScopePicker(options_of(topics=("CRM", "Sales")))
+    of = picker._groups["of"]
+    picker.options = options_of(topics=("Sales", "CRM"))
+    late = {"of": of, "bits": [b"\x02", b"\x00", b"\x01", b"\x00", b"\x00"]}
+    picker.set_state({"_choice": late})
+    assert picker.scope == aa.Scope()
+    assert picker._choice["of"] == picker._groups["of"]
+    with pytest.raises(ScopeError):
+        picker.options = None  # type: ignore[assignment]
+    assert picker.options.values("topic") == ("Sales", "CRM")
+
+
+# --- names meant to do harm -----------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    """The tags of a piece of HTML."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_name_comes_back_exactly_and_shows_safely(name: str) -> None:
+    picker = aa.ScopePicker(options_of(topics=HOSTILE, host="<b>host\u202e</b>"))
+    choose(picker, topic=[HOSTILE.index(name)])
+    assert picker.scope.topic == (name,)
+    shown = picker._repr_html_()
+    assert {*Tags(shown).tags} <= {
+        *("div", "table", "caption", "tbody", "tr", "th", "td", "bdi", "pre", "code")
+    }
+    assert len(shown) < 4000
+    assert all(char.isprintable() or char == "\n" for char in shown)
+    assert repr(picker).isprintable()
+    assert len(repr(picker)) < 1000
+    if len(name) < 300:
+        line = re.search(r"aa\.Scope\(.*\)(?=>$)", repr(picker))
+        assert line is not None
+        assert eval(line[0], {"aa": aa}) == picker.scope
+
+
+def test_names_that_look_the_same_are_told_apart() -> None:
+    picker = aa.ScopePicker(options_of(topics=(NFC, NFD, "Résumé")))
+    labels = group(picker, "topic")["labels"]
+    assert labels == ["caf\\xe9", "cafe\\u0301", "Résumé", "no topic"]
+    choose(picker, topic=[1])
+    assert picker.scope.topic == (NFD,)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.text(min_size=1).filter(lambda t: "," not in t and t.strip()), unique=True))
+def test_any_choice_comes_back(names: list[str]) -> None:
+    named = [name for name in names if name != "(none)"]
+    picker = aa.ScopePicker(options_of(topics=named))
+    chosen = list(range(0, len(named), 2))
+    choose(picker, topic=chosen)
+    assert picker.scope == aa.Scope(topic=[named[at] for at in chosen])
+    again = aa.ScopePicker(options_of(topics=named), picker.scope)
+    assert again._choice["bits"] == [bytes(each) for each in picker._choice["bits"]]
+
+
+def test_50_000_options_go_out_once_and_a_choice_is_small() -> None:
+    picker = aa.ScopePicker(options_of(topics=[f"topic {at}" for at in range(50_000)]))
+    of = picker._groups["of"]
+    choose(picker, topic=list(range(50_000)))
+    assert len(picker.scope.topic) == 50_000
+    assert sum(len(bits) for bits in picker._choice["bits"]) < 6300
+    assert picker._groups["of"] == of
+    assert "49,950 more" in repr(picker)
+    assert len(picker._repr_html_()) < 8000
+
+
+# --- without a kernel -----------------------------------------------------------------------
+
+
+def test_without_a_kernel_the_choice_is_shown() -> None:
+    picker = aa.ScopePicker(options_of(), aa.Scope(7, engine="gemini"))
+    data, _ = picker._repr_mimebundle_()  # type: ignore[misc]
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == picker.model_id
+    assert data["text/plain"] == (
+        "<ScopePicker of acme.example: aa.Scope(days=7, engine=('gemini',))>"
+    )
+    said = re.sub("<[^>]+>", " ", data["text/html"])
+    assert re.sub(r"\s+", " ", said).strip() == (
+        "acme.example Window 7 Engines gemini Topics all 2 Categories all 2 Brands all 2 "
+        "aa.Scope(days=7, engine=(&#x27;gemini&#x27;,))"
+    )
+
+
+# --- sections -------------------------------------------------------------------------------
+
+
+def test_all_sections_are_chosen_to_begin_with_and_each_says_what_it_holds() -> None:
+    picker = aa.SectionPicker()
+    assert picker.sections == aa.sections.names()
+    sent = group(picker, "sections")
+    assert tuple(sent["values"]) == aa.sections.names()
+    assert sent["details"] == [aa.sections.get(name).doc for name in sent["values"]]
+    assert not any(sent["notes"])
+    assert repr(aa.SectionPicker(chosen="urls")) == "<SectionPicker: ('urls',)>"
+
+
+def test_sections_are_chosen_watched_and_set() -> None:
+    picker = aa.SectionPicker(chosen=())
+    told: list[tuple[str, ...]] = []
+    picker.observe(lambda change: told.append(change["new"]), "sections")
+    choose(picker, sections=[1, 0])
+    picker.sections = ["urls", "gaps"]
+    picker.sections = "domains"
+    assert told == [("actions", "ads"), ("gaps", "urls"), ("domains",)]
+
+
+@pytest.mark.parametrize(
+    ("given", "near"), [(["domain"], ("domains",)), ("URLS", ("urls",)), ([3], ()), (None, ())]
+)
+def test_an_unknown_section_is_refused_with_near_matches(given: Any, near: Any) -> None:
+    picker = aa.SectionPicker(chosen="gaps")
+    with pytest.raises(ScopeError, match="no section is called") as refused:
+        picker.sections = given
+    assert refused.value.parameter == "section"
+    assert refused.value.suggestions[: len(near)] == near
+    assert picker.sections == ("gaps",)
+
+
+def test_sections_are_marked_with_what_a_host_has() -> None:
+    with aa.demo("initech.example") as project:
+        read = project.read_all(sections=["crawl", "domains"])
+    failed = ScopeError("broken", parameter="x")
+    picker = aa.SectionPicker(Dataset(dict(read), {"urls": failed}), chosen=["gaps"])
+    assert picker.sections == ("gaps",)
+    sent = group(picker, "sections")
+    said = dict(zip(sent["values"], sent["notes"], strict=True))
+    marks = dict(zip(sent["values"], sent["marks"], strict=True))
+    assert said["crawl"].startswith("○ unavailable")
+    assert re.fullmatch(r"[●◐] \w+ · \d+ rows", said["domains"])
+    assert (said["urls"], said["gaps"]) == ("failed: ScopeError", "not read")
+    assert [marks[name] for name in ("crawl", "domains", "urls", "gaps")] == [2, 0, 2, 0]
+    picker.dataset = None
+    assert not any(group(picker, "sections")["notes"])
+    with pytest.raises(ScopeError, match=r"read_all\(\)"):
+        picker.dataset = {}  # type: ignore[assignment]
+
+
+def test_a_section_that_is_taken_back_stays_chosen() -> None:
+    aa.sections.register(aa.sections.propose({"items": [{"id": "a"}]}, "novel").section)
+    picker = aa.SectionPicker(chosen="novel")
+    aa.sections.unregister("novel")
+    picker.dataset = None
+    assert picker.sections == ("novel",)
+    assert notes(picker, "sections")["novel"] == "no longer offered"

@@ -1,0 +1,158 @@
+"""``df.aa``: what is known of a frame, on any frame, changing none."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import Availability, Cause, Status
+from aatoolkit.errors import MetadataError
+from aatoolkit.metadata.attrs import ATTRIBUTE, ColumnMetadata, FrameMetadata, Source, attach
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    payload = aa.Payload(
+        (SAMPLES / "domains.json").read_bytes(),
+        fetched_at=datetime(2026, 11, 20, 7, tzinfo=UTC),
+        url="https://api.example/domains",
+        host="acme.example",
+        section="domains",
+        scope=aa.Scope(7, engine="chatgpt"),
+    )
+    return aa.normalize("domains", payload).main
+
+
+def test_availability_is_one_row_a_column(frame: pd.DataFrame) -> None:
+    known = frame.aa.availability
+    assert [*known.index] == [*frame.columns]
+    assert known.index.name == "column"
+    assert [*known.columns] == ["status", "cause", "reason"]
+    assert {*known["status"]} == {"available"}
+    assert [*known["status"].cat.categories] == [str(status) for status in Status]
+    assert known["cause"].isna().all()
+
+
+def test_availability_says_why() -> None:
+    lacking = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
+    frame = attach(
+        pd.DataFrame({"a": [None], "b": [1]}), FrameMetadata({"a": ColumnMetadata("t.a", lacking)})
+    )
+    known = frame.aa.availability
+    assert known.loc["a"].tolist() == ["unavailable", "not_connected", "Create the CNAME."]
+    assert known.loc["b"].tolist() == ["unknown", pd.NA, pd.NA]
+
+
+def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
+    book = frame.assign(mine=1.5).aa.codebook
+    assert [*book.columns] == ["dtype", "unit", "aggregation", "doc", "of", "availability"]
+    assert [*book.index] == [*frame.columns, "mine"]
+    count = book.loc["citation_count"]
+    assert count[["dtype", "unit", "aggregation", "of", "availability"]].tolist() == [
+        "Int64",
+        "count",
+        "sum",
+        "source_domains.citation_count",
+        "available",
+    ]
+    assert book.loc["source_domain", "aggregation"] == "key"
+    assert book["doc"].drop(index="mine").str.endswith(".").fillna(False).all()
+    assert book.loc["mine"].tolist() == ["float64", *[pd.NA] * 4, "unknown"]
+
+
+def test_a_column_of_a_declaration_of_ones_own_has_no_meaning_here() -> None:
+    known = FrameMetadata({"a": ColumnMetadata("no_such_table.a"), "b": ColumnMetadata("nonsense")})
+    frame = attach(pd.DataFrame({"a": [1], "b": [2]}), known)
+    assert frame.aa.codebook[["unit", "doc"]].isna().to_numpy().all()
+    assert frame.aa.codebook["of"].tolist() == ["no_such_table.a", "nonsense"]
+
+
+def test_sources_are_the_answers_it_was_read_from(frame: pd.DataFrame) -> None:
+    (source,) = frame.aa.sources.to_dict("records")
+    body = (SAMPLES / "domains.json").read_bytes()
+    expected = aa.Payload(body, fetched_at=datetime.now(UTC))
+    assert source == {
+        "host": "acme.example",
+        "section": "domains",
+        "scope": "days=7&engine=chatgpt",
+        "url": "https://api.example/domains",
+        "fetched_at": pd.Timestamp("2026-11-20T07:00:00Z"),
+        "sha256": expected.sha256,
+        "stale": False,
+        "window_start": "2026-10-22",
+        "window_end": "2026-11-20",
+    }
+
+
+def test_sources_have_one_schema(frame: pd.DataFrame) -> None:
+    odd = attach(pd.DataFrame(), FrameMetadata(sources=(Source(fetched_at="garbage"), Source())))
+    for other in (pd.DataFrame(), odd):
+        assert (other.aa.sources.dtypes == frame.aa.sources.dtypes).all()
+    assert odd.aa.sources["fetched_at"].isna().all()
+    assert len(odd.aa.sources) == 2
+
+
+ANY = {
+    "empty": pd.DataFrame(),
+    "no rows": pd.DataFrame({"a": []}),
+    "no columns": pd.DataFrame(index=[1, 2]),
+    "numbered": pd.DataFrame(np.eye(2)),
+    "named alike": pd.DataFrame([[1, 2, 3]], columns=["a", "a", "b"]),
+    "1 and '1'": pd.DataFrame([[1, 2]], columns=[1, "1"]),
+    "levels": pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])),
+    "hostile": pd.DataFrame({HOSTILE: [1]}),
+}
+
+
+@pytest.mark.parametrize("frame", ANY.values(), ids=ANY)
+def test_any_frame_has_it_and_none_is_changed(frame: pd.DataFrame) -> None:
+    before = frame.copy(deep=True)
+    known = frame.aa
+    for table in (known.availability, known.codebook):
+        assert {*table.index} == {str(name) for name in frame.columns}
+    assert {*known.availability["status"]} <= {"unknown"}
+    assert len(known.sources) == 0
+    assert repr(known).isprintable()
+    assert "<img" not in known._repr_html_()
+    pd.testing.assert_frame_equal(frame, before)
+    assert frame.attrs == {}
+
+
+def test_in_a_line(frame: pd.DataFrame) -> None:
+    frame["mine"] = 0
+    columns = len(frame.columns)
+    assert repr(frame.aa) == f"<df.aa of {columns} columns: {columns - 1} available, 1 unknown>"
+    assert repr(pd.DataFrame().aa) == "<df.aa of 0 columns: none>"
+
+
+def test_in_a_notebook_its_words_are_escaped() -> None:
+    known = FrameMetadata({"a": ColumnMetadata(None, Availability(Status.PARTIAL, None, HOSTILE))})
+    shown = attach(pd.DataFrame({"a": [1]}), known).aa._repr_html_()
+    assert "<img" not in shown
+    assert "&lt;img" in shown
+    assert "tex2jax_ignore" in shown
+
+
+def test_damaged_metadata_is_an_error_not_unknown(frame: pd.DataFrame) -> None:
+    for text in ("{", {"a": 1}, json.dumps({"version": "9.0"})):
+        frame.attrs[ATTRIBUTE] = text
+        for question in ("availability", "codebook", "sources"):
+            with pytest.raises(MetadataError):
+                getattr(frame.aa, question)
+
+
+def test_it_writes_parquet_that_reads_back(frame: pd.DataFrame, tmp_path: Path) -> None:
+    path = frame.aa.to_parquet(tmp_path / "new" / "domains.parquet")
+    assert path == tmp_path / "new" / "domains.parquet"
+    again = aa.read_parquet(path)
+    pd.testing.assert_frame_equal(again.aa.codebook, frame.aa.codebook)
+    pd.testing.assert_frame_equal(again.aa.sources, frame.aa.sources)

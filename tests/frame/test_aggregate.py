@@ -1,0 +1,518 @@
+"""``df.aa.aggregate``: each column by its rule, and what was not measured stays missing."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import Availability, Cause, Status
+from aatoolkit.errors import AAToolkitWarning, AvailabilityError
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
+from aatoolkit.sections import MAX, Aggregation, ratio, weighted
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
+MEASURED = Availability(Status.AVAILABLE)
+
+
+def described(frame: pd.DataFrame, *key: str, **of: str | tuple[str, Availability]) -> pd.DataFrame:
+    """A frame whose columns are the declared ones named, measured unless said otherwise."""
+    columns = {
+        name: ColumnMetadata(*(what if isinstance(what, tuple) else (what, MEASURED)))
+        for name, what in of.items()
+    }
+    return attach(frame, FrameMetadata(columns, key))
+
+
+def rows(*cells: tuple[float | None, str | None]) -> pd.DataFrame:
+    """A frame ``x`` whose rows say what is known of them; synthetic."""
+    return pd.DataFrame(
+        {
+            "x": pd.array([value for value, _ in cells], dtype="Int64"),
+            "availability": pd.array([status for _, status in cells], dtype="string"),
+        }
+    )
+
+
+def total(frame: pd.DataFrame, allow_partial: bool = False, **more: object) -> tuple[object, str]:
+    """The sum of ``x`` and what is known of it."""
+    result = frame.aa.aggregate(rules={"x": "sum"}, allow_partial=allow_partial, **more)
+    return result["x"].iloc[0], result.aa.availability.loc["x", "status"]
+
+
+WORKED = {
+    "1 and 2": (rows((1, None), (2, None)), False, 3, "available"),
+    "1 and what was not collected": (
+        rows((1, None), (None, "unavailable")),
+        False,
+        pd.NA,
+        "partial",
+    ),
+    "the same in part": (rows((1, None), (None, "unavailable")), True, 1, "partial"),
+    "1 and 5 in part": (rows((1, None), (5, "partial")), False, pd.NA, "partial"),
+    "the same, in part": (rows((1, None), (5, "partial")), True, 6, "partial"),
+    "nothing collected": (rows((None, "unavailable")), False, pd.NA, "unavailable"),
+    "nothing collected, in part": (rows((None, "unavailable")), True, pd.NA, "unavailable"),
+    "1 and what cannot be": (rows((1, None), (None, "not_applicable")), False, 1, "available"),
+    "only what cannot be": (rows((None, "not_applicable")), True, pd.NA, "not_applicable"),
+    "a measured zero": (rows((0, None)), False, 0, "available"),
+    "1 and what is unknown": (rows((1, None), (None, "unknown")), False, pd.NA, "unknown"),
+    "1 and a null": (rows((1, None), (None, None)), False, pd.NA, "unknown"),
+    "zeros put where nothing can be": (
+        rows((1, None), (0, "not_applicable")),
+        True,
+        1,
+        "available",
+    ),
+    "a zero put where nothing was reported": (
+        rows((1, None), (0, "unknown")),
+        False,
+        pd.NA,
+        "unknown",
+    ),
+}
+
+
+@pytest.mark.parametrize(("frame", "allow_partial", "value", "status"), WORKED.values(), ids=WORKED)
+def test_worked_sums(frame: pd.DataFrame, allow_partial: bool, value: object, status: str) -> None:
+    known = described(frame, x=("nowhere.x", MEASURED))
+    found, said = total(known, allow_partial)
+    assert (found is pd.NA) if value is pd.NA else found == value
+    assert said == status
+
+
+def test_a_column_that_could_not_be_measured_is_missing_with_its_cause() -> None:
+    frame = pd.DataFrame({"g": ["a", "b"], "x": pd.array([None, None], "Int64")})
+    frame = described(frame, x=("nowhere.x", NOT_CONNECTED))
+    result = frame.aa.aggregate("g", rules={"x": "sum"}, allow_partial=True)
+    assert result["x"].isna().all()
+    assert result["x"].dtype == "Int64"
+    assert result.aa.availability.loc["x"].tolist() == [
+        "unavailable",
+        "not_connected",
+        "Create the CNAME.",
+    ]
+    assert result["x_coverage"].tolist() == [0.0, 0.0]
+
+
+def test_coverage_is_the_fraction_wholly_measured() -> None:
+    frame = rows((1, None), (None, "unavailable"), (3, "partial"), (None, "not_applicable"))
+    result = frame.aa.aggregate(allow_partial=True, rules={"x": "sum"})
+    assert result.loc[0, ["x", "x_coverage"]].tolist() == [4, pytest.approx(1 / 3)]
+
+
+def test_where_groups_differ_each_says_what_is_known_of_it() -> None:
+    frame = rows((1, None), (None, "unavailable"), (None, "not_applicable"))
+    frame["availability_cause"] = pd.array([None, "not_run", "not_supported"], "string")
+    frame["availability_reason"] = pd.array([None, "No run yet.", None], "string")
+    frame["g"] = ["a", "b", "c"]
+    result = described(frame, x=("nowhere.x", MEASURED)).aa.aggregate("g", rules={"x": "sum"})
+    assert [*result.columns] == [
+        "g",
+        "x",
+        "x_availability",
+        "x_availability_cause",
+        "x_availability_reason",
+    ]
+    assert result["x_availability"].tolist() == ["available", "unavailable", "not_applicable"]
+    assert result["x_availability_cause"].tolist() == [pd.NA, "not_run", "not_supported"]
+    assert result["x_availability_reason"].tolist() == [pd.NA, "No run yet.", pd.NA]
+    again = result.aa.aggregate(rules={"x": "sum"})
+    assert again["x"].isna().all()
+    assert again.aa.availability.loc["x"].tolist() == ["partial", "not_run", "No run yet."]
+
+
+def overview(**more: list[object]) -> pd.DataFrame:
+    """Days of the overview's trend, synthetic."""
+    frame = pd.DataFrame(
+        {
+            "date": pd.to_datetime(["2026-11-01", "2026-11-02", "2026-11-03"]),
+            "answer_count": pd.array([10, 30, 0], "Int64"),
+            "mention_count": pd.array([5, 3, 0], "Int64"),
+            "mention_rate": pd.array([0.5, 0.1, None], "Float64"),
+            "average_position": pd.array([1.0, 3.0, None], "Float64"),
+            **{name: pd.array(values, "Int64") for name, values in more.items()},
+        }
+    )
+    return described(frame, "date", **{name: f"overview_trend.{name}" for name in frame.columns})
+
+
+def test_rates_are_recomputed_and_positions_weighted() -> None:
+    result = overview().aa.aggregate()
+    assert [*result.columns] == [
+        "answer_count",
+        "mention_count",
+        "mention_rate",
+        "average_position",
+    ]
+    assert result.loc[0].tolist() == [40, 8, pytest.approx(0.2), pytest.approx(1.75)]
+    assert {*result.aa.availability["status"]} == {"available"}
+    assert result.aa.codebook.loc["mention_rate", "unit"] == "fraction 0-1"
+
+
+def test_over_nothing_there_is_no_rate_and_no_mean() -> None:
+    result = overview().iloc[[2]].aa.aggregate()
+    assert result["mention_count"].tolist() == [0]
+    for name in ("mention_rate", "average_position"):
+        assert result[name].isna().all()
+        assert result.aa.availability.loc[name, "status"] == "not_applicable"
+    assert result.aa.availability.loc["mention_rate", "reason"] == "zero_denominator"
+
+
+@pytest.mark.parametrize("lacking", ["answer_count", "mention_count"])
+def test_a_rate_needs_both_sides(lacking: str) -> None:
+    frame = overview(**{lacking: [1, None, 1]})
+    result = frame.aa.aggregate()
+    assert result["mention_rate"].isna().all()
+    assert result.aa.availability.loc["mention_rate", "status"] == "unknown"
+    part = frame.aa.aggregate(allow_partial=True)
+    rest = frame.drop(index=1)
+    assert part.loc[0, "mention_rate"] == pytest.approx(
+        rest["mention_count"].sum() / rest["answer_count"].sum()
+    )
+    assert part.loc[0, "mention_rate_coverage"] == pytest.approx(2 / 3)
+
+
+def test_a_mean_needs_its_weights() -> None:
+    result = overview(mention_count=[5, None, 0]).aa.aggregate(columns="average_position")
+    assert result["average_position"].isna().all()
+    assert result.aa.availability.loc["average_position", "status"] == "unknown"
+
+
+def test_one_step_is_two_steps() -> None:
+    frame = overview()
+    frame["week"], frame["half"] = ["a", "a", "b"], ["x", "y", "y"]
+    direct = frame.aa.aggregate("week")
+    steps = frame.aa.aggregate(["week", "half"]).aa.aggregate("week")
+    pd.testing.assert_frame_equal(steps[[*direct.columns]], direct)
+
+
+def test_the_parts_of_a_rule_are_found_by_what_they_are() -> None:
+    frame = overview()
+    named = frame.rename(columns={"mention_count": "m", "answer_count": "mention_count"})
+    of = {"date": "date", "mention_count": "answer_count", "m": "mention_count"}
+    of |= {name: name for name in ("mention_rate", "average_position")}
+    named = described(named, "date", **{k: f"overview_trend.{v}" for k, v in of.items()})
+    assert named.aa.aggregate()["mention_rate"].tolist() == [pytest.approx(0.2)]
+
+
+def test_a_column_without_a_rule_is_left_out_or_refused_with_the_reason() -> None:
+    domains = aa.normalize("domains", (SAMPLES / "domains.json").read_bytes()).main
+    left = {*domains.columns} - {*domains.aa.aggregate().columns}
+    assert "source_domain" in left
+    refused = domains.aa.codebook["aggregation"].str.startswith(("none", "key"))
+    assert left == {*domains.columns[refused.to_numpy()]}
+    frame = overview().assign(share_of_voice=0.5, mine=1)
+    frame = described(frame, share_of_voice="overview_trend.share_of_voice")
+    with pytest.raises(AvailabilityError, match="needs all-brand denominator") as caught:
+        frame.aa.aggregate(columns=["share_of_voice", "mine"])
+    assert {*caught.value.columns} == {"share_of_voice", "mine"}
+    assert "rules={'mine': 'sum'}" in caught.value.columns["mine"]
+
+
+def test_rules_are_never_guessed() -> None:
+    with pytest.raises(AvailabilityError, match="no declared rule"):
+        pd.DataFrame({"x": [1, 2]}).aa.aggregate()
+    with pytest.raises(AvailabilityError, match="'median' is no rule"):
+        pd.DataFrame({"x": [1, 2]}).aa.aggregate(rules={"x": "median"})
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        ("sum", 6.0),
+        ("mean", 2.0),
+        ("min", 1.0),
+        ("max", 3.0),
+        ("first", 2.0),
+        ("last", 3.0),
+        (MAX, 3.0),
+        (weighted("w"), 2.5),
+        (ratio("x", "w"), 1.5),
+    ],
+)
+def test_rules_of_ones_own(rule: Aggregation | str, value: float) -> None:
+    frame = pd.DataFrame({"x": [2, 1, 3], "w": [1, 0, 1 + 2]}).astype("Int64")
+    result = frame.aa.aggregate(columns="x", rules={"x": rule})
+    assert result["x"].tolist() == [pytest.approx(value if rule != weighted("w") else 11 / 4)]
+
+
+def test_the_last_value_is_that_of_the_last_row_to_which_it_applies() -> None:
+    frame = rows((None, "unavailable"), (2, None), (None, "not_applicable"))
+    for rule, value in (("last", 2), ("first", pd.NA)):
+        found = frame.aa.aggregate(rules={"x": rule})["x"].tolist()
+        assert found == [value]
+
+
+def test_a_mean_of_means_is_refused() -> None:
+    chats = aa.normalize("chats", (SAMPLES / "chats.json").read_bytes())["chat_mentions"]
+    known = chats.aa.aggregate("brand", "position", allow_partial=True)
+    with pytest.raises(AvailabilityError, match="no longer those of chat_mentions"):
+        known.aa.aggregate(columns="position")
+
+
+def products(*currencies: str | None) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "product_id": pd.array([*"abcd"][: len(currencies)], "string"),
+            "brand": pd.array(["x", "x", "y", "y"][: len(currencies)], "string"),
+            "price_min": pd.array(range(1, 1 + len(currencies)), "Float64"),
+            "currency": pd.array(currencies, "string"),
+            "mention_count": pd.array(range(len(currencies)), "Int64"),
+        }
+    )
+    names = {name: f"shopping_products.{name}" for name in frame.columns}
+    return described(frame, "product_id", **names)
+
+
+def test_money_adds_up_within_one_currency() -> None:
+    result = products("EUR", "EUR", "USD", "USD").aa.aggregate("brand")
+    assert result[["brand", "currency", "price_min"]].values.tolist() == [
+        ["x", "EUR", 1.0],
+        ["y", "USD", 3.0],
+    ]
+    with pytest.raises(AvailabilityError, match="more than one currency; add 'currency' to by"):
+        result.aa.aggregate(columns="price_min")
+
+
+@pytest.mark.parametrize("currencies", [("EUR", "USD"), ("EUR", None), (None, None)])
+def test_money_of_several_currencies_is_refused(currencies: tuple[str | None, ...]) -> None:
+    frame = products(*currencies)
+    with pytest.warns(AAToolkitWarning, match="left out: price_min: a group holds more than one"):
+        result = frame.aa.aggregate()
+    assert [*result.columns] == ["mention_count"]
+    with pytest.raises(AvailabilityError, match="more than one currency"):
+        frame.aa.aggregate(columns=["price_min"])
+
+
+def test_a_rule_whose_other_columns_are_gone_is_refused() -> None:
+    frame = overview()[["date", "mention_count", "mention_rate"]]
+    with pytest.raises(AvailabilityError, match=r"needs answer_count$"):
+        frame.aa.aggregate(columns="mention_rate")
+    with pytest.warns(AAToolkitWarning, match="left out: mention_rate"):
+        assert [*frame.aa.aggregate().columns] == ["mention_count"]
+    with pytest.raises(AvailabilityError, match=r"needs overview_trend\.answer_count"):
+        frame.assign(answer_count=1).aa.aggregate(columns="mention_rate")
+
+
+def test_shares_add_up_within_one_answer_only() -> None:
+    of = {
+        name: ColumnMetadata(f"source_domains.{name}", MEASURED)
+        for name in ("citation_share", "citation_count")
+    }
+    plain = pd.DataFrame({"citation_share": [0.25, 0.5], "citation_count": [1, 2]})
+    one = attach(plain.copy(), FrameMetadata(of, (), (Source("a.example"),)))
+    assert one.aa.aggregate().loc[0].tolist() == [0.75, 3]
+    two = attach(plain, FrameMetadata(of, (), (Source("a.example"), Source("b.example"))))
+    with pytest.raises(AvailabilityError, match="recompute from counts over engines or fetches"):
+        two.aa.aggregate(columns="citation_share")
+    with pytest.warns(AAToolkitWarning, match="left out: citation_share"):
+        assert two.aa.aggregate().loc[0].tolist() == [3]
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "int64", "int64[pyarrow]"])
+def test_whole_numbers_add_up_exactly(dtype: str) -> None:
+    numbers = [2**62, 2**62 - 1, -(2**40), 7, -(2**62)]
+    frame = pd.DataFrame({"g": [*"aaabb"], "x": pd.array(numbers, dtype)})
+    result = frame.aa.aggregate("g", rules={"x": "sum"})
+    assert result["x"].tolist() == [2**63 - 1 - 2**40, 7 - 2**62]
+    assert str(result["x"].dtype) == ("int64[pyarrow]" if "arrow" in dtype else "Int64")
+
+
+@pytest.mark.parametrize("numbers", [[2**62, 2**62], [-(2**63), -1]])
+def test_a_sum_that_does_not_fit_is_an_error_and_does_not_wrap(numbers: list[int]) -> None:
+    frame = pd.DataFrame({"x": pd.array(numbers, "Int64")})
+    with pytest.raises(AvailabilityError, match="too large for a 64-bit integer"):
+        frame.aa.aggregate(rules={"x": "sum"})
+    with pytest.raises(AvailabilityError, match="too large"):
+        pd.DataFrame({"x": pd.array([2**63], "UInt64")}).aa.aggregate(rules={"x": "sum"})
+
+
+@pytest.mark.parametrize(
+    ("values", "rule", "problem"),
+    [
+        (["a", "b"], "sum", "not numbers"),
+        (pd.Categorical(["a", "b"]), "max", "its levels have no order"),
+    ],
+)
+def test_what_is_no_number_is_refused(values: object, rule: str, problem: str) -> None:
+    with pytest.raises(AvailabilityError, match=problem):
+        pd.DataFrame({"x": values}).aa.aggregate(rules={"x": rule})
+
+
+def test_days_and_ordered_levels_have_a_first_and_a_last() -> None:
+    levels = pd.CategoricalDtype(["low", "high"], ordered=True)
+    frame = pd.DataFrame(
+        {
+            "day": pd.to_datetime(["2026-11-02", "2026-11-01"]),
+            "level": pd.Series(["high", "low"], dtype=levels),
+        }
+    )
+    result = frame.aa.aggregate(rules={"day": "min", "level": "max"})
+    assert result.loc[0].tolist() == [pd.Timestamp("2026-11-01"), "high"]
+    assert result.dtypes.tolist() == frame.dtypes.tolist()
+
+
+def test_a_missing_key_is_a_group_and_levels_of_the_index_are_keys() -> None:
+    frame = pd.DataFrame({"g": pd.array(["a", None, None], "string"), "x": [1, 2, 3]})
+    for given in (frame, frame.set_index("g")):
+        result = given.aa.aggregate("g", rules={"x": "sum"})
+        assert result["g"].tolist() == ["a", pd.NA]
+        assert result["x"].tolist() == [1, 5]
+
+
+@pytest.mark.parametrize("by", ["enginee", ["engine", "nowhere"]])
+def test_a_key_that_is_not_there_is_refused_with_near_matches(by: str | list[str]) -> None:
+    frame = pd.DataFrame({"engine": ["a"], "x": [1]})
+    with pytest.raises(AvailabilityError, match="there is no such column") as caught:
+        frame.aa.aggregate(by, rules={"x": "sum"})
+    assert ("did you mean 'engine'" in str(caught.value)) == (by == "enginee")
+
+
+def test_what_cannot_be_grouped_by_is_refused() -> None:
+    lists = aa.normalize("crawlability", (SAMPLES / "crawlability.json").read_bytes())
+    name, frame = next(
+        (name, table)
+        for table in (*lists.values(), *prompts())
+        for name in table.columns
+        if "list" in str(table[name].dtype)
+    )
+    with pytest.raises(AvailabilityError, match="cannot be grouped by"):
+        frame.aa.aggregate(name)
+    with pytest.raises(AvailabilityError, match="the rows are grouped by it"):
+        overview().aa.aggregate("date", "date")
+    gaps = pd.DataFrame({"d": pd.to_datetime(["2026-11-01", None]), "x": [1, 2]})
+    with pytest.raises(AvailabilityError, match="1 rows have no value to bin by"):
+        gaps.aa.aggregate(pd.Grouper(key="d", freq="D"), rules={"x": "sum"})
+
+
+def prompts() -> list[pd.DataFrame]:
+    found = []
+    for path in sorted(SAMPLES.glob("*.json")):
+        if path.stem != "scope_options":
+            found += [*aa.normalize(path.stem, path.read_bytes()).values()]
+    return found
+
+
+@pytest.mark.parametrize("section", aa.sections.names())
+def test_every_table_of_every_section_aggregates_and_changes_no_frame(section: str) -> None:
+    for frame in aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes()).values():
+        before = frame.copy()
+        for by in (None, frame.columns[0]):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AAToolkitWarning)
+                rules = frame.aa.codebook["aggregation"].drop(index=by or [])
+                if rules.str.match("none|key|.*one metric only").all() and by != "metric":
+                    with pytest.raises(AvailabilityError, match="cannot be aggregated"):
+                        frame.aa.aggregate(by)
+                    continue
+                result = frame.aa.aggregate(by, allow_partial=True)
+            assert len(result) == (1 if by is None else frame[by].nunique(dropna=False))
+            assert result.aa.sources.equals(frame.aa.sources)
+        pd.testing.assert_frame_equal(frame, before)
+        assert frame.attrs == before.attrs
+
+
+def test_arrow_frames_stay_arrow() -> None:
+    body = (SAMPLES / "domains.json").read_bytes()
+    arrow = aa.normalize("domains", body, dtype_backend="pyarrow").main
+    plain = aa.normalize("domains", body).main
+    found, expected = (each.aa.aggregate("domain_type") for each in (arrow, plain))
+    assert "pyarrow" in str(found["citation_count"].dtype)
+    assert found["citation_count"].tolist() == expected["citation_count"].tolist()
+    assert np.array_equal(found["citation_rate"].isna(), expected["citation_rate"].isna())
+
+
+def test_columns_of_one_name_are_refused_and_numbered_ones_passed_over() -> None:
+    twice = pd.DataFrame([[1, 2]], columns=["x", "x"])
+    with pytest.raises(AvailabilityError, match="several columns have this name"):
+        twice.aa.aggregate(rules={"x": "sum"})
+    numbered = pd.DataFrame({0: [1], "x": [2]})
+    assert [*numbered.aa.aggregate(rules={"x": "sum"}).columns] == ["x"]
+
+
+def test_a_rule_that_was_given_is_followed_or_refused() -> None:
+    frame = pd.DataFrame({"x": [1, 2], "s": ["a", "b"]})
+    with pytest.raises(AvailabilityError, match="s holds str, not numbers") as caught:
+        frame.aa.aggregate(rules={"x": "sum", "s": "sum"})
+    assert [*caught.value.columns] == ["s"]
+    nothing = pd.DataFrame({"x": [None, None]}).aa.aggregate(rules={"x": "sum"})
+    assert nothing["x"].tolist() == [pd.NA]
+
+
+def test_bins_of_a_grouper_are_keys() -> None:
+    days = pd.to_datetime(["2026-11-01", "2026-11-03"])
+    frame = described(pd.DataFrame({"day": days, "x": [1, 2]}), x="nowhere.x")
+    result = frame.aa.aggregate(pd.Grouper(key="day", freq="D"), rules={"x": "sum"})
+    assert result["x"].tolist() == [1, pd.NA, 2]
+    assert result["x_availability_cause"].tolist() == [pd.NA, "no_row", pd.NA]
+    with pytest.raises(AvailabilityError, match="cannot be grouped by"):
+        frame.aa.aggregate(pd.Grouper(key="week", freq="D"), rules={"x": "sum"})
+
+
+def test_a_row_to_which_one_side_of_a_rate_does_not_apply_is_left_out() -> None:
+    frame = overview(answer_count=[10, 30, 7], mention_count=[5, 3, None])
+    frame["mention_count_availability"] = ["available", "available", "not_applicable"]
+    result = frame.aa.aggregate(columns=["mention_rate", "answer_count"])
+    assert result.loc[0].tolist() == [pytest.approx(8 / 40), 47]
+
+
+def test_a_number_that_was_taken_out_is_missing_whatever_is_said_beside_it() -> None:
+    frame = rows((1, None), (None, "unavailable")).assign(g=["a", "b"])
+    result = described(frame, x=("nowhere.x", MEASURED)).aa.aggregate("g", rules={"x": "sum"})
+    assert result["x_availability"].tolist() == ["available", "unavailable"]
+    taken = result.iloc[:1].assign(x=pd.array([None], "Int64"))
+    value, said = total(taken)
+    assert value is pd.NA
+    assert said == "unknown"
+
+
+def test_what_is_not_a_number_is_missing() -> None:
+    ratios = pd.Series([0, 1], dtype="Int64") / pd.Series([0, 1], dtype="Int64")
+    result = pd.DataFrame({"x": ratios}).aa.aggregate(rules={"x": "sum"}, allow_partial=True)
+    assert result.loc[0].tolist() == [1.0, 0.5]
+
+
+def test_a_rule_that_could_mean_either_of_two_columns_is_refused() -> None:
+    frame = overview().assign(other=1)
+    of = {name: f"overview_trend.{name}" for name in [*frame.columns][:-1]}
+    frame = described(frame, "date", other="overview_trend.mention_count", **of)
+    with pytest.raises(AvailabilityError, match="there are mention_count and other"):
+        frame.aa.aggregate(columns="mention_rate")
+
+
+def test_more_than_nothing_over_nothing_is_no_rate_either() -> None:
+    frame = overview(answer_count=[0, 0, 0])
+    result = frame.aa.aggregate(columns="mention_rate")
+    assert result["mention_rate"].isna().all()
+    assert result.aa.availability.loc["mention_rate", "reason"] == "zero_denominator"
+
+
+def test_levels_without_rows_of_what_is_not_measured_are_not_measured() -> None:
+    frame = pd.DataFrame({"g": pd.Categorical(["a"], ["a", "b"]), "x": pd.array([None], "Int64")})
+    frame = described(frame, x=("nowhere.x", NOT_CONNECTED))
+    for given in (frame, frame.iloc[:0]):
+        result = given.aa.aggregate("g", rules={"x": "sum"}, observed=False)
+        assert len(result) == 2
+        assert result.aa.availability.loc["x", "status"] == "unavailable"
+
+
+def test_a_weight_that_is_nothing_so_far_is_not_nothing() -> None:
+    frame = pd.DataFrame({"x": [2.0], "w": [0], "availability": ["partial"]})
+    result = frame.aa.aggregate(rules={"x": weighted("w")})
+    assert result["x"].isna().all()
+    assert result.aa.availability.loc["x", "status"] == "partial"
+
+
+def test_of_a_number_of_which_nothing_is_known_nothing_is_said_and_it_counts() -> None:
+    frame = rows((1, None), (None, "unavailable")).assign(g=["a", "b"])
+    result = frame.aa.aggregate("g", rules={"x": "sum"})
+    assert result["x_availability"].isna().tolist() == [True, False]
+    again = result.aa.aggregate("g", rules={"x": "sum"})
+    assert again["x"].tolist() == [1, pd.NA]
+    assert again.aa.availability.loc["x", "status"] == "unknown"

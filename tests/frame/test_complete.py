@@ -1,0 +1,242 @@
+"""``df.aa.complete``, ``require``, ``drop_unavailable``: what was not reported is said."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from aatoolkit import Availability, Cause, Status
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
+
+MEASURED = Availability(Status.AVAILABLE)
+NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
+SAID = ["availability", "availability_cause", "availability_reason"]
+
+ENGINES = pd.DataFrame(
+    {
+        "scope": ["section", "engine", "engine", "engine"],
+        "target": [None, "claude", "gemini", "copilot"],
+        "status": ["available", "not_applicable", "unavailable", "available"],
+        "cause": [None, "not_supported", "not_run", None],
+        "reason": [None, "It shows no queries.", "No run yet.", None],
+    }
+)
+
+
+def queries(state: Availability = MEASURED) -> pd.DataFrame:
+    """Queries by engine, with a key; synthetic."""
+    frame = pd.DataFrame(
+        {
+            "query": pd.array(["b", "a", "b"], "string"),
+            "engine": pd.array(["chatgpt", "chatgpt", "perplexity"], "string"),
+            "occurrences": pd.array([3, 0, 2], "Int64"),
+        }
+    )
+    table = "fanout_query_engines"
+    columns = {
+        "query": ColumnMetadata(f"{table}.query", MEASURED),
+        "engine": ColumnMetadata(f"{table}.engine", MEASURED),
+        "occurrences": ColumnMetadata(f"{table}.occurrences", state),
+    }
+    return attach(frame, FrameMetadata(columns, ("query", "engine")))
+
+
+def test_the_levels_are_crossed_with_the_rest_of_the_key() -> None:
+    frame = queries()
+    whole = frame.aa.complete(engine=["chatgpt", "perplexity", "claude"])
+    assert whole["query"].tolist() == ["b", "a", "b", "b", "a", "a"]
+    assert whole["engine"].tolist()[3:] == ["claude", "perplexity", "claude"]
+    pd.testing.assert_frame_equal(whole.iloc[:3][[*frame.columns]], frame)
+    assert whole["occurrences"].tolist() == [3, 0, 2, pd.NA, pd.NA, pd.NA]
+    assert whole["availability"].tolist() == ["available"] * 3 + ["unknown"] * 3
+    assert whole["availability_cause"].tolist() == [pd.NA] * 3 + ["no_row"] * 3
+    assert whole.dtypes[frame.columns].tolist() == frame.dtypes.tolist()
+    assert whole.aa.codebook["of"].tolist()[:3] == frame.aa.codebook["of"].tolist()
+
+
+@pytest.mark.parametrize("allow_partial", [False, True])
+def test_what_nobody_reported_takes_nothing_from_what_was(allow_partial: bool) -> None:
+    frame = queries()
+    whole = frame.aa.complete(engine=["chatgpt", "perplexity", "grok"])
+    for by in (None, "query"):
+        sums = whole.aa.aggregate(by, "occurrences", allow_partial)
+        plain = frame.aa.aggregate(by, "occurrences", allow_partial)
+        assert sums["occurrences"].tolist() == plain["occurrences"].tolist()
+        assert sums.aa.availability.loc["occurrences", "status"] == "available"
+    engines = whole.aa.aggregate("engine", "occurrences", allow_partial).set_index("engine")
+    assert engines["occurrences"].tolist() == [3, pd.NA, 2]
+    assert engines.loc["grok", "occurrences_availability_cause"] == "no_row"
+    steps = engines.reset_index().aa.aggregate(None, "occurrences", allow_partial)
+    assert steps["occurrences"].tolist() == [5]
+
+
+def test_what_could_not_be_measured_still_does() -> None:
+    whole = queries().aa.complete(engine=["gemini", "claude"], availability=ENGINES)
+    assert whole.aa.aggregate("query", "occurrences")["occurrences"].isna().all()
+    without = queries().aa.complete(engine=["claude"], availability=ENGINES)
+    assert without.aa.aggregate("query", "occurrences")["occurrences"].tolist() == [0, 5]
+
+
+def test_what_scope_options_suggest_speaks_of_new_rows_only() -> None:
+    options = ENGINES.assign(target=[None, "chatgpt", "gemini", "copilot"], rule="options")
+    whole = queries().aa.complete(engine=["gemini"], availability=options)
+    assert whole["availability"].tolist() == ["available"] * 3 + ["unavailable"] * 2
+    assert whole["availability_cause"].tolist()[3:] == ["not_run"] * 2
+
+
+def test_an_engine_that_cannot_report_is_not_applicable() -> None:
+    whole = queries().aa.complete(engine=["claude", "gemini", "copilot"], availability=ENGINES)
+    added = whole.iloc[3:].drop_duplicates("engine").set_index("engine")[SAID]
+    assert added.loc["claude"].tolist() == [
+        "not_applicable",
+        "not_supported",
+        "It shows no queries.",
+    ]
+    assert added.loc["gemini"].tolist() == ["unavailable", "not_run", "No run yet."]
+    assert added.loc["copilot"].tolist() == ["unknown", "no_row", pd.NA]
+
+
+def test_a_group_by_passes_over_none_of_them() -> None:
+    engines = ["chatgpt", "claude", "gemini", "copilot"]
+    sums = queries().aa.aggregate("engine")
+    whole = sums.aa.complete(engine=engines, availability=ENGINES)
+    result = whole.aa.aggregate("engine").set_index("engine")
+    assert [*result.index] == ["chatgpt", "claude", "copilot", "gemini", "perplexity"]
+    assert result["occurrences"].tolist() == [3, pd.NA, pd.NA, pd.NA, 2]
+    assert result["occurrences_availability"].tolist() == [
+        "available",
+        "not_applicable",
+        "unknown",
+        "unavailable",
+        "available",
+    ]
+    measured = whole[whole["engine"].isin(["chatgpt", "perplexity", "claude"])]
+    assert measured.aa.aggregate()["occurrences"].tolist() == [5]
+
+
+def test_zeros_filled_into_such_rows_do_not_count() -> None:
+    whole = queries().aa.complete(engine=["claude"], availability=ENGINES)
+    filled = whole.assign(occurrences=whole["occurrences"].fillna(0))
+    result = filled.aa.aggregate("engine", rules={"occurrences": "sum"}).set_index("engine")
+    assert result.loc["claude", "occurrences"] is pd.NA
+
+
+def test_what_holds_of_one_engine_no_longer_concerns_the_others() -> None:
+    stained = queries(Availability(Status.PARTIAL, None, "gemini: No run yet."))
+    assert stained.aa.aggregate()["occurrences"].isna().all()
+    known = stained.aa.complete(availability=ENGINES)
+    assert len(known) == 3
+    assert known.aa.aggregate()["occurrences"].tolist() == [5]
+    part = ENGINES.assign(status=["partial", "not_applicable", "unavailable", "available"])
+    known = stained.aa.complete(availability=part)
+    assert known.aa.aggregate()["occurrences"].isna().all()
+
+
+def test_rows_of_an_engine_that_is_said_to_have_none_do_not_count() -> None:
+    said = ENGINES.assign(target=[None, "chatgpt", "gemini", "copilot"])
+    result = queries().aa.complete(availability=said).aa.aggregate("engine")
+    assert result["occurrences"].tolist() == [pd.NA, 2]
+    assert result["occurrences_availability"].tolist() == ["not_applicable", "available"]
+
+
+def test_rows_of_what_could_not_be_measured_say_so() -> None:
+    frame = queries().iloc[:0]
+    empty = attach(
+        frame.drop(columns="query"),
+        FrameMetadata(
+            {
+                "engine": ColumnMetadata(None, MEASURED),
+                "occurrences": ColumnMetadata(None, NOT_CONNECTED),
+            },
+            ("engine",),
+        ),
+    )
+    whole = empty.aa.complete(engine=["chatgpt"])
+    assert whole[SAID].values.tolist() == [["unavailable", "not_connected", "Create the CNAME."]]
+    assert whole["occurrences"].dtype == "Int64"
+
+
+def test_twice_is_once() -> None:
+    once = queries().aa.complete(engine=["claude"], availability=ENGINES)
+    twice = once.aa.complete(engine=["claude"])
+    pd.testing.assert_frame_equal(once, twice)
+
+
+def test_plain_frames_days_and_categories() -> None:
+    frame = pd.DataFrame(
+        {
+            "day": pd.to_datetime(["2026-11-01"]),
+            "kind": pd.Categorical(["a"], ["a", "b"]),
+            "n": [2**60 + 1],
+            "on": [True],
+        }
+    )
+    days = pd.date_range("2026-11-01", "2026-11-02")
+    whole = frame.aa.complete(day=days, kind=["b", "c"])
+    assert len(whole) == 5
+    assert whole["kind"].cat.categories.tolist() == ["a", "b", "c"]
+    assert whole["day"].dtype == frame["day"].dtype
+    assert whole["n"].tolist() == [2**60 + 1] + [pd.NA] * 4
+    assert [str(whole[name].dtype) for name in ("n", "on")] == ["Int64", "boolean"]
+    assert frame.columns.tolist() == ["day", "kind", "n", "on"]
+    assert frame["kind"].cat.categories.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "problem"),
+    [
+        ({"enginee": ["a"]}, "'enginee': there is no such column, did you mean 'engine'?"),
+        ({"occurrences": ["many"]}, "the levels of 'occurrences' do not fit"),
+        ({"engine": ["a", None]}, "a level is missing"),
+        ({"size": ["huge"]}, "huge has no place in its order"),
+    ],
+)
+def test_levels_that_do_not_fit_are_refused(levels: dict[str, list[str]], problem: str) -> None:
+    order = pd.CategoricalDtype(["small", "large"], ordered=True)
+    frame = queries().assign(size=pd.Series(["small"] * 3, dtype=order))
+    with pytest.raises(AvailabilityError, match=problem.replace("?", "[?]")) as caught:
+        frame.aa.complete(**levels)
+    assert {*caught.value.columns} == {*levels}
+
+
+def unmeasured() -> pd.DataFrame:
+    frame = pd.DataFrame({"k": ["a"], "x": [None], "y": [1], "z": [None], "n_a": [None]})
+    states = {
+        "k": NOT_CONNECTED,
+        "x": NOT_CONNECTED,
+        "y": Availability(Status.PARTIAL),
+        "n_a": Availability(Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED),
+    }
+    columns = {name: ColumnMetadata(None, state) for name, state in states.items()}
+    return attach(frame, FrameMetadata(columns, ("k",)))
+
+
+def test_require_gives_the_frame_or_says_what_lacks_and_why() -> None:
+    frame = unmeasured()
+    assert frame.aa.require("y") is frame
+    with pytest.raises(AvailabilityError, match="Create the CNAME") as caught:
+        frame.aa.require("x", "y", "z", "n_a")
+    assert caught.value.columns == {
+        "x": "unavailable (not connected): Create the CNAME.",
+        "z": "unknown",
+        "n_a": "not applicable (not supported)",
+    }
+    with pytest.raises(AvailabilityError, match="'w': there is no such column"):
+        frame.aa.require("w")
+
+
+def test_drop_unavailable_keeps_the_key_and_what_is_known() -> None:
+    frame = unmeasured().assign(k=pd.array([None], "string"))
+    kept = frame.aa.drop_unavailable()
+    assert [*kept.columns] == ["k", "y", "z"]
+    assert kept.aa.availability.loc["y", "status"] == "partial"
+    assert [*frame.columns] == ["k", "x", "y", "z", "n_a"]
+
+
+def test_sums_of_parts_stay_so_whatever_is_said_of_engines() -> None:
+    stained = queries(Availability(Status.PARTIAL, None, "gemini: No run yet."))
+    sums = stained.aa.aggregate("engine", allow_partial=True)
+    known = sums.aa.complete(availability=ENGINES)
+    assert known.aa.availability.loc["occurrences", "status"] == "partial"
+    assert known.aa.aggregate()["occurrences"].isna().all()

@@ -1,0 +1,445 @@
+"""The verbs that keep what pandas drops: merge, rename, adopt and concat."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit import Availability, Cause, Status
+from aatoolkit.availability import UNKNOWN, join
+from aatoolkit.metadata.attrs import (
+    ATTRIBUTE,
+    ColumnMetadata,
+    FrameMetadata,
+    Source,
+    attach,
+    metadata_of,
+)
+
+AVAILABLE = Availability(Status.AVAILABLE)
+PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800.")
+LACKING = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No CNAME.")
+FIRST, SECOND = Source("acme.example", "domains"), Source("acme.example", "urls")
+
+
+def left() -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "domain": pd.array(["a.example", "b.example", "c.example"], "string"),
+            "count": pd.array([3, 0, None], "Int64"),
+            "gone": pd.array([None, None, None], "Int64"),
+        }
+    )
+    columns = {
+        "domain": ColumnMetadata("d.domain", AVAILABLE),
+        "count": ColumnMetadata("d.count", AVAILABLE),
+        "gone": ColumnMetadata("d.gone", LACKING),
+    }
+    return attach(frame, FrameMetadata(columns, ("domain",), (FIRST,)))
+
+
+def right() -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "url": pd.array(["a.example/1", "a.example/2", "d.example/1"], "string"),
+            "domain": pd.array(["a.example", "a.example", "d.example"], "string"),
+            "count": pd.array([1, 2, 9], "Int64"),
+            "rate": pd.array([0.5, 0.25, 0.125], "Float64"),
+        }
+    )
+    columns = {
+        "url": ColumnMetadata("u.url", AVAILABLE),
+        "domain": ColumnMetadata("u.domain", PARTIAL),
+        "count": ColumnMetadata("u.count", PARTIAL),
+        "rate": ColumnMetadata("u.rate", AVAILABLE),
+    }
+    return attach(frame, FrameMetadata(columns, ("url",), (SECOND,)))
+
+
+def no_row(lacking: int, rows: int) -> Availability:
+    return Availability(Status.PARTIAL, Cause.NO_ROW, f"{lacking} of {rows} rows have no match")
+
+
+def states(frame: pd.DataFrame) -> dict[str, Availability]:
+    return {name: column.availability for name, column in metadata_of(frame).columns.items()}
+
+
+def owners() -> pd.DataFrame:
+    return pd.DataFrame({"domain": ["a.example", "b.example", "c.example"], "owner": [*"xyz"]})
+
+
+# --- merge ----------------------------------------------------------------------------------
+
+
+def test_a_merge_keeps_the_claims_of_both_under_their_new_names() -> None:
+    merged = left().aa.merge(right(), on="domain")
+    pd.testing.assert_frame_equal(merged, left().merge(right(), on="domain"), check_flags=False)
+    known = metadata_of(merged)
+    assert known.columns == {
+        "domain": ColumnMetadata("d.domain", AVAILABLE),
+        "count_x": ColumnMetadata("d.count", AVAILABLE),
+        "gone": ColumnMetadata("d.gone", LACKING),
+        "url": ColumnMetadata("u.url", AVAILABLE),
+        "count_y": ColumnMetadata("u.count", PARTIAL),
+        "rate": ColumnMetadata("u.rate", AVAILABLE),
+    }
+    assert known.key == ("domain", "url")
+    assert known.sources == (FIRST, SECOND)
+
+
+def test_a_look_up_table_takes_nothing_away() -> None:
+    assert {*states(left().merge(owners())).values()} == {UNKNOWN}
+    merged = left().aa.merge(owners())
+    assert metadata_of(merged).columns == {
+        **metadata_of(left()).columns,
+        "owner": ColumnMetadata(),
+    }
+    assert metadata_of(merged).key == ("domain",)
+    assert metadata_of(owners().aa.merge(left())).columns["domain"].of == "d.domain"
+
+
+def test_rows_without_a_match_make_the_columns_that_they_lack_partial() -> None:
+    known = states(left().aa.merge(right(), how="left", on="domain"))
+    assert known["count_x"] == AVAILABLE
+    assert known["domain"] == AVAILABLE
+    assert known["rate"] == no_row(2, 4)
+    assert known["gone"] == LACKING
+    both = known["count_y"]
+    assert (both.status, both.cause) == (Status.PARTIAL, None)
+    assert both.reason == "2 of 800.; 2 of 4 rows have no match"
+    known = states(left().aa.merge(right(), how="right", on="domain"))
+    assert known["count_x"] == no_row(1, 3)
+    assert known["rate"] == AVAILABLE
+    assert known["domain"] == PARTIAL
+
+
+def test_an_outer_merge_joins_what_is_known_of_the_key() -> None:
+    known = metadata_of(left().aa.merge(right(), how="outer", on="domain")).columns["domain"]
+    assert known == ColumnMetadata(None, PARTIAL)
+    plain = states(left().aa.merge(owners().replace("c.example", "d.example"), how="outer"))
+    assert plain["domain"] == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"on": ["domain"], "suffixes": (None, "_of_url")}, ["count", "count_of_url"]),
+        ({"left_on": "domain", "right_on": "domain"}, ["count_x", "count_y", "domain"]),
+        ({"left_on": "domain", "right_on": "url"}, ["domain_x", "domain_y", "url"]),
+        ({"how": "cross"}, ["domain_x", "domain_y", "url", "gone"]),
+        ({"left_index": True, "right_index": True}, ["domain_x", "count_y"]),
+        ({"how": "left_anti", "on": "domain"}, ["domain", "count_x"]),
+        ({"on": "domain", "indicator": True}, ["domain", "url"]),
+        ({"on": "domain", "indicator": "side", "validate": "1:m"}, ["domain", "url"]),
+    ],
+    ids=str,
+)
+def test_a_merge_takes_what_that_of_pandas_takes(
+    options: dict[str, Any], expected: list[str]
+) -> None:
+    merged = left().aa.merge(right(), **options)
+    pd.testing.assert_frame_equal(merged, left().merge(right(), **options), check_flags=False)
+    assert {*expected} <= {
+        name for name, column in metadata_of(merged).columns.items() if column.of
+    }
+
+
+def test_a_merge_on_an_index_keeps_what_is_known_of_it() -> None:
+    merged = (
+        left()
+        .set_index("domain")
+        .aa.merge(owners().set_index("domain"), left_index=True, right_index=True)
+    )
+    known = metadata_of(merged.reset_index())
+    assert known.columns["domain"].availability == AVAILABLE
+    assert known.columns["count"].of == "d.count"
+    assert known.key == ("domain",)
+
+
+def test_a_key_that_no_longer_tells_rows_apart_is_none() -> None:
+    many = pd.DataFrame({"domain": ["a.example"] * 2, "tag": ["x", "y"]})
+    assert metadata_of(left().aa.merge(many)).key == ()
+
+
+def test_what_was_overwritten_before_a_merge_is_unknown_after_it() -> None:
+    known = states(left().assign(count=5).aa.merge(owners()))
+    assert known["count"] == Availability(Status.UNKNOWN, None, "overwritten")
+    assert known["domain"] == AVAILABLE
+
+
+def test_a_merge_that_pandas_refuses_is_refused() -> None:
+    with pytest.raises(KeyError, match="nonsense"):
+        left().aa.merge(right(), on="nonsense")
+
+
+# --- rename ---------------------------------------------------------------------------------
+
+
+def test_a_renamed_column_keeps_its_claim_and_its_place_in_the_key() -> None:
+    renamed = left().aa.rename(columns={"domain": "site", "count": "n"})
+    known = metadata_of(renamed)
+    assert [*renamed.columns] == ["site", "n", "gone"]
+    assert known.columns["site"] == ColumnMetadata("d.domain", AVAILABLE)
+    assert known.columns["n"] == ColumnMetadata("d.count", AVAILABLE)
+    assert known.key == ("site",)
+    assert known.sources == (FIRST,)
+
+
+def test_names_that_change_places_take_their_claims_along() -> None:
+    swapped = left().aa.rename({"count": "gone", "gone": "count"}, axis="columns")
+    assert states(swapped)["count"] == LACKING
+    assert states(swapped)["gone"] == AVAILABLE
+    assert states(swapped.aa.rename(index={0: 7})) == states(swapped)
+    with pytest.raises(KeyError, match="nonsense"):
+        left().aa.rename(columns={"nonsense": "x"}, errors="raise")
+
+
+# --- adopt ----------------------------------------------------------------------------------
+
+
+def test_claims_are_taken_back_after_plain_steps() -> None:
+    plain = left().merge(owners()).merge(right()[["domain", "url", "rate"]], on="domain")
+    adopted = plain.aa.adopt(left(), right())
+    known = metadata_of(adopted)
+    assert known.columns["count"] == ColumnMetadata("d.count", AVAILABLE)
+    assert known.columns["gone"] == ColumnMetadata("d.gone", LACKING)
+    assert known.columns["rate"] == ColumnMetadata("u.rate", AVAILABLE)
+    assert known.columns["owner"] == ColumnMetadata()
+    assert known.sources == (FIRST, SECOND)
+    pd.testing.assert_frame_equal(adopted, plain, check_flags=False)
+
+
+def test_rows_without_a_match_are_noticed() -> None:
+    plain = left()[["domain"]].merge(right()[["domain", "url", "rate"]], how="left", on="domain")
+    known = states(plain.aa.adopt(right()))
+    assert known["rate"] == no_row(2, 4)
+
+
+def test_sums_and_other_values_take_no_claim() -> None:
+    frame = left()
+    for made in (
+        frame.groupby("domain", as_index=False)[["count"]].sum(),
+        frame.assign(count=7),
+        frame.fillna({"count": 0}),
+        frame[["domain"]].assign(count=[0, 3, 3]),
+    ):
+        made = pd.DataFrame(made)
+        assert states(made.aa.adopt(frame))["count"] == UNKNOWN
+        assert states(made.aa.adopt(frame))["domain"] == AVAILABLE
+    assert states(pd.DataFrame(frame.assign(gone=0)).aa.adopt(frame))["gone"] == UNKNOWN
+
+
+def test_the_first_frame_that_fits_gives_the_claim_and_a_known_one_stays() -> None:
+    other = attach(
+        pd.DataFrame(left()),
+        FrameMetadata({"count": ColumnMetadata("x.count", PARTIAL)}, ("domain",), (SECOND,)),
+    )
+    bare = pd.DataFrame(left())
+    assert metadata_of(bare.aa.adopt(other, left())).columns["count"].of == "x.count"
+    assert metadata_of(left().aa.adopt(other)).columns["count"].of == "d.count"
+    assert metadata_of(left().aa.adopt(other)).sources == (FIRST,)
+    assert metadata_of(bare.aa.adopt()).columns["count"] == ColumnMetadata()
+
+
+def test_every_row_of_a_long_frame_is_compared() -> None:
+    rows = 500
+    frame = attach(
+        pd.DataFrame({"key": range(rows), "n": range(rows)}),
+        FrameMetadata({"n": ColumnMetadata("t.n", AVAILABLE)}, ("key",)),
+    )
+    bare = pd.DataFrame(frame).sample(frac=1, random_state=1).reset_index(drop=True)
+    assert states(bare.aa.adopt(frame))["n"] == AVAILABLE
+    for row in (3, 250, 499):
+        changed = bare.copy()
+        changed.loc[row, "n"] = -1
+        assert states(changed.aa.adopt(frame))["n"] == UNKNOWN
+
+
+# --- concat ---------------------------------------------------------------------------------
+
+
+def test_stacked_frames_join_what_is_known_of_a_column() -> None:
+    later = attach(
+        left().assign(count=pd.array([1, 2, 3], "Int64")),
+        FrameMetadata(
+            {
+                "domain": ColumnMetadata("d.domain", AVAILABLE),
+                "count": ColumnMetadata("d.count", PARTIAL),
+                "gone": ColumnMetadata("d.gone", LACKING),
+            },
+            ("domain",),
+            (SECOND,),
+        ),
+    )
+    known = metadata_of(aa.concat([left(), later], ignore_index=True))
+    assert known.columns["domain"] == ColumnMetadata("d.domain", AVAILABLE)
+    assert known.columns["count"] == ColumnMetadata("d.count", PARTIAL)
+    assert known.columns["gone"] == ColumnMetadata("d.gone", LACKING)
+    assert known.sources == (FIRST, SECOND)
+    assert known.key == ()
+    apart = later.assign(domain=["x", "y", "z"])
+    assert metadata_of(aa.concat([left(), apart.aa.adopt(later)])).key == ("domain",)
+
+
+@pytest.mark.parametrize(("first", "second"), [*itertools.product(Status, Status)])
+def test_the_status_of_stacked_columns_is_the_join(first: Status, second: Status) -> None:
+    frames = [
+        attach(
+            pd.DataFrame({"n": pd.array([None], "Int64")}),
+            FrameMetadata({"n": ColumnMetadata("t.n", Availability(status))}),
+        )
+        for status in (first, second)
+    ]
+    assert states(aa.concat(frames))["n"].status == join(first, second)
+
+
+def test_a_column_that_a_frame_lacks_is_partial() -> None:
+    stacked = aa.concat([left(), right()])
+    known = metadata_of(stacked).columns
+    assert known["rate"] == ColumnMetadata(
+        "u.rate",
+        Availability(Status.PARTIAL, Cause.ABSENT, "3 of 6 rows are of frames without"),
+    )
+    assert known["gone"] == ColumnMetadata("d.gone", LACKING)
+    assert known["count"] == ColumnMetadata(None, PARTIAL)
+    assert [*stacked.dtypes.astype(str)] == ["string", "Int64", "Int64", "string", "Float64"]
+    assert [*aa.concat([left(), right()], join="inner").columns] == ["domain", "count"]
+    assert states(aa.concat([left(), right().iloc[:0]]))["gone"] == LACKING
+    assert states(aa.concat([right(), left().iloc[:0]]))["rate"] == AVAILABLE
+
+
+def test_a_frame_of_which_nothing_is_known_makes_a_column_unknown() -> None:
+    known = states(aa.concat([left(), pd.DataFrame({"count": [1]})]))
+    assert known["count"] == UNKNOWN
+    assert known["domain"].cause == Cause.ABSENT
+
+
+def test_categories_get_the_levels_of_all() -> None:
+    def of(levels: list[str], *, ordered: bool = False) -> pd.DataFrame:
+        return pd.DataFrame({"c": pd.Categorical(levels[:1], levels, ordered=ordered)})
+
+    def stacked(*frames: pd.DataFrame) -> pd.CategoricalDtype:
+        return aa.concat(frames)["c"].dtype
+
+    assert stacked(of(["a", "b"]), of(["c", "a"])) == pd.CategoricalDtype(["a", "b", "c"])
+    low = of(["low", "high"], ordered=True)
+    mid = of(["low", "mid", "high"], ordered=True)
+    assert stacked(low, mid) == pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    assert not stacked(low, of(["high", "low"], ordered=True)).ordered
+    assert not stacked(low, of(["low", "high"])).ordered
+    assert stacked(low, pd.DataFrame({"d": [1]})).ordered
+    text = pd.DataFrame({"c": pd.array(["x"], "string")})
+    assert aa.concat([low, text])["c"].dtype == "string"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        ("int64", "Int64"),
+        ("uint8", "UInt8"),
+        ("bool", "boolean"),
+        ("float64", "float64"),
+        ("Int32", "Int32"),
+        ("datetime64[us]", "datetime64[us]"),
+        ("datetime64[us, UTC]", "datetime64[us, UTC]"),
+        ("string", "string"),
+        ("boolean", "boolean"),
+    ],
+)
+def test_dtypes_do_not_drift(dtype: str, expected: str) -> None:
+    having = (
+        pd.DataFrame({"a": [1], "n": pd.array([1], "int64")})
+        .astype({"n": "Int64" if dtype == "string" else dtype})
+        .astype({"n": dtype})
+    )
+    for other in (
+        pd.DataFrame({"a": [2]}),
+        pd.DataFrame({"a": [2], "n": [None]}, dtype=object),
+        pd.DataFrame({"a": [2], "n": [pd.NA]}),
+    ):
+        for frames in ([having, other], [other, having]):
+            stacked = aa.concat(frames, ignore_index=True)
+            assert stacked["n"].dtype == expected
+            assert stacked["n"].isna().sum() == 1
+            assert [*stacked["n"].dropna()] == [*having["n"]]
+    assert aa.concat([having, having])["n"].dtype == dtype
+
+
+def test_concat_takes_what_that_of_pandas_takes() -> None:
+    frames = {"x": left(), "y": left()}
+    stacked = aa.concat(frames, names=["window", None])
+    assert stacked.index.names == ["window", None]
+    assert stacked.loc["y"]["count"].tolist() == left()["count"].tolist()
+    assert states(stacked)["count"] == AVAILABLE
+    assert [*aa.concat(frames, keys=["y"]).index.levels[0]] == ["y"]
+    assert len(aa.concat(iter([left(), left()]))) == 6
+    with pytest.raises(ValueError, match="overlapping"):
+        aa.concat([left(), left()], verify_integrity=True)
+    with pytest.raises(ValueError, match="No objects"):
+        aa.concat([])
+    twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    assert len(aa.concat([twice, twice])) == 2
+
+
+# --- all of them ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda a, b: a.aa.merge(b, on="domain", how="outer"),
+        lambda a, b: a.aa.rename(columns={"count": "n"}),
+        lambda a, b: a.aa.adopt(b),
+        lambda a, b: aa.concat([a, b]),
+    ],
+    ids=["merge", "rename", "adopt", "concat"],
+)
+def test_no_verb_changes_a_frame_that_it_is_given(step: object) -> None:
+    a, b = left(), right()
+    made = step(a, b)  # type: ignore[operator]
+    made["domain"] = "changed"
+    for frame, as_it_was in ((a, left()), (b, right())):
+        pd.testing.assert_frame_equal(frame, as_it_was)
+        assert frame.attrs == as_it_was.attrs
+    assert ATTRIBUTE in made.attrs
+
+
+counts = st.lists(st.none() | st.integers(0, 3), min_size=1, max_size=6)
+
+
+@given(counts, st.data())
+def test_no_chain_of_verbs_claims_a_value_that_was_not_read(
+    values: list[int | None], data: st.DataObject
+) -> None:
+    """Whatever plain and tracked steps are taken: what is believed is what stood in the row."""
+    frame = attach(
+        pd.DataFrame({"key": range(len(values)), "n": pd.array(values, "Int64")}),
+        FrameMetadata(
+            {"key": ColumnMetadata("t.key", AVAILABLE), "n": ColumnMetadata("t.n", AVAILABLE)},
+            ("key",),
+        ),
+    )
+    steps = {
+        "filter": lambda f: f[f["key"] % 2 == 0],
+        "sort": lambda f: f.sort_values("n", ignore_index=True),
+        "fill": lambda f: f.fillna({"n": 0}),
+        "over": lambda f: f.assign(n=0),
+        "sum": lambda f: f.groupby("key", as_index=False)[["n"]].sum(),
+        "few": lambda f: f.groupby(f["key"] // 2, as_index=False)[["n"]].sum().assign(key=0),
+        "merge": lambda f: f.aa.merge(pd.DataFrame({"key": [0, 1, 9]}), how="left"),
+        "adopt": lambda f: pd.DataFrame(f).aa.adopt(frame),
+        "stack": lambda f: aa.concat([f, f], ignore_index=True),
+    }
+    made = frame
+    for name in data.draw(st.lists(st.sampled_from([*steps]), max_size=5)):
+        made = steps[name](made)
+    if metadata_of(made).columns["n"].of:
+        read = dict(zip(frame["key"], frame["n"], strict=True))
+        for key, n in zip(made["key"], made["n"], strict=True):
+            assert (n is pd.NA and read[key] is pd.NA) or n == read[key]

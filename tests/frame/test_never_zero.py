@@ -1,0 +1,313 @@
+"""No number is 0 unless zero was measured: where pandas says 0, and on random frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from serving import client_of
+
+import aatoolkit as aa
+from aatoolkit import Availability, Cause, Status
+from aatoolkit.availability import join
+from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
+from aatoolkit.service import Store, synthesize
+
+SUM = {"x": "sum"}
+
+
+def frame_of(groups: list[str | None], values: list[int | None]) -> pd.DataFrame:
+    return pd.DataFrame({"g": pd.array(groups, "string"), "x": pd.array(values, "Int64")})
+
+
+def gaps() -> pd.DataFrame:
+    days = pd.to_datetime(["2026-11-01", "2026-11-03"])
+    return pd.DataFrame({"day": days, "x": pd.array([1, 2], "Int64")})
+
+
+def levelled() -> pd.DataFrame:
+    """A level that no row has, before, between and after those that rows have."""
+    rows = {"g": pd.Categorical(["d", "b"], [*"abcde"]), "x": pd.array([1, 2], "Int64")}
+    known = FrameMetadata({"x": ColumnMetadata("nowhere.x", Availability(Status.AVAILABLE))})
+    return attach(pd.DataFrame(rows), known)
+
+
+ALL_NA = frame_of(["a", "a"], [None, None])
+ONE_NA = frame_of(["a", "b"], [1, None])
+CROSSED = pd.DataFrame(
+    {
+        "g": pd.Categorical(["a", "b"], ["a", "b"]),
+        "h": pd.Categorical(["c", "d"], ["c", "d"]),
+        "x": pd.array([1, 1], "Int64"),
+    }
+)
+
+ZERO_MAKERS: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+    "the sum of an all-NA column": (
+        lambda: ALL_NA["x"].sum(),
+        lambda: ALL_NA.aa.aggregate(rules=SUM).loc[0, "x"],
+    ),
+    "the sum of an all-NA group": (
+        lambda: ONE_NA.groupby("g")["x"].sum()["b"],
+        lambda: ONE_NA.aa.aggregate("g", rules=SUM).set_index("g").loc["b", "x"],
+    ),
+    "a level that no row has": (
+        lambda: levelled().groupby("g", observed=False)["x"].sum()["c"],
+        lambda: (
+            levelled().aa.aggregate("g", rules=SUM, observed=False).set_index("g").loc["c", "x"]
+        ),
+    ),
+    "a gap of a resampled series": (
+        lambda: gaps().resample("D", on="day")["x"].sum().iloc[1],
+        lambda: gaps().aa.aggregate(pd.Grouper(key="day", freq="D"), rules=SUM).loc[1, "x"],
+    ),
+    "a pivot's cell without a value": (
+        lambda: ONE_NA.pivot_table("x", "g", aggfunc="sum").loc["b", "x"],
+        lambda: ONE_NA.aa.aggregate("g", rules=SUM).pivot(columns="g", values="x").loc[1, "b"],
+    ),
+    "the sum of an empty frame": (
+        lambda: ALL_NA.iloc[:0]["x"].sum(),
+        lambda: ALL_NA.iloc[:0].aa.aggregate(rules=SUM).loc[0, "x"],
+    ),
+    "a combination never seen": (
+        lambda: pd.crosstab(CROSSED["g"], CROSSED["h"]).loc["a", "d"],
+        lambda: (
+            CROSSED.aa.aggregate(["g", "h"], rules=SUM, observed=False)
+            .set_index(["g", "h"])
+            .loc[("a", "d"), "x"]
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("of_pandas", "ours"), ZERO_MAKERS.values(), ids=ZERO_MAKERS)
+def test_where_pandas_says_zero_it_stays_missing(
+    of_pandas: Callable[[], object], ours: Callable[[], object]
+) -> None:
+    assert of_pandas() == 0
+    assert ours() is pd.NA
+
+
+@pytest.mark.parametrize("allow_partial", [False, True])
+def test_what_no_row_has_is_unknown_for_want_of_a_row(allow_partial: bool) -> None:
+    result = levelled().aa.aggregate("g", rules=SUM, observed=False, allow_partial=allow_partial)
+    assert result["x"].tolist() == [pd.NA, 2, pd.NA, 1, pd.NA]
+    assert result.aa.availability.loc["x", ["status", "cause"]].tolist() == ["unknown", "no_row"]
+    assert levelled().aa.aggregate("g", rules=SUM)["x"].tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "reason"),
+    [
+        (Availability(Status.AVAILABLE), "not_applicable", "no rows"),
+        (Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "No run."), "unavailable", "No run."),
+        (Availability(), "unknown", pd.NA),
+    ],
+)
+@pytest.mark.parametrize("by", [None, "g"])
+def test_an_empty_frame_says_why_it_is_empty(
+    state: Availability, status: str, reason: object, by: str | None
+) -> None:
+    known = FrameMetadata({"x": ColumnMetadata("nowhere.x", state)})
+    empty = attach(frame_of([], []), known)
+    result = empty.aa.aggregate(by, rules=SUM)
+    assert result["x"].tolist() == ([pd.NA] if by is None else [])
+    assert result["x"].dtype == "Int64"
+    assert result.aa.availability.loc["x", ["status", "reason"]].tolist() == [status, reason]
+
+
+cells = st.tuples(
+    st.sampled_from("ab"),
+    st.sampled_from("cd"),
+    st.none() | st.integers(-3, 3),
+    st.none() | st.sampled_from([str(status) for status in Status]),
+)
+tables = st.lists(cells, max_size=8).map(
+    lambda rows: attach(
+        pd.DataFrame(
+            {
+                "g": pd.array([row[0] for row in rows], "string"),
+                "h": pd.array([row[1] for row in rows], "string"),
+                "x": pd.array([row[2] for row in rows], "Int64"),
+                "availability": pd.Categorical(
+                    [row[3] for row in rows], [str(status) for status in Status]
+                ),
+            }
+        ),
+        FrameMetadata({"x": ColumnMetadata("nowhere.x", Availability(Status.AVAILABLE))}),
+    )
+)
+
+
+def status_of(value: object, said: object) -> Status:
+    """The model: what is known of a cell, in plain Python."""
+    if said in (Status.UNAVAILABLE, Status.NOT_APPLICABLE, Status.UNKNOWN, Status.PARTIAL):
+        return Status(said)
+    return Status.UNKNOWN if value is pd.NA else Status.AVAILABLE
+
+
+def expected(rows: pd.DataFrame, allow_partial: bool) -> tuple[object, Status]:
+    """The model: the sum of some rows and what is known of it, row by row."""
+    listed = [
+        (value, status_of(value, said))
+        for value, said in zip(rows["x"], rows["availability"], strict=True)
+    ]
+    status = reduce(join, (status for _, status in listed), Status.NOT_APPLICABLE)
+    given = [
+        value
+        for value, status in listed
+        if value is not pd.NA and status in (Status.AVAILABLE, Status.PARTIAL)
+    ]
+    if status == Status.AVAILABLE:
+        return sum(given), status
+    if allow_partial and given:
+        return sum(given), Status.PARTIAL
+    return pd.NA, status
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables, st.booleans())
+def test_it_is_the_model_and_zero_only_where_all_was_measured(
+    frame: pd.DataFrame, allow_partial: bool
+) -> None:
+    result = frame.aa.aggregate("g", rules=SUM, allow_partial=allow_partial)
+    plain = frame.groupby("g", dropna=False)
+    assert result["g"].tolist() == [*plain.groups]
+    statuses = []
+    for row, (_, rows) in zip(result.to_dict("records"), plain, strict=True):
+        value, status = expected(rows, allow_partial)
+        assert pd.isna(row["x"]) if value is pd.NA else row["x"] == value
+        assert row.get("x_availability", status) == status
+        statuses.append(status)
+        if not allow_partial and not pd.isna(row["x"]):
+            kept = rows[rows["availability"] != "not_applicable"]
+            assert row["x"] == kept["x"].sum(skipna=False)
+    if statuses:
+        joined = reduce(join, statuses)
+        assert result.aa.availability.loc["x", "status"] == joined
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables.flatmap(lambda frame: st.tuples(st.just(frame), st.permutations(range(len(frame))))))
+def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) -> None:
+    frame, order = drawn
+    for allow_partial in (False, True):
+        there, back = (
+            each.aa.aggregate("g", rules=SUM, allow_partial=allow_partial)
+            for each in (frame, frame.iloc[order])
+        )
+        pd.testing.assert_frame_equal(there, back)
+        assert there.aa.availability.equals(back.aa.availability)
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables.filter(len), st.booleans())
+def test_one_step_is_two_steps(frame: pd.DataFrame, allow_partial: bool) -> None:
+    def step(given: pd.DataFrame, by: object) -> pd.DataFrame:
+        return given.aa.aggregate(by, rules=SUM, allow_partial=allow_partial)
+
+    for by in (None, "g"):
+        direct, steps = step(frame, by), step(step(frame, ["g", "h"]), by)
+        assert steps["x"].tolist() == direct["x"].tolist()
+        said, again = (each.aa.availability.loc["x", "status"] for each in (direct, steps))
+        assert said == again
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[aa.Client]:
+    with client_of(Store.of(synthesize(seed=7, answers=1500))) as client:
+        yield client
+
+
+def measures(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[[name for name in frame.columns if "availability" not in name]]
+
+
+@pytest.mark.parametrize("section", ["crawl", "conversions"])
+@pytest.mark.parametrize("allow_partial", [False, True])
+def test_what_is_not_connected_stays_so_to_the_last_aggregate(
+    client: aa.Client, section: str, allow_partial: bool
+) -> None:
+    tables = client.project("initech.example").read(section)
+    result = tables.main.aa.aggregate(allow_partial=allow_partial)
+    assert len(result) == 1
+    assert result.isna().all(axis=None)
+    known = result.drop(columns=result.filter(like="_coverage").columns).aa.availability
+    assert {*known["status"]} == {"unavailable"}
+    assert {*known["cause"]} == {"not_connected"}
+    assert known["reason"].notna().all()
+
+
+def test_an_engine_that_shows_no_fanouts_is_not_applicable_and_never_zero(
+    client: aa.Client,
+) -> None:
+    project = client.project("acme.example")
+    tables = project.read("fanouts")
+    frame = tables["fanout_query_engines"]
+    said = tables.availability
+    engines = project.scope_options().values("engine")
+    known = frame.aa.complete(availability=said).aa.aggregate("engine", allow_partial=True)
+    whole = known.aa.complete(engine=engines, availability=said).set_index("engine")
+    mute = {*said.loc[said["scope"] == "engine", "target"]}
+    assert mute
+    for engine in mute:
+        assert whole.loc[engine, "occurrences"] is pd.NA
+        assert whole.loc[engine, "availability"] == "not_applicable"
+    loud = {*frame["engine"]} - mute
+    sums = frame.groupby("engine")["occurrences"].sum()
+    assert whole.loc[[*loud], "occurrences"].to_dict() == sums[[*loud]].to_dict()
+    total = whole.loc[[*loud, *mute]].aa.aggregate(columns="occurrences", allow_partial=True)
+    assert total["occurrences"].tolist() == [sums[[*loud]].sum()]
+
+
+def test_conversions_without_revenue_have_no_revenue(scripted, reply) -> None:  # type: ignore[no-untyped-def]
+    body = {
+        "section": "conversions",
+        "domain": "acme.example",
+        "availability": {
+            "status": "available",
+            "fields": {
+                "engines[].revenue": {"status": "not_connected", "reason": "No revenue is sent."}
+            },
+        },
+        "engines": [
+            {
+                "engine": engine,
+                "sessions": 10,
+                "users": 9,
+                "conversions": conversions,
+                "conversionRate": conversions / 10,
+                "revenue": None,
+                "engagementRate": 0.5,
+                "averageSessionSeconds": 60.0,
+            }
+            for engine, conversions in (("chatgpt", 0), ("gemini", 0))
+        ],
+    }
+    scripted.script = reply(body)
+    with (
+        aa.Client(scripted.url, token="t", cache=False) as client,
+        pytest.warns(SchemaDriftWarning),
+    ):
+        frame = client.project("acme.example").read("conversions").main
+    result = frame.aa.aggregate()
+    assert result.loc[0, ["sessions", "conversions", "conversion_rate"]].tolist() == [20, 0, 0.0]
+    assert result["revenue"].isna().all()
+    assert result.aa.availability.loc["revenue"].tolist() == [
+        "unavailable",
+        "not_connected",
+        "No revenue is sent.",
+    ]
+
+
+def test_a_frame_without_metadata_says_nothing_it_does_not_know() -> None:
+    frame = frame_of(["a", "a", "b"], [0, None, 0])
+    result = frame.aa.aggregate("g", rules=SUM)
+    assert result["x"].tolist() == [pd.NA, 0]
+    assert result.aa.availability["status"].tolist() == ["unknown", "unknown"]
+    assert [*result.columns] == ["g", "x"]

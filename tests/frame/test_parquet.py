@@ -1,0 +1,213 @@
+"""Frames in Parquet: dtypes and metadata travel, and a file is whole or not there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import sections
+from aatoolkit.errors import ExportError, NotWritten
+from aatoolkit.frame.parquet import write_parquet, write_tables
+from aatoolkit.metadata.attrs import ATTRIBUTE, metadata_of
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+SECTIONS = sections.all()
+
+each_section = pytest.mark.parametrize("name", SECTIONS)
+
+
+def read(name: str, **options: Any) -> aa.Tables:
+    return aa.normalize(name, (SAMPLES / f"{name}.json").read_bytes(), **options)
+
+
+def there_and_back(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    return aa.read_parquet(write_parquet(frame, path))
+
+
+def assert_same(again: pd.DataFrame, frame: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(again, frame, check_flags=False)
+    assert [*again.dtypes] == [*frame.dtypes]
+    for column, dtype in frame.dtypes.items():
+        if isinstance(dtype, pd.CategoricalDtype):
+            assert [*again[column].cat.categories] == [*dtype.categories]
+            assert again[column].cat.ordered == dtype.ordered
+    assert metadata_of(again) == metadata_of(frame)
+    assert again.attrs[ATTRIBUTE] == frame.attrs[ATTRIBUTE]
+
+
+@each_section
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_every_table_comes_back_as_it_was(name: str, backend: str, tmp_path: Path) -> None:
+    for table, frame in read(name, dtype_backend=backend).items():
+        if backend == "numpy_nullable":
+            assert_same(there_and_back(frame, tmp_path / f"{table}.parquet"), frame)
+            assert_same(there_and_back(frame.iloc[:0], tmp_path / "empty.parquet"), frame.iloc[:0])
+        else:
+            again = there_and_back(frame, tmp_path / f"{table}.parquet")
+            assert [*again.dtypes] == [*frame.dtypes]
+            pd.testing.assert_frame_equal(again, frame, check_flags=False)
+
+
+@each_section
+def test_pandas_alone_reads_every_table_with_its_metadata(name: str, tmp_path: Path) -> None:
+    for table, frame in read(name).items():
+        plain = pd.read_parquet(write_parquet(frame, tmp_path / f"{table}.parquet"))
+        assert metadata_of(plain) == metadata_of(frame)
+        lists = [c for c, d in frame.dtypes.items() if str(d).startswith("list")]
+        pd.testing.assert_frame_equal(
+            plain.drop(columns=lists), frame.drop(columns=lists), check_flags=False
+        )
+
+
+@each_section
+def test_another_engine_reads_every_table(name: str, tmp_path: Path) -> None:
+    for table, frame in read(name).items():
+        path = write_parquet(frame, tmp_path / f"{table}.parquet")
+        assert duckdb.sql(f"FROM '{path}'").columns == [*frame.columns]
+        counts = ", ".join(f'count("{column}")' for column in frame.columns)
+        found = duckdb.sql(f"SELECT count(*), {counts} FROM '{path}'").fetchall()
+        assert found == [(len(frame), *frame.notna().sum())]
+
+
+def test_the_file_says_what_each_column_is(tmp_path: Path) -> None:
+    frame = read("domains").main
+    schema = pq.read_schema(write_parquet(frame, tmp_path / "domains.parquet"))
+    known = json.loads(schema.metadata[ATTRIBUTE.encode()])
+    assert known["version"] == "1.0"
+    assert known["key"] == ["source_domain"]
+    assert known["sources"][0]["host"] == "acme.example"
+    assert known["columns"]["citation_count"] == {
+        "status": "available",
+        "of": "source_domains.citation_count",
+        "dtype": "Int64",
+        "unit": "count",
+        "aggregation": "sum",
+        "description": known["columns"]["citation_count"]["description"],
+    }
+    field = schema.field("citation_count").metadata
+    assert field[b"aa.unit"] == b"count"
+    assert field[b"aa.status"] == b"available"
+    assert (
+        field[b"aa.description"].decode() in sections.table("source_domains")["citation_count"].doc
+    )
+
+
+def test_a_column_of_ones_own_is_unknown_in_the_file(tmp_path: Path) -> None:
+    frame = read("domains").main.assign(mine=[1, 2, 3])
+    again = there_and_back(frame, tmp_path / "mine.parquet")
+    assert again.aa.availability.loc["mine", "status"] == "unknown"
+    assert again["mine"].tolist() == [1, 2, 3]
+
+
+def test_lists_come_back_as_lists(tmp_path: Path) -> None:
+    frame = read("chats").main
+    frame = pd.concat([frame, frame.iloc[:1].assign(chat_id="ch_11", features=None)])
+    frame["features"] = frame["features"].astype(read("chats").main["features"].dtype)
+    again = there_and_back(frame, tmp_path / "chats.parquet")
+    assert again["features"].dtype == pd.ArrowDtype(pa.list_(pa.string()))
+    assert [None if v is pd.NA else [*v] for v in again["features"]] == [
+        None if v is pd.NA else [*v] for v in frame["features"]
+    ]
+    assert again.index.tolist() == frame.index.tolist()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(),
+        pd.DataFrame({"a": [1.5, np.nan]}, index=pd.Index(["x", "y"], name="i")),
+        pd.DataFrame({"a": pd.Categorical([], ["x", "y"], ordered=True)}),
+    ],
+    ids=["nothing", "index", "levels"],
+)
+def test_any_frame_can_be_written(frame: pd.DataFrame, tmp_path: Path) -> None:
+    again = there_and_back(frame, tmp_path / "deep" / "er" / "any.parquet")
+    pd.testing.assert_frame_equal(again, frame, check_flags=False, check_column_type=False)
+    assert {*again.aa.availability["status"]} <= {"unknown"}
+
+
+def test_a_file_of_anybody_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.parquet"
+    pq.write_table(pa.table({"a": [1, 2], "l": [["x"], []]}), path)
+    again = aa.read_parquet(path)
+    assert again["a"].tolist() == [1, 2]
+    assert again.aa.availability["status"].tolist() == ["unknown", "unknown"]
+
+
+# --- whole or not there ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [object()]}),
+        pd.DataFrame({"a": [1, "x"]}),
+        pd.DataFrame([[1, 2]], columns=["a", "a"]),
+        pd.DataFrame({"a": [1 + 2j]}),
+    ],
+    ids=["object", "mixed", "twice", "complex"],
+)
+def test_a_frame_that_cannot_be_written_leaves_what_was_there(
+    frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"before")
+    with pytest.raises(ExportError, match=r"a\.parquet cannot be written as Parquet") as refused:
+        write_parquet(frame, path)
+    assert refused.value.path == str(path)
+    assert path.read_bytes() == b"before"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("broken", ["pyarrow.parquet.write_table", "os.fsync", "os.replace"])
+def test_a_write_that_fails_leaves_what_was_there(
+    broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    frame, path = read("domains").main, tmp_path / "a.parquet"
+    write_parquet(frame, path)
+    before = path.read_bytes()
+    monkeypatch.setattr(broken, full)
+    with pytest.raises(NotWritten, match="No space left"):
+        write_parquet(frame.iloc[:1], path)
+    assert path.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_file_has_the_permissions_that_any_new_file_has(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.touch()
+    path = write_parquet(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet")
+    assert path.stat().st_mode == plain.stat().st_mode
+
+
+# --- a whole section ------------------------------------------------------------------------
+
+
+def test_a_section_is_written_with_all_that_was_read(tmp_path: Path) -> None:
+    tables = read("domains")
+    written = [path.relative_to(tmp_path).as_posix() for path in write_tables(tables, tmp_path)]
+    assert written == [
+        "domains/source_domains.parquet",
+        "domains/source_domain_engines.parquet",
+        "domains/source_domain_types.parquet",
+        "domains/_extra.parquet",
+        "domains/_drift.parquet",
+        "domains/_availability.parquet",
+        *(f"domains/_placement/{name}.parquet" for name in tables.placement),
+    ]
+    extra = aa.read_parquet(tmp_path / "domains" / "_extra.parquet")
+    pd.testing.assert_frame_equal(extra, tables.extra)
+    availability = aa.read_parquet(tmp_path / "domains" / "_availability.parquet")
+    pd.testing.assert_frame_equal(availability, tables.availability)

@@ -1,0 +1,209 @@
+"""One file, many engines: what each finds in it, and what is left when it writes the file anew."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import Availability, Cause, Status
+from aatoolkit.metadata.attrs import (
+    ATTRIBUTE,
+    ColumnMetadata,
+    FrameMetadata,
+    Source,
+    attach,
+    metadata_of,
+)
+
+AVAILABLE = Availability(Status.AVAILABLE)
+PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800 – “most recent”.")
+LACKING = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No analytics source.")
+KNOWN = FrameMetadata(
+    {
+        "source_domain": ColumnMetadata("source_domains.source_domain", AVAILABLE),
+        "domain_type": ColumnMetadata("source_domains.domain_type", AVAILABLE),
+        "citation_count": ColumnMetadata("source_domains.citation_count", PARTIAL),
+        "revenue": ColumnMetadata("t.revenue", LACKING),
+    },
+    ("source_domain",),
+    (Source("acme.example", "domains", "days=30", "https://api.example/domains", sha256="ab12"),),
+)
+SPARK = b"org.apache.spark.sql.parquet.row.metadata"
+
+
+def frame() -> pd.DataFrame:
+    made = pd.DataFrame(
+        {
+            "source_domain": pd.array(["a.example", "b.example", "c.example"], "string"),
+            "domain_type": pd.Categorical(["owned", None, "editorial"], ["owned", "editorial"]),
+            "citation_count": pd.array([3, 0, None], "Int64"),
+            "revenue": pd.array([None] * 3, "Float64"),
+            "seen": pd.to_datetime(["2026-11-01"] * 3).as_unit("us"),
+            "at": pd.to_datetime(["2026-11-01T10:00:00Z"] * 3).as_unit("us"),
+            "own": pd.array([True, False, None], "boolean"),
+            "tags": pd.array([["x"], [], None], pd.ArrowDtype(pa.list_(pa.string()))),
+            "mine": [1, 2, 3],
+        }
+    )
+    return attach(made, KNOWN)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return frame().aa.to_parquet(tmp_path / "domains.parquet")
+
+
+def claims(known: FrameMetadata) -> dict[str, ColumnMetadata]:
+    return {name: column for name, column in known.columns.items() if column != ColumnMetadata()}
+
+
+def test_it_is_read_back_by_us_and_by_pandas_alone(path: Path) -> None:
+    for again in (aa.read_parquet(path), pd.read_parquet(path)):
+        assert metadata_of(again) == metadata_of(frame())
+        assert claims(metadata_of(again)) == KNOWN.columns
+    pd.testing.assert_frame_equal(aa.read_parquet(path), frame(), check_flags=False)
+
+
+def test_duckdb_finds_data_and_metadata(path: Path) -> None:
+    keys = dict(
+        duckdb.sql(
+            f"SELECT decode(key), decode(value) FROM parquet_kv_metadata('{path}')"
+        ).fetchall()
+    )
+    known = json.loads(keys[ATTRIBUTE])
+    assert known["columns"]["revenue"]["reason"] == "No analytics source."
+    assert known["columns"]["citation_count"]["unit"] == "count"
+    rows = duckdb.sql(f"SELECT source_domain, citation_count, revenue, tags FROM '{path}'")
+    assert rows.fetchall() == [
+        ("a.example", 3, None, ["x"]),
+        ("b.example", 0, None, []),
+        ("c.example", None, None, None),
+    ]
+
+
+def test_polars_finds_data_and_metadata(path: Path) -> None:
+    known = json.loads(pl.read_parquet_metadata(path)[ATTRIBUTE])
+    assert known["key"] == ["source_domain"]
+    assert known["columns"]["citation_count"]["reason"] == "2 of 800 – “most recent”."
+    read = pl.read_parquet(path)
+    assert read["citation_count"].to_list() == [3, 0, None]
+    assert read["domain_type"].cast(pl.String).to_list() == ["owned", None, "editorial"]
+    assert read["revenue"].null_count() == 3
+    assert read["revenue"].dtype == pl.Float64
+
+
+def test_pyarrow_finds_the_facts_of_a_column_on_its_field(path: Path) -> None:
+    table = pq.read_table(path)
+    assert table.column("citation_count").to_pylist() == [3, 0, None]
+    facts = table.schema.field("citation_count").metadata
+    assert facts[b"aa.status"] == b"partial"
+    assert facts[b"aa.cause"] == b"truncated"
+    assert facts[b"aa.reason"].decode() == "2 of 800 – “most recent”."
+    assert facts[b"aa.of"] == b"source_domains.citation_count"
+    assert facts[b"comment"].decode().endswith("· count · partial")
+    assert table.schema.field("revenue").metadata[b"comment"] == b"unavailable"
+    assert table.schema.field("tags").metadata == {b"aa.status": b"unknown"}
+
+
+def test_spark_finds_a_schema_with_comments(path: Path) -> None:
+    schema = json.loads(pq.read_schema(path).metadata[SPARK])
+    assert schema["type"] == "struct"
+    fields = {field["name"]: field for field in schema["fields"]}
+    assert [*fields] == [*frame().columns]
+    assert {name: field["type"] for name, field in fields.items()} == {
+        "source_domain": "string",
+        "domain_type": "string",
+        "citation_count": "long",
+        "revenue": "double",
+        "seen": "timestamp_ntz",
+        "at": "timestamp",
+        "own": "boolean",
+        "tags": {"type": "array", "elementType": "string", "containsNull": True},
+        "mine": "long",
+    }
+    assert fields["revenue"]["metadata"]["aa.cause"] == "not_connected"
+    assert fields["revenue"]["metadata"]["comment"] == "unavailable"
+    assert fields["mine"]["metadata"] == {"aa.status": "unknown"}
+
+
+def test_spark_is_told_nothing_where_a_type_has_no_name_there(tmp_path: Path) -> None:
+    odd = pd.DataFrame({"took": pd.to_timedelta([1], "s")})
+    assert SPARK not in pq.read_schema(odd.aa.to_parquet(tmp_path / "odd.parquet")).metadata
+
+
+def by_duckdb(path: Path, out: Path) -> None:
+    duckdb.sql(f"COPY (FROM '{path}') TO '{out}' (FORMAT parquet)")
+
+
+def by_polars(path: Path, out: Path) -> None:
+    pl.read_parquet(path).write_parquet(out)
+
+
+@pytest.mark.parametrize("rewritten", [by_duckdb, by_polars])
+def test_a_file_that_another_engine_wrote_anew_is_unknown_until_it_adopts(
+    rewritten: Any, path: Path, tmp_path: Path
+) -> None:
+    rewritten(path, tmp_path / "again.parquet")
+    again = aa.read_parquet(tmp_path / "again.parquet")
+    assert {*again.aa.availability["status"]} == {"unknown"}
+    assert claims(aa.read_metadata(tmp_path / "again.parquet")) == {}
+    adopted = again.aa.adopt(aa.read_parquet(path))
+    assert claims(metadata_of(adopted)) == KNOWN.columns
+    assert metadata_of(adopted).sources == KNOWN.sources
+
+
+def test_a_file_that_pandas_wrote_anew_is_known_as_far_as_it_is_still_the_same(
+    path: Path, tmp_path: Path
+) -> None:
+    again = pd.read_parquet(path).assign(citation_count=0)
+    again.to_parquet(tmp_path / "again.parquet")
+    assert ATTRIBUTE.encode() not in pq.read_schema(tmp_path / "again.parquet").metadata
+    known = metadata_of(aa.read_parquet(tmp_path / "again.parquet")).columns
+    assert known["revenue"].availability == LACKING
+    assert known["citation_count"].availability == Availability(Status.UNKNOWN, None, "overwritten")
+
+
+def test_a_file_that_pyarrow_wrote_anew_with_other_values_is_not_believed(
+    path: Path, tmp_path: Path
+) -> None:
+    table = pq.read_table(path)
+    zeros = pa.array([0, 0, 0], pa.int64())
+    place = table.schema.get_field_index("citation_count")
+    table = table.set_column(place, table.schema.field(place), zeros)
+    pq.write_table(table.drop_columns(["source_domain"]), tmp_path / "again.parquet")
+    known = metadata_of(aa.read_parquet(tmp_path / "again.parquet"))
+    assert known.columns["citation_count"].of is None
+    assert known.columns["domain_type"].of == "source_domains.domain_type"
+    assert "source_domain" not in known.columns
+    assert known.key == ()
+
+
+def test_a_chain_of_plain_and_tracked_steps_ends_in_a_file_that_tells_all(tmp_path: Path) -> None:
+    owners = pd.DataFrame({"source_domain": ["a.example", "b.example"], "owner": ["x", "y"]})
+    end = (
+        frame()
+        .query("mine > 0")
+        .sort_values("mine", ascending=False)
+        .aa.merge(owners, how="left", on="source_domain")
+        .aa.rename(columns={"citation_count": "cited"})
+        .assign(twice=lambda made: made["cited"] * 2)
+        .set_index("source_domain")
+    )
+    path = end.aa.to_parquet(tmp_path / "end.parquet")
+    read = json.loads(pl.read_parquet_metadata(path)[ATTRIBUTE])
+    assert read["columns"]["cited"]["status"] == "partial"
+    assert read["columns"]["revenue"]["cause"] == "not_connected"
+    assert read["columns"]["source_domain"]["status"] == "available"
+    assert read["key"] == ["source_domain"]
+    again = aa.read_parquet(path).reset_index()
+    assert claims(metadata_of(again)).keys() == {"source_domain", "domain_type", "cited", "revenue"}
+    assert duckdb.sql(f"SELECT sum(cited) FROM '{path}'").fetchall() == [(3,)]

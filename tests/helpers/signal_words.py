@@ -1,0 +1,37 @@
+"""Signals as the canonical words of the variants, for tests that compare many of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aatoolkit import Availability, Cause
+from aatoolkit.availability.detect import recognise
+from aatoolkit.normalizer.column_availability import section_state
+
+_WORDS = {
+    Cause.NOT_CONNECTED: "not_connected",
+    Cause.NOT_CONFIGURED: "not_connected",
+    Cause.NOT_RUN: "not_run",
+    Cause.PENDING: "pending",
+    Cause.INSUFFICIENT_SAMPLE: "insufficient_sample",
+    Cause.WITHHELD: "forbidden",
+    Cause.FAILED: "error",
+    Cause.NOT_SUPPORTED: "not_applicable",
+}
+
+
+def canonical(state: Availability) -> str:
+    return _WORDS.get(state.cause, str(state.status)) if state.cause else str(state.status)
+
+
+def said(document: Any, **given: Any) -> dict[str, str]:
+    """What an answer says, by ``section``, ``field NAME``, ``row PATH`` and ``engine ID``."""
+    found = recognise(document, **given)
+    whole = section_state(found)
+    words = {} if whole is None else {"section": canonical(whole)}
+    for signal in found:
+        if signal.scope != "section":
+            name = f"{signal.scope} {signal.target}"
+            assert name not in words, f"{name} is said twice"
+            words[name] = canonical(signal.availability)
+    return words

@@ -1,0 +1,138 @@
+"""``unshred(shred(x)) == x`` for every JSON value, types included, and after Parquet."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aatoolkit.jsontree import arrow_reader, split
+from aatoolkit.jsontree.arrow_tables import shred, unshred
+
+TIMES = max(1, settings().max_examples // 100)
+"""How many times more documents than usual: as a ``--hypothesis-profile`` asks for."""
+
+LAW = settings(
+    max_examples=700 * TIMES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=6)
+PLAIN = [
+    "a",
+    "b",
+    "A",
+    "",
+    " ",
+    "'",
+    '"',
+    "\\",
+    "a\0",
+    "é",
+    "a.b",
+    "/",
+    "~",
+    "$",
+    "%",
+    "%2E",
+    "[]",
+    "{}",
+]
+OURS = ["_parent", "_pos", "_key", "_value", "_value@kind", "a@kind", "a@string", "a[]", "a{}"]
+DATA = ["2026-11-20", "2026-11-21", "x.example", "Acme CRM", "12"]
+KEYS = TEXT | st.sampled_from(PLAIN + OURS + DATA)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.sampled_from([0, 1, 2**53, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63), -(2**63) - 1])
+    | st.integers()
+    | st.sampled_from([0.0, -0.0, 1.0, 0.5, 1e300, 5e-324, 9.3e18])
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["", "a", "null", "2026-11-20", "2026-11-20T00:00:00Z", "1"])
+    | TEXT
+)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=25,
+)
+FEW_KEYS = st.sampled_from(["a", "b", "2026-11-20", "2026-11-21", "x.example"])
+RAGGED = st.lists(
+    st.recursive(
+        SCALARS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FEW_KEYS, inner, max_size=5),
+        max_leaves=8,
+    ),
+    max_size=12,
+)
+
+
+def spelled(value: Any) -> str:
+    """A value as text: 1, 1.0 and true are three things, the order of keys is none."""
+    return json.dumps(value, sort_keys=True)
+
+
+def through_parquet(tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
+    found = {}
+    for name, table in tables.items():
+        file = io.BytesIO()
+        pq.write_table(table, file)
+        found[name] = pq.ParquetFile(io.BytesIO(file.getvalue())).read()
+    return found
+
+
+@LAW
+@given(JSON)
+def test_any_value_comes_back(value: Any) -> None:
+    assert spelled(unshred(shred(json.dumps(value)))) == spelled(value)
+
+
+@LAW
+@given(RAGGED)
+def test_rows_of_all_sorts_come_back(value: Any) -> None:
+    assert spelled(unshred(shred(json.dumps(value, ensure_ascii=False)))) == spelled(value)
+
+
+@settings(LAW, max_examples=200 * TIMES)
+@given(JSON | RAGGED)
+def test_any_value_comes_back_from_parquet(value: Any) -> None:
+    tables = shred(json.dumps(value).encode())
+    assert spelled(unshred(through_parquet(tables))) == spelled(value)
+
+
+def shredded(body: str, chunk: int) -> dict[str, pa.Table]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(split, "_CHUNK", chunk)
+        patch.setattr(split, "_FIRST", chunk)
+        patch.setattr(arrow_reader, "_CHUNK", chunk)
+        return shred(body)
+
+
+@LAW
+@given(st.lists(st.dictionaries(FEW_KEYS | KEYS, JSON, max_size=4), max_size=12), st.data())
+def test_a_document_in_chunks_is_that_in_one(rows: list[Any], data: st.DataObject) -> None:
+    around = data.draw(st.dictionaries(FEW_KEYS, JSON, max_size=3))
+    value = data.draw(st.sampled_from([rows, {**around, "rows": rows}, {"rows": rows, **around}]))
+    body = json.dumps(value, indent=data.draw(st.sampled_from([None, 1])))
+    in_chunks, in_one = shredded(body, 16), shredded(body, 1 << 30)
+    assert spelled(unshred(in_chunks)) == spelled(value)
+    assert {name: table.schema for name, table in in_chunks.items()} == {
+        name: table.schema for name, table in in_one.items()
+    }
+
+
+@settings(LAW, max_examples=300 * TIMES)
+@given(RAGGED, st.randoms(use_true_random=False))
+def test_names_do_not_depend_on_the_order_of_rows(rows: list[Any], draw: random.Random) -> None:
+    shuffled = draw.sample(rows, len(rows))
+    assert {name: table.column_names for name, table in shred(json.dumps(rows)).items()} == {
+        name: table.column_names for name, table in shred(json.dumps(shuffled)).items()
+    }

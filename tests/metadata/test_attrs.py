@@ -1,0 +1,216 @@
+"""What is known of columns, as text on a frame: canonical, and never more than is true."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aatoolkit import Availability, Cause, Status
+from aatoolkit.availability import UNKNOWN
+from aatoolkit.errors import MetadataError
+from aatoolkit.metadata.attrs import (
+    ATTRIBUTE,
+    ColumnMetadata,
+    FrameMetadata,
+    Source,
+    attach,
+    metadata_of,
+)
+
+words = st.none() | st.text(max_size=5)
+columns = st.builds(
+    ColumnMetadata,
+    words,
+    st.builds(
+        Availability,
+        st.sampled_from(list(Status)),
+        st.none() | st.sampled_from(list(Cause)),
+        words,
+    ),
+)
+frames = st.builds(
+    FrameMetadata,
+    st.dictionaries(st.text(max_size=4), columns, max_size=5),
+    st.lists(st.text(max_size=4), max_size=2).map(tuple),
+    st.lists(
+        st.builds(Source, words, words, words, words, words, words, st.booleans()), max_size=2
+    ).map(tuple),
+)
+
+PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800.")
+LACKING = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No CNAME.")
+KNOWN = FrameMetadata(
+    {
+        "brand": ColumnMetadata("t.brand", Availability(Status.AVAILABLE)),
+        "n": ColumnMetadata("t.n", PARTIAL),
+        "gone": ColumnMetadata("t.gone", LACKING),
+    },
+    ("brand",),
+    (Source("acme.example", "domains", "days=30"),),
+)
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    data = {"brand": ["a", "b"], "n": [1, 2], "gone": pd.array([None, None], dtype="Int64")}
+    return attach(pd.DataFrame(data), KNOWN)
+
+
+@given(frames)
+def test_it_reads_back_as_it_was(metadata: FrameMetadata) -> None:
+    assert FrameMetadata.loads(metadata.dumps()) == metadata
+
+
+@given(frames)
+def test_equal_metadata_gives_equal_text_whatever_the_order(metadata: FrameMetadata) -> None:
+    backwards = dict(reversed(metadata.columns.items()))
+    text = metadata.dumps()
+    assert FrameMetadata(backwards, metadata.key, metadata.sources).dumps() == text
+    assert FrameMetadata.loads(text).dumps() == text
+
+
+def test_it_is_json_that_can_be_read_without_us(frame: pd.DataFrame) -> None:
+    body = json.loads(frame.attrs[ATTRIBUTE])
+    assert body["version"] == "1.0"
+    assert body["key"] == ["brand"]
+    of, state = body["columns"]["gone"]
+    assert (of, body["states"][state]) == (
+        "t.gone",
+        ["unavailable", "not_connected", "No CNAME."],
+    )
+    assert body["sources"] == [{"host": "acme.example", "section": "domains", "scope": "days=30"}]
+
+
+def test_what_was_attached_is_found(frame: pd.DataFrame) -> None:
+    assert metadata_of(frame) == KNOWN
+
+
+def test_a_frame_without_metadata_is_unknown() -> None:
+    found = metadata_of(pd.DataFrame({"a": [1], 5: [2]}))
+    assert found == FrameMetadata({"a": ColumnMetadata(), "5": ColumnMetadata()})
+    assert found.columns["a"].availability == UNKNOWN
+
+
+def test_steps_of_pandas_keep_it(frame: pd.DataFrame) -> None:
+    for step in (
+        frame[["n", "gone"]],
+        frame.query("n > 1"),
+        frame.sort_values("n"),
+        frame.assign(m=frame["n"] * 2),
+        frame.copy(),
+        pickle.loads(pickle.dumps(frame)),
+    ):
+        assert metadata_of(step).columns["n"].availability == PARTIAL
+    assert metadata_of(frame.assign(m=0)).columns["m"] == ColumnMetadata()
+    assert metadata_of(frame[["n"]]).key == ()
+
+
+def test_a_renamed_column_loses_its_claim(frame: pd.DataFrame) -> None:
+    found = metadata_of(frame.rename(columns={"n": "m"}))
+    assert found.columns["m"] == ColumnMetadata()
+    assert "n" not in found.columns
+
+
+def test_a_column_that_could_not_be_measured_and_holds_values_was_overwritten(
+    frame: pd.DataFrame,
+) -> None:
+    frame["gone"] = [None, 0.0]
+    assert metadata_of(frame).columns["gone"] == ColumnMetadata(
+        None, Availability(Status.UNKNOWN, None, "overwritten")
+    )
+    assert metadata_of(frame.iloc[:1]).columns["gone"].availability == LACKING
+
+
+def body(**changes: Any) -> str:
+    return json.dumps({**json.loads(KNOWN.dumps()), **changes})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        5,
+        {"a": 1},
+        None,
+        body(version=None)[:-1],
+        body(states=[["available"]]),
+        body(states=[["measured", None, None]]),
+        body(states=[["available", "why", None]]),
+        body(states=None),
+        body(columns={"n": ["t.n", 99]}),
+        body(columns={"n": None}),
+        body(columns=[]),
+        body(key=None),
+        body(sources=[{"host": 5}]),
+        body(sources=[{"stale": "yes"}]),
+        body(sources=["x"]),
+    ],
+)
+def test_damaged_metadata_is_an_error_that_says_what_to_do(text: Any) -> None:
+    with pytest.raises(MetadataError, match=r"damaged; drop it with df\.attrs\.pop"):
+        FrameMetadata.loads(text)
+    if text is not None:
+        frame = pd.DataFrame({"n": [1]})
+        frame.attrs[ATTRIBUTE] = text
+        with pytest.raises(MetadataError, match="damaged"):
+            metadata_of(frame)
+
+
+def test_a_newer_major_version_is_refused_and_a_minor_one_read() -> None:
+    with pytest.raises(MetadataError, match=r"version 2\.0, newer than 1\.0") as refused:
+        FrameMetadata.loads(body(version="2.0", columns="of another kind"))
+    assert refused.value.version == "2.0"
+    newer = json.loads(body(version="1.7", also="this"))
+    newer["sources"][0]["licence"] = "of a later version"
+    assert FrameMetadata.loads(json.dumps(newer)) == KNOWN
+
+
+BENCH = Path(__file__).parents[1] / "bench" / "metadata.py"
+
+
+def test_carrying_it_slows_a_chain_of_pandas_far_less_than_a_dict_does() -> None:
+    """The bound itself is `tests/bench/metadata.py`'s; here there is room for a busy machine."""
+    ratios = runpy.run_path(str(BENCH))["ratios"](9)
+    assert ratios["aatoolkit"] < 2 < ratios["a dict"]
+
+
+def test_a_claim_of_which_no_witness_tells_is_not_believed(frame: pd.DataFrame) -> None:
+    text = json.loads(frame.attrs[ATTRIBUTE])
+    del text["witnesses"]["cells"]["n"]
+    frame.attrs[ATTRIBUTE] = json.dumps(text)
+    assert metadata_of(frame).columns["n"].of is None
+    del text["witnesses"]
+    frame.attrs[ATTRIBUTE] = json.dumps(text)
+    assert metadata_of(frame) == KNOWN
+
+
+def test_names_that_change_places_lose_their_claims(frame: pd.DataFrame) -> None:
+    swapped = frame.assign(m=[5, 6]).rename(columns={"n": "m", "m": "n"})
+    assert metadata_of(swapped).columns["n"].availability.reason == "overwritten"
+
+
+def test_levels_of_the_index_are_told_where_asked_for(frame: pd.DataFrame) -> None:
+    indexed = frame.set_index("brand")
+    assert [*metadata_of(indexed).columns] == ["n", "gone"]
+    assert [*metadata_of(indexed, levels=True).columns] == ["n", "gone", "brand"]
+    assert metadata_of(indexed).key == ("brand",)
+    assert metadata_of(indexed.reset_index()) == KNOWN
+
+
+def test_no_value_stands_in_the_carrier() -> None:
+    frame = pd.DataFrame({"brand": ["a secret name"], "n": [123456789]})
+    text = attach(frame, KNOWN).attrs[ATTRIBUTE]
+    assert "secret" not in text
+    assert "123456789" not in text

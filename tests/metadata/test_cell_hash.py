@@ -1,0 +1,58 @@
+"""Digests of cells: those of a frame and of its Arrow table are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aatoolkit.metadata.cell_hash import words, words_at
+from aatoolkit.normalizer.to_pandas import to_frame
+
+KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
+    "text": (pa.string(), st.text(max_size=3)),
+    "count": (pa.int64(), st.integers(-(2**63), 2**63 - 1)),
+    "rate": (pa.float64(), st.floats(allow_nan=False)),
+    "own": (pa.bool_(), st.booleans()),
+    "day": (pa.date32(), st.dates()),
+    "ran_at": (pa.timestamp("us", tz="UTC"), st.datetimes()),
+    "tone": (pa.dictionary(pa.int32(), pa.string()), st.sampled_from(["good", "bad", ""])),
+    "words": (pa.list_(pa.string()), st.lists(st.none() | st.text(max_size=2), max_size=2)),
+}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    """Tables of all kinds of columns, in pieces of any length."""
+    sizes = draw(st.lists(st.integers(0, 4), max_size=3))
+    return pa.table(
+        {
+            name: pa.chunked_array(
+                [
+                    pa.array(draw(st.lists(st.none() | values, min_size=n, max_size=n)), kind)
+                    for n in sizes
+                ],
+                kind,
+            )
+            for name, (kind, values) in KINDS.items()
+        }
+    )
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+@given(tables(), st.data())
+def test_a_frame_and_its_table_have_the_same_digests(
+    backend: str, table: pa.Table, data: st.DataObject
+) -> None:
+    rows = range(len(table))
+    places = sorted(data.draw(st.sets(st.sampled_from(rows)))) if rows else []
+    numbers, *told = words_at(table.columns, places)
+    frame, at = to_frame(table, backend), np.array(places, np.intp)
+    assert numbers.tolist() == words(pd.Series(places, dtype="int64").array).tolist()
+    for name, found in zip(frame.columns, told, strict=True):
+        assert found.tolist() == words(frame[name].array.take(at)).tolist(), name

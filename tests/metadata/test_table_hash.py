@@ -1,0 +1,167 @@
+"""The logical hash: the same for what says the same, another for what does not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit import errors, sections
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+
+
+def test_it_is_what_its_docstring_says() -> None:
+    frame = pd.DataFrame(
+        {
+            "brand": pd.array(["Äcme", None], "string"),
+            "n": pd.array([-3, None], "Int64"),
+            "rate": pd.array([0.5, None], "Float64"),
+            "own": pd.array([None, True], "boolean"),
+            "terms": pd.Series([["a", None], []], dtype=pd.ArrowDtype(pa.list_(pa.string()))),
+        }
+    )
+    kinds = ["text", "integer", "float", "boolean", "list<text>"]
+    head = {"columns": [[*pair] for pair in zip(frame.columns, kinds, strict=True)], "rows": 2}
+    written = b"".join(
+        (
+            b"aatoolkit logical hash 1\n",
+            json.dumps(head, separators=(",", ":")).encode() + b"\n",
+            b"\x01\x00" + struct.pack("<qq", 5, 0) + "Äcme".encode(),
+            b"\x01\x00" + struct.pack("<qq", -3, 0),
+            b"\x01\x00" + struct.pack("<dd", 0.5, 0),
+            b"\x00\x01" + b"\x00\x01",
+            b"\x01\x01" + struct.pack("<qq", 2, 0),
+            b"\x01\x00" + struct.pack("<qq", 1, 0) + b"a",
+        )
+    )
+    assert aa.logical_hash(frame) == hashlib.sha256(written).hexdigest()
+
+
+@pytest.mark.parametrize("section", sections.names())
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_it_is_the_same_for_both_backends_and_every_layout(section: str, tmp_path: Path) -> None:
+    body = (SAMPLES / f"{section}.json").read_bytes()
+    nullable = aa.normalize(section, body)
+    arrow = aa.normalize(section, body, dtype_backend="pyarrow")
+    for name, frame in nullable.items():
+        told = aa.logical_hash(frame)
+        assert aa.logical_hash(arrow[name]) == told
+        table = pa.Table.from_pandas(arrow[name], preserve_index=False)
+        for rows, dictionary in ((1, False), (3, True), (10_000, False)):
+            pq.write_table(
+                table, tmp_path / "t.parquet", row_group_size=rows, use_dictionary=dictionary
+            )
+            assert aa.logical_hash(pq.read_table(tmp_path / "t.parquet")) == told
+        assert aa.logical_hash(pa.concat_tables([table.slice(0, 2), table.slice(2)])) == told
+        frame.aa.to_parquet(tmp_path / "t.parquet")
+        assert aa.logical_hash(aa.read_parquet(tmp_path / "t.parquet")) == told
+
+
+def test_what_means_the_same_hashes_the_same() -> None:
+    days = [date(2026, 11, 20), None]
+    same: list[list[Any]] = [
+        [
+            pd.Series([1.5, np.nan]),
+            pd.Series([1.5, None], dtype="Float64"),
+            pd.Series([1.5, None], dtype="float32"),
+        ],
+        [pd.Series([0.0]), pd.Series([-0.0])],
+        [
+            pd.Series(["b", "a"]),
+            pd.Series(["b", "a"], dtype="category"),
+            pd.Series(["b", "a"], dtype=object),
+        ],
+        [pd.Series([1], dtype=kind) for kind in ("int8", "uint64", "Int32", "int64[pyarrow]")],
+        [
+            pd.Series(days, dtype="date32[day][pyarrow]"),
+            pd.Series(pd.to_datetime(pd.Series(days)).astype("datetime64[ns]")),
+        ],
+        [
+            pd.Series(pd.to_datetime(["2026-11-20T12:00+02:00"])),
+            pd.Series(pd.to_datetime(["2026-11-20T10:00Z"])),
+        ],
+    ]
+    for alike in same:
+        assert len({aa.logical_hash(pd.DataFrame({"x": one})) for one in alike}) == 1
+
+
+def test_what_differs_hashes_otherwise() -> None:
+    plain = pd.DataFrame({"a": ["x", "y"], "n": pd.array([1, 2], "Int64")})
+    others = [
+        plain.iloc[::-1],
+        plain[["n", "a"]],
+        plain.rename(columns={"n": "m"}),
+        plain.iloc[:1],
+        plain.assign(n=pd.array([1, 3], "Int64")),
+        plain.assign(n=pd.array([1, None], "Int64")),
+        plain.assign(n=pd.array([1, 0], "Int64")),
+        plain.assign(n=pd.array([1, 2], "Float64")),
+        plain.assign(a=["xy", ""]),
+        plain.assign(a=["x", None]),
+        plain.assign(a=["1", "2"]),
+        plain[["a"]],
+        plain.assign(n=pd.to_datetime([1, 2], unit="us")),
+        plain.assign(n=pd.to_datetime([1, 2], unit="us", utc=True)),
+    ]
+    hashes = [aa.logical_hash(frame) for frame in (plain, *others)]
+    assert len({*hashes}) == len(hashes)
+    assert aa.logical_hash(plain.set_index("a")) == hashes[0]
+    assert aa.logical_hash(plain.set_axis([7, 8])) == hashes[0]
+
+
+def test_missing_values_hide_nothing_behind_them() -> None:
+    shown = pa.array(["a", "secret", "b"])
+    hidden = pa.Array.from_buffers(
+        pa.string(), 3, [pa.py_buffer(b"\x05"), *shown.buffers()[1:]], null_count=1
+    )
+    assert hidden.to_pylist() == ["a", None, "b"]
+    assert aa.logical_hash(pa.table({"x": hidden})) == aa.logical_hash(
+        pa.table({"x": pa.array(["a", None, "b"])})
+    )
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, 1 + 2j, object()])
+def test_what_has_no_kind_is_refused(value: Any) -> None:
+    with pytest.raises(errors.ExportError, match="'odd' has no logical hash"):
+        aa.logical_hash(pd.DataFrame({"odd": pd.Series([value], dtype=object)}))
+
+
+cells = st.one_of(st.none(), st.text(max_size=4))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(cells, st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))), max_size=6),
+    st.lists(st.tuples(cells, st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))), max_size=6),
+)
+def test_equal_tables_and_only_those_hash_alike(one: list[Any], other: list[Any]) -> None:
+    def frame(rows: list[Any]) -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                "a": pd.array([row[0] for row in rows], "string"),
+                "n": pd.array([row[1] for row in rows], "Int64"),
+            }
+        )
+
+    assert (aa.logical_hash(frame(one)) == aa.logical_hash(frame(other))) == (one == other)
+    assert aa.logical_hash(frame(one)) == aa.logical_hash(frame([*one]))
+
+
+def test_a_million_rows_take_no_python_a_row() -> None:
+    frame = pd.DataFrame({"n": np.arange(1_000_000), "s": np.arange(1_000_000).astype(str)})
+    moment = datetime.now()
+    aa.logical_hash(frame)
+    assert (datetime.now() - moment).total_seconds() < 5

@@ -1,0 +1,206 @@
+"""What an answer says of itself, brought to the columns it is about, and to no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import Availability, Cause, Column, Section, Status, Table
+from aatoolkit.availability.detect import Signal
+from aatoolkit.normalizer.column_availability import (
+    in_words,
+    section_state,
+    signal_table,
+    state_of,
+    steps,
+)
+from aatoolkit.sections import keyed, records
+
+POINTS = Table(
+    "points",
+    "One row per day.",
+    records("points"),
+    key="date",
+    columns=(
+        Column("date", "string"),
+        Column("visibility", "Float64"),
+        Column("label", "string"),
+    ),
+)
+KPIS = Table(
+    "kpis",
+    "One row per metric.",
+    keyed("kpis", key="metric"),
+    key="metric",
+    columns=(Column("metric", "string"), Column("value", "Float64")),
+)
+NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED)
+AVAILABLE = Availability(Status.AVAILABLE)
+MISSING = Availability(Status.UNAVAILABLE)
+
+
+def signal(scope: str, target: str | None, state: Availability, rule: str = "test") -> Signal:
+    return Signal(scope, target, state, None, None, "$", rule)
+
+
+def state(
+    table: Table, name: str, *signals: Signal, absent: bool = False, measured: bool = True
+) -> Availability:
+    return state_of(table, table[name], list(signals), absent, measured)
+
+
+# --- rows -----------------------------------------------------------------------------------
+
+
+def test_rows_of_which_some_are_measured_make_a_column_partial() -> None:
+    rows = [signal("row", "points[0]", MISSING), signal("row", "points[1]", AVAILABLE)]
+    assert state(POINTS, "visibility", *rows).status == Status.PARTIAL
+    assert state(POINTS, "visibility", rows[1]).status == Status.AVAILABLE
+    assert state(POINTS, "visibility", rows[0], measured=False).status == Status.UNAVAILABLE
+
+
+def test_rows_are_joined_with_what_is_said_of_the_whole() -> None:
+    whole = signal("section", None, AVAILABLE)
+    row = signal("row", "points[3]", Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "Idle."))
+    assert state(POINTS, "visibility", whole, row) == Availability(
+        Status.PARTIAL, Cause.NOT_RUN, "Idle."
+    )
+
+
+def test_a_row_speaks_for_its_table_only_and_never_for_the_key() -> None:
+    row = signal("row", "points[0]", MISSING)
+    whole = signal("section", None, AVAILABLE)
+    assert state(POINTS, "date", whole, row) == AVAILABLE
+    assert state(KPIS, "value", whole, row) == AVAILABLE
+    assert state(POINTS, "visibility", whole, signal("row", "pointsOfSale[0]", MISSING)) == (
+        AVAILABLE
+    )
+
+
+def test_a_cell_speaks_for_its_column_only() -> None:
+    whole = signal("section", None, AVAILABLE)
+    cell = signal("row", "points[0].visibility", MISSING)
+    assert state(POINTS, "visibility", whole, cell).status == Status.PARTIAL
+    assert state(POINTS, "label", whole, cell) == AVAILABLE
+
+
+def test_an_entry_of_a_keyed_table_is_one_of_its_rows() -> None:
+    whole = signal("section", None, AVAILABLE)
+    entry = signal("field", "kpis.revenue", NOT_CONNECTED)
+    assert state(KPIS, "value", whole, entry) == Availability(Status.PARTIAL, Cause.NOT_CONNECTED)
+
+
+# --- fields ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["points[].visibility", "visibility", "points", "points[]"])
+def test_a_field_speaks_by_its_path_by_what_encloses_it_or_by_its_bare_name(target: str) -> None:
+    whole = signal("section", None, AVAILABLE)
+    field = signal("field", target, NOT_CONNECTED)
+    assert state(POINTS, "visibility", whole, field, measured=False) == NOT_CONNECTED
+
+
+@pytest.mark.parametrize("target", ["points[].vis", "totals.visibility", "visi", "label", "[]"])
+def test_another_field_says_nothing(target: str) -> None:
+    whole = signal("section", None, AVAILABLE)
+    assert state(POINTS, "visibility", whole, signal("field", target, MISSING)) == AVAILABLE
+
+
+def test_two_statements_on_one_field_are_joined() -> None:
+    fields = [signal("field", "visibility", AVAILABLE), signal("field", "visibility", MISSING)]
+    assert state(POINTS, "visibility", *fields).status == Status.PARTIAL
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("points[].a", ("points", "[]", "a")),
+        ("points[0].a", ("points", "[0]", "a")),
+        ('kpis{}."a.b"', ("kpis", "{}", "a.b")),
+        ('$["a b"][1]', ("$", "a b", "[1]")),
+        ("[0]", ("[0]",)),
+        ("", ()),
+    ],
+)
+def test_the_steps_of_a_target(path: str, expected: tuple[str, ...]) -> None:
+    assert steps(path) == expected
+
+
+# --- the section ----------------------------------------------------------------------------
+
+
+def test_the_transport_outweighs_a_statement_and_that_a_suggestion() -> None:
+    transport = signal("section", None, MISSING, "transport")
+    stated = signal("section", None, AVAILABLE)
+    inferred = signal("section", None, NOT_CONNECTED, "options")
+    assert section_state([inferred, stated, transport]) == MISSING
+    assert section_state([inferred, stated]) == AVAILABLE
+    assert section_state([inferred]) == NOT_CONNECTED
+    assert section_state([signal("field", "a", MISSING)]) is None
+
+
+def test_statements_of_one_weight_are_joined() -> None:
+    partial = Availability(Status.PARTIAL, Cause.TRUNCATED)
+    assert section_state(
+        [signal("section", None, AVAILABLE), signal("section", None, partial)]
+    ) == (partial)
+
+
+def test_engines_that_scope_options_name_do_not_touch_what_was_measured() -> None:
+    table = Table(
+        "rates",
+        "Rates.",
+        keyed("rates", key="engine"),
+        key="engine",
+        columns=(Column("engine", "string"), Column("rate", "Float64", source=".")),
+    )
+    whole = signal("section", None, AVAILABLE)
+    assert state(table, "rate", whole, signal("engine", "x", NOT_CONNECTED, "options")) == AVAILABLE
+    assert state(table, "rate", whole, signal("engine", "x", NOT_CONNECTED)).status == (
+        Status.PARTIAL
+    )
+
+
+def test_an_absent_field_is_unknown_unless_the_section_was_not_measured() -> None:
+    assert state(POINTS, "label", absent=True, measured=False).cause == Cause.ABSENT
+    whole = signal("section", None, NOT_CONNECTED)
+    assert state(POINTS, "label", whole, absent=True, measured=False) == NOT_CONNECTED
+
+
+# --- end to end -----------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_a_denied_row_makes_its_columns_partial_and_is_in_the_table() -> None:
+    points: list[dict[str, Any]] = [
+        {"date": "2026-11-19", "visibility": 0, "label": None, "hasData": False},
+        {"date": "2026-11-20", "visibility": 0.4, "label": None, "hasData": True},
+    ]
+    tables = aa.normalize(Section("mine", "Points.", POINTS), {"points": points})
+    assert tables.main.aa.availability.loc["visibility", "status"] == "partial"
+    said = tables.availability
+    assert said["scope"].tolist() == ["row", "row"]
+    assert said["target"].tolist() == ["points[0]", "points[1]"]
+    assert said["evidence"].tolist() == ["$.points[0].hasData", "$.points[1].hasData"]
+    assert said["raw"].tolist() == ["false", "true"]
+    assert said["rule"].tolist() == ["row flag", "row flag"]
+
+
+def test_where_nothing_is_said_the_table_says_that() -> None:
+    (said,) = signal_table([]).to_dict("records")
+    assert (said["scope"], said["status"], said["rule"]) == ("section", "unknown", "nothing found")
+    assert pd.isna(said["raw"])
+
+
+def test_the_words_of_a_table_are_the_sections_while_they_agree() -> None:
+    known = aa.normalize(Section("mine", "Points.", POINTS), {"points": []})
+    assert known.words == {"points": "unknown"}
+    from aatoolkit.metadata.attrs import metadata_of
+
+    state = Availability(Status.UNKNOWN, None, "Nobody knows.")
+    assert in_words(metadata_of(known.main), [signal("section", None, state)]) == (
+        "unknown: Nobody knows."
+    )

@@ -1,0 +1,296 @@
+"""Every leaf of an answer is in a column or in ``extra``, and together they make it again.
+
+What a column holds is worked out here anew, from the declarations' patterns and the frames,
+so that the reader under test cannot vouch for itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from copy import deepcopy
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit import sections
+from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_path
+from aatoolkit.sections import Column, Table
+
+SECTIONS = sections.all()
+SAMPLES = {
+    name: json.loads(
+        (Path(__file__).parents[2] / "data" / "samples" / f"{name}.json").read_text("utf-8")
+    )
+    for name in SECTIONS
+}
+
+Place = tuple[str | int, ...]
+
+
+def lost(name: str, answer: Any) -> list[str]:
+    """The leaves of an answer that are nowhere in what was read of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaDriftWarning)
+        tables = aa.normalize(name, answer)
+    kept = dict(zip(tables.extra["path"], tables.extra["value"], strict=True))
+    held = [
+        (steps, {canonical(value, column.dtype) for value in values(tables, table, column)})
+        for table in SECTIONS[name]
+        for column in table.columns
+        for steps in places_of(table, column)
+    ]
+    held += [(parse_path(path)[:-1], set()) for path in SECTIONS[name].kept if "." in path]
+    return [
+        path(place)
+        for place, value in leaves(answer)
+        if kept.get(path(place)) != json.dumps(value, ensure_ascii=False)
+        and not any(holds(place, value, steps, found) for steps, found in held)
+    ]
+
+
+def holds(place: Place, value: Any, steps: tuple[Step, ...], found: set[Any]) -> bool:
+    if value in (None, {}, []) and type(value) not in (bool, int, float):
+        below = len(place) <= len(steps) and fits(place, steps[: len(place)])
+        # Null among records is a leaf like others; null or nothing in the place of one is a gap.
+        return below and (value is not None or isinstance(place[-1], str) or place_is(place, steps))
+    return place_is(place, steps) and {("json", value), ("text", str(value))} & found != set()
+
+
+def place_is(place: Place, steps: tuple[Step, ...]) -> bool:
+    return len(place) == len(steps) and fits(place, steps)
+
+
+def fits(place: Place, steps: tuple[Step, ...]) -> bool:
+    return all(map(_fits, place, steps))
+
+
+def _fits(name: str | int, step: Step) -> bool:
+    if isinstance(step, Field):
+        return name == step.name
+    if isinstance(step, Each):
+        return isinstance(name, int)
+    return isinstance(name, str) and (not step.only or name in step.only)
+
+
+def places_of(table: Table, column: Column) -> Iterator[tuple[Step, ...]]:
+    """Where the values of a column stand, with the keys that its table is limited to."""
+    source = column.source or ""
+    number = int(source[1:]) if source[:1] == "@" else None
+    if number is not None:
+        axes = table.rows.axes
+        first = len(table.rows.labels) - len(axes)
+        if number >= first:
+            yield (*axes[number - first], Each())
+        return
+    if source[:1] == "#":
+        return
+    pattern = parse_path(column.pattern)
+    limited = tuple(
+        row if isinstance(row, Entries) and isinstance(step, Entries) else step
+        for step, row in zip(pattern, table.rows.steps, strict=False)
+    )
+    elements = (Each(),) if column.dtype == "list<string>" else ()
+    yield (*limited, *pattern[len(limited) :], *elements)
+
+
+def values(tables: aa.Tables, table: Table, column: Column) -> Iterator[Any]:
+    for value in tables[table.name][column.name]:
+        if column.dtype == "list<string>":
+            yield from [] if value is pd.NA or value is None else value
+        elif not pd.isna(value):
+            yield value
+
+
+def canonical(value: Any, dtype: str) -> tuple[str, Any]:
+    """A value of a column as it stood in the answer, or as text where there are many ways."""
+    if dtype == "date":
+        return ("text", value.date().isoformat())
+    if dtype == "timestamp":
+        return ("text", value.isoformat().replace("+00:00", "Z"))
+    return ("json", value.item() if hasattr(value, "item") else value)
+
+
+def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    inner: Any = ()
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list):
+        inner = enumerate(value)
+    if not inner or not value:
+        yield place, value
+    for key, item in inner:
+        yield from leaves(item, (*place, key))
+
+
+def path(place: Place) -> str:
+    return "$" + "".join(
+        f"[{key}]"
+        if isinstance(key, int)
+        else f".{key}"
+        if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", key)
+        else f"[{json.dumps(key, ensure_ascii=False)}]"
+        for key in place
+    )
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_no_leaf_of_a_sample_is_lost(name: str) -> None:
+    assert lost(name, SAMPLES[name]) == []
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_no_leaf_is_lost_whichever_field_is_missing_null_or_of_another_kind(name: str) -> None:
+    patterns: dict[tuple[Any, ...], Place] = {}
+    for place in every_place(SAMPLES[name]):
+        patterns.setdefault(tuple("[]" if isinstance(k, int) else k for k in place), place)
+    # Each kind of change in turn: all of them everywhere would take a minute and a half.
+    for place, change in zip(patterns.values(), cycle(CHANGES), strict=False):
+        answer = changed(SAMPLES[name], place, change)
+        assert lost(name, answer) == [], (place, change)
+
+
+REMOVED = object()
+CHANGES = (REMOVED, None, "odd", 7, [], {}, [None, 5], {"odd key": {"deep": [1]}}, True)
+odd_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**65), 2**65)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+odd_objects = st.dictionaries(st.text(max_size=5), odd_values)
+
+
+def every_place(value: Any, place: Place = ()) -> Iterator[Place]:
+    if place:
+        yield place
+    inner: Any = value.items() if isinstance(value, dict) else ()
+    for key, item in enumerate(value) if isinstance(value, list) else inner:
+        yield from every_place(item, (*place, key))
+
+
+def changed(answer: Any, place: Place, change: Any, key: str | None = None) -> Any:
+    """A copy of an answer with one value removed, replaced, or moved to another key."""
+    answer = deepcopy(answer)
+    holder = answer
+    for step in place[:-1]:
+        holder = holder[step]
+    if change is REMOVED:
+        found = holder.pop(place[-1])
+        if key is not None and isinstance(holder, dict):
+            holder[key] = found
+    else:
+        holder[place[-1]] = change
+    return answer
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> tuple[str, Any]:
+    name = draw(st.sampled_from([*SECTIONS]))
+    answer = SAMPLES[name]
+    for _ in range(draw(st.integers(1, 4))):
+        places = [*every_place(answer)]
+        if places:
+            place = draw(st.sampled_from(places))
+            change = draw(st.just(REMOVED) | odd_values)
+            answer = changed(answer, place, change, draw(st.none() | st.text(max_size=6)))
+    return name, answer
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+@given(answers())
+def test_no_leaf_of_a_changed_sample_is_lost(changed_sample: tuple[str, Any]) -> None:
+    name, answer = changed_sample
+    assert lost(name, answer) == []
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
+)
+def test_no_leaf_of_any_document_is_lost(name: str, answer: Any) -> None:
+    assert lost(name, answer) == []
+
+
+# --- the whole answer again -------------------------------------------------------------------
+
+
+def read(name: str, answer: Any, **options: Any) -> aa.Tables:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaDriftWarning)
+        return aa.normalize(name, answer, **options)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same: true is not 1, 1 is not 1.0, and 0.0 is not -0.0."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return repr(one) == repr(other)
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_sample_is_rebuilt_whole(name: str, backend: str) -> None:
+    assert same(read(name, SAMPLES[name], dtype_backend=backend).rebuild(), SAMPLES[name])
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+@given(answers())
+def test_a_changed_sample_is_rebuilt_whole(changed_sample: tuple[str, Any]) -> None:
+    name, answer = changed_sample
+    assert same(read(name, answer).rebuild(), answer)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
+)
+def test_any_document_is_rebuilt_whole(name: str, answer: Any) -> None:
+    assert same(read(name, answer).rebuild(), answer)
+
+
+def bent(value: Any, draw: st.DrawFn) -> Any:
+    """An answer of another make: rows as objects, objects as rows, one more level, an envelope."""
+    how = draw(st.sampled_from(("keyed", "listed", "deeper", "texts", "plain", "plain")))
+    if isinstance(value, dict):
+        inner = {key: bent(item, draw) for key, item in value.items()}
+        if how == "listed":
+            return [{"key": key, "value": item} for key, item in inner.items()]
+        return {key: {"value": item} for key, item in inner.items()} if how == "deeper" else inner
+    if isinstance(value, list):
+        items = [bent(item, draw) for item in value]
+        return {f"row {at}": item for at, item in enumerate(items)} if how == "keyed" else items
+    return str(value) if how == "texts" else value
+
+
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+@given(st.data(), st.sampled_from([*SECTIONS]), st.booleans())
+def test_an_answer_of_another_make_is_rebuilt_whole(
+    data: st.DataObject, name: str, wrapped: bool
+) -> None:
+    answer = bent(SAMPLES[name], data.draw)
+    answer = {"ok": True, "data": answer} if wrapped else answer
+    if isinstance(answer, dict | list):
+        assert same(read(name, answer).rebuild(), answer)

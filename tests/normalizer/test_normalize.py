@@ -1,0 +1,898 @@
+"""Answers to tables: the samples against golden files, one schema whatever comes, nothing lost.
+
+The golden files show every table of a sample answer: dtypes, availability, rows and what no
+column took. ``AATOOLKIT_UPDATE_GOLDEN=1 pytest tests/test_normalize.py`` writes them anew;
+read the difference before keeping it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import sections
+from aatoolkit.errors import (
+    ConfigurationError,
+    DecodeError,
+    PayloadError,
+    SchemaDriftWarning,
+    ScopeError,
+)
+from aatoolkit.sections import COUNT, computed, keyed, matrix, pairs, parallel, records, single
+
+HERE = Path(__file__).parent
+SECTIONS = sections.all()
+
+each_section = pytest.mark.parametrize("name", SECTIONS)
+
+
+def sample(name: str) -> Any:
+    return json.loads(
+        (HERE.parents[1] / "data" / "samples" / f"{name}.json").read_text(encoding="utf-8")
+    )
+
+
+def read(section: str | aa.Section, answer: Any, **options: Any) -> aa.Tables:
+    """The tables of an answer that may drift."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaDriftWarning)
+        return aa.normalize(section, answer, **options)
+
+
+def drifts(tables: aa.Tables) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in tables.drift.fillna("").itertuples(index=False)]
+
+
+def extra(tables: aa.Tables) -> dict[str, tuple[str, str]]:
+    return {row.path: (row.value, row.why) for row in tables.extra.itertuples()}
+
+
+# --- the samples ----------------------------------------------------------------------------
+
+
+def lines(tables: aa.Tables) -> list[str]:
+    found = [f"# {tables.section}, made by tests/test_normalize.py"]
+    for name, frame in tables.items():
+        found += ["", f"== {name}: {len(frame)} rows, {tables.words[name]}"]
+        states = frame.aa.availability
+        for column, dtype in frame.dtypes.items():
+            levels = getattr(dtype, "categories", None)
+            kind = f"category {list(levels)}" if levels is not None else str(dtype)
+            state = [str(said) for said in states.loc[column] if not pd.isna(said)]
+            found.append(f"{column}: {kind} | {': '.join(state)}")
+        found += rows(frame)
+    found += ["", "== extra"]
+    found += [f"{path} = {value} ({why})" for path, (value, why) in extra(tables).items()]
+    found += ["", "== drift", *rows(tables.drift), "", "== availability"]
+    return [*found, *rows(tables.availability)]
+
+
+def rows(frame: pd.DataFrame) -> list[str]:
+    return [
+        json.dumps([plain(value) for value in row], ensure_ascii=False)
+        for row in frame.itertuples(index=False)
+    ]
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, pd.Timestamp):
+        return value.isoformat()
+    if isinstance(value, list | np.ndarray):
+        return [plain(item) for item in list(value)]
+    if pd.isna(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@each_section
+def test_the_sample_gives_the_golden_tables(name: str) -> None:
+    golden = HERE / "golden" / f"{name}.txt"
+    text = "\n".join(lines(aa.normalize(name, sample(name), strict=True))) + "\n"
+    if os.environ.get("AATOOLKIT_UPDATE_GOLDEN") == "1":
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+def test_every_golden_file_has_its_section() -> None:
+    assert {path.stem for path in (HERE / "golden").iterdir()} == {*SECTIONS}
+
+
+@each_section
+def test_bytes_text_object_and_payload_give_the_same(name: str) -> None:
+    document = sample(name)
+    body = json.dumps(document).encode()
+    payload = aa.Payload(
+        body,
+        fetched_at=datetime(2026, 11, 20, 7, tzinfo=UTC),
+        url="https://api.example/x",
+        host="acme.example",
+        section=name,
+        scope=aa.Scope(7),
+    )
+    expected = aa.normalize(name, document)
+    for given in (body, body.decode(), payload):
+        tables = aa.normalize(name, given)
+        for table in expected:
+            pd.testing.assert_frame_equal(tables[table], expected[table], check_flags=False)
+        pd.testing.assert_frame_equal(tables.extra, expected.extra)
+    (source,) = tables.main.aa.sources.to_dict("records")
+    assert (source["host"], source["section"]) == ("acme.example", name)
+    assert (source["scope"], source["sha256"]) == ("days=7", payload.sha256)
+    assert source["fetched_at"] == pd.Timestamp("2026-11-20T07:00:00Z")
+    assert tables.payload is payload
+
+
+# --- same section, same schema --------------------------------------------------------------
+
+
+def first_only(value: Any) -> Any:
+    """The same answer with one element in every array."""
+    if isinstance(value, dict):
+        return {key: first_only(item) for key, item in value.items()}
+    return [first_only(item) for item in value[:1]] if isinstance(value, list) else value
+
+
+def emptied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: emptied(item) for key, item in value.items()}
+    return [] if isinstance(value, list) else value
+
+
+def unmeasured(value: Mapping[str, Any]) -> Any:
+    nulls = {key: None for key in value if key not in ("section", "domain", "availability")}
+    state = {"status": "not_connected", "reason": "Synthetic."}
+    return {**value, **nulls, "availability": state}
+
+
+def schema(tables: aa.Tables) -> dict[str, dict[str, Any]]:
+    return {
+        name: {column: dtype for column, dtype in frame.dtypes.items() if column != "_row"}
+        for name, frame in tables.items()
+    }
+
+
+@each_section
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_columns_and_dtypes_do_not_depend_on_the_answer(name: str, backend: str) -> None:
+    whole = sample(name)
+    expected = schema(aa.normalize(name, whole, dtype_backend=backend))
+    assert {table.name: [*table.names] for table in SECTIONS[name]} == {
+        table: [*columns] for table, columns in expected.items()
+    }
+    for answer in (first_only(whole), emptied(whole), unmeasured(whole), {}, [], "null", '"x"'):
+        assert schema(read(name, answer, dtype_backend=backend)) == expected
+
+
+@each_section
+def test_side_tables_have_one_schema_too(name: str) -> None:
+    whole = read(name, sample(name))
+    for answer in ({}, unmeasured(sample(name)), {"availability": {"asOf": "x", "status": 1}}):
+        other = read(name, answer)
+        for side in ("extra", "drift", "availability", "summary"):
+            assert (getattr(other, side).dtypes == getattr(whole, side).dtypes).all()
+
+
+@each_section
+def test_an_answer_whose_arrays_are_empty_is_no_drift(name: str) -> None:
+    body = emptied(sample(name))
+    assert drifts(aa.normalize(name, body, strict=True)) == []
+
+
+@pytest.mark.parametrize("name", sections.names())
+def test_a_section_that_could_not_be_measured_says_so_in_every_column(name: str) -> None:
+    tables = read(name, unmeasured(sample(name)))
+    for frame in tables.values():
+        states = frame.aa.availability
+        measured = [column for column in frame if frame[column].notna().any()]
+        said = states.drop(index=measured)
+        assert {*said["status"]} <= {"unavailable"}
+        assert {*said["cause"]} <= {"not_connected"}
+    assert {"unavailable (not connected): Synthetic."} == {*tables.words.values()} or name in (
+        # One row holds the project's domain, which is known.
+        {"conversions", "crawl", "crawlability", "prompts", "shopping"}
+    )
+
+
+@each_section
+def test_an_empty_object_makes_no_measured_column(name: str) -> None:
+    with pytest.warns(SchemaDriftWarning) as warned:
+        tables = aa.normalize(name, {})
+    assert len(warned) == 1
+    for frame in tables.values():
+        assert {*frame.aa.availability["status"]} <= {"unknown"}
+        assert not frame.drop(columns=["domain"], errors="ignore").notna().to_numpy().any()
+
+
+# --- drift ----------------------------------------------------------------------------------
+
+THINGS = aa.Section(
+    "things",
+    "Synthetic.",
+    aa.Table(
+        "things",
+        "One row per thing.",
+        records("things"),
+        key="name",
+        columns=(
+            aa.Column("name", "string", "Its name."),
+            aa.Column("seen_count", "Int64", "How often.", unit=COUNT),
+            aa.Column("score", "Float64", "How good."),
+            aa.Column("kind", "category", "Which.", levels=("a", "b")),
+            aa.Column("grade", "category", "How.", levels=("low", "high"), ordered=True),
+            aa.Column("note", "string", "A note.", source="detail.note", optional=True),
+        ),
+    ),
+    aa.Table(
+        "thing_days",
+        "One row per thing and day.",
+        keyed("things[].byDay", key="day"),
+        key=("name", "day"),
+        columns=(
+            aa.Column("name", "string", "The thing.", source="^name"),
+            aa.Column("day", "date", "The day."),
+            aa.Column("n", "Int64", "How many.", source="."),
+        ),
+    ),
+    kept=("known",),
+)
+DAYS: dict[str, int] = {"2026-11-20": 0}
+
+
+def thing(name: Any = "x", **fields: Any) -> dict[str, Any]:
+    usual = {"seenCount": 1, "score": 0.5, "kind": "a", "grade": "low", "byDay": DAYS}
+    return {"name": name, **usual, **fields}
+
+
+def things(*listed: Any, **envelope: Any) -> dict[str, Any]:
+    return {"things": [*listed], **envelope}
+
+
+def test_what_no_column_takes_is_kept_and_listed() -> None:
+    answer = things(thing(new={"deep": [1, None]}), thing("y", new=2), **{"odd key": True})
+    tables = read(THINGS, {**answer, "known": {"a": 1}, "generatedAt": "now", "window": None})
+    assert drifts(tables) == [
+        ("new", "things[].new", 2, "1"),
+        ("new", "odd key", 1, "true"),
+    ]
+    assert extra(tables) == {
+        "$.things[0].new.deep[0]": ("1", "new"),
+        "$.things[0].new.deep[1]": ("null", "new"),
+        "$.things[1].new": ("2", "new"),
+        '$["odd key"]': ("true", "new"),
+        "$.known.a": ("1", "known"),
+        "$.generatedAt": ('"now"', "envelope"),
+        "$.window": ("null", "envelope"),
+    }
+
+
+def test_a_declared_field_that_is_absent_gives_an_empty_column_that_says_so() -> None:
+    answer = thing()
+    del answer["seenCount"], answer["byDay"]
+    tables = read(THINGS, things(answer, availability={"status": "available"}))
+    assert drifts(tables) == [
+        ("absent", "things[].seenCount", 1, ""),
+        ("absent", "things[].byDay", 1, ""),
+    ]
+    assert tables.main["seen_count"].isna().all()
+    states = tables.main.aa.availability
+    assert tuple(states.loc["seen_count", ["status", "cause"]]) == ("unknown", "absent")
+    assert states.loc["score", "status"] == "available"
+    assert {*tables["thing_days"].aa.availability["cause"]} == {"absent"}
+
+
+def test_a_field_that_two_tables_lack_is_listed_once_with_the_larger_count() -> None:
+    first, second = thing(byDay=DAYS), thing(byDay={})
+    del first["name"], second["name"]
+    assert drifts(read(THINGS, things(first, second)))[0] == ("absent", "things[].name", 2, "")
+
+
+def test_an_absent_array_says_so_in_every_table_below_it() -> None:
+    tables = read(THINGS, {"availability": {"status": "available"}})
+    assert drifts(tables) == [("absent", "things", 1, "")]
+    for frame in tables.values():
+        assert {*frame.aa.availability["status"]} == {"unknown"}
+        assert {*frame.aa.availability["cause"]} == {"absent"}
+
+
+def test_an_optional_field_may_be_absent() -> None:
+    tables = aa.normalize(THINGS, things(thing()), strict=True)
+    assert tables.main["note"].isna().all()
+
+
+def test_a_value_of_the_wrong_type_is_missing_in_its_column_and_kept() -> None:
+    tables = read(
+        THINGS,
+        things(thing("x", seenCount="7"), thing("y", seenCount=True), thing("z", seenCount=[{}])),
+    )
+    assert drifts(tables) == [("wrong type", "things[].seenCount", 3, '"7"')]
+    assert tables.main["seen_count"].isna().all()
+    assert extra(tables) == {
+        "$.things[0].seenCount": ('"7"', "wrong type"),
+        "$.things[1].seenCount": ("true", "wrong type"),
+        "$.things[2].seenCount[0]": ("{}", "wrong type"),
+    }
+
+
+@pytest.mark.parametrize("odd", [5, "x", True, [1, 2]])
+def test_a_scalar_or_array_where_an_object_is_declared_is_kept(odd: Any) -> None:
+    tables = read(THINGS, things(thing(detail={"note": "n"}), thing("y", detail=odd)))
+    assert ("wrong type", "things[].detail") in [row[:2] for row in drifts(tables)]
+    assert tables.main["note"].tolist() == ["n", pd.NA]
+    kept = [path for path in extra(tables) if path.startswith("$.things[1].detail")]
+    assert len(kept) == (2 if isinstance(odd, list) else 1)
+
+
+def test_an_object_where_an_array_is_declared_is_one_drift() -> None:
+    tables = read(THINGS, {"things": {"x": {"seenCount": 1}, "y": 2}})
+    assert drifts(tables) == [("wrong type", "things", 1, "1")]
+    assert extra(tables) == {
+        "$.things.x.seenCount": ("1", "wrong type"),
+        "$.things.y": ("2", "wrong type"),
+    }
+
+
+@pytest.mark.parametrize("odd", [None, 5, "x", [], [{}]])
+def test_what_is_no_record_among_records_is_no_row_and_is_kept(odd: Any) -> None:
+    tables = read(THINGS, things(thing("x"), odd, thing("z")))
+    assert tables.main["name"].tolist() == ["x", "z"]
+    assert [row[:3] for row in drifts(tables)] == [("wrong type", "things[]", 1)]
+    (path,) = extra(tables)
+    assert path.startswith("$.things[1]")
+
+
+def test_null_for_an_array_is_no_row_and_no_drift() -> None:
+    assert drifts(aa.normalize(THINGS, {"things": None}, strict=True)) == []
+
+
+def test_a_new_level_comes_last_where_levels_have_no_order() -> None:
+    tables = read(THINGS, things(thing("x", kind="z"), thing("y", kind="c"), thing("w", kind="b")))
+    assert tables.main["kind"].tolist() == ["z", "c", "b"]
+    assert [*tables.main["kind"].cat.categories] == ["a", "b", "c", "z"]
+    assert not tables.main["kind"].cat.ordered
+    assert drifts(tables) == [("new level", "things[].kind", 2, '"c"')]
+    assert extra(tables) == {}
+
+
+def test_a_new_level_where_levels_have_an_order_is_missing_and_kept() -> None:
+    tables = read(THINGS, things(thing("x", grade="best"), thing("y", grade="high")))
+    assert tables.main["grade"].tolist()[1:] == ["high"]
+    assert tables.main["grade"].isna().tolist() == [True, False]
+    assert [*tables.main["grade"].cat.categories] == ["low", "high"]
+    assert tables.main["grade"].cat.ordered
+    assert drifts(tables) == [("new level", "things[].grade", 1, '"best"')]
+    assert extra(tables) == {"$.things[0].grade": ('"best"', "new level")}
+
+
+def test_a_key_that_is_null_is_listed() -> None:
+    tables = read(THINGS, things(thing(None, byDay={}), thing("y")))
+    assert drifts(tables) == [("null key", "things(name)", 1, "")]
+    assert tables.main["name"].tolist() == [pd.NA, "y"]
+
+
+def test_a_key_that_repeats_keeps_all_its_rows_and_numbers_them() -> None:
+    tables = read(THINGS, things(thing("x"), thing("y"), thing("x", seenCount=2)))
+    assert drifts(tables)[0] == ("duplicate key", "things(name)", 1, "")
+    assert tables.main["seen_count"].tolist() == [1, 1, 2]
+    assert tables.main["_row"].tolist() == [0, 1, 2]
+    assert str(tables.main["_row"].dtype) == "Int64"
+    assert "_row" not in aa.normalize(THINGS, things(thing("x")))["things"]
+
+
+def test_a_key_of_the_data_that_is_no_day_is_kept_and_its_value_too() -> None:
+    tables = read(THINGS, things(thing(byDay={"2026-13-01": 4, "2026-11-20": 0})))
+    days = tables["thing_days"]
+    assert days["day"].isna().tolist() == [True, False]
+    assert days["n"].tolist() == [4, 0]
+    assert '$.things[0].byDay["2026-13-01"]' in next(iter(extra(tables)))
+    both = read(THINGS, things(thing(byDay={"2026-13-01": "4"})))
+    assert {path: value for path, (value, _) in extra(both).items()} == {
+        '$.things[0].byDay["2026-13-01"]~': '"2026-13-01"',
+        '$.things[0].byDay["2026-13-01"]': '"4"',
+    }
+
+
+def test_one_warning_a_read_that_names_the_first_problems() -> None:
+    answer = things(thing(a=1, b=2, c=3, d=4), thing(None))
+    with pytest.warns(SchemaDriftWarning) as warned:
+        aa.normalize(THINGS, answer)
+    (only,) = warned
+    text = str(only.message)
+    assert text.startswith("things: null key @ things(name); null key @ thing_days(name, day)")
+    assert text.endswith("and 3 more; see tables.drift and tables.extra")
+    assert only.filename == __file__
+
+
+def test_strict_lists_every_problem() -> None:
+    answer = things(thing(a=1), thing(None, seenCount="1"), thing("y", byDay=5))
+    with pytest.raises(PayloadError) as raised:
+        aa.normalize(THINGS, answer, strict=True)
+    problems = raised.value.problems or []
+    assert sorted(problems) == [
+        "new, such as 1 @ $.things[].a",
+        "null key @ thing_days(name, day)",
+        "null key @ things(name)",
+        'wrong type, such as "1" @ $.things[].seenCount',
+        "wrong type, such as 5 @ $.things[].byDay",
+    ]
+    assert raised.value.section == "things"
+    assert all(problem in str(raised.value) for problem in problems)
+
+
+def test_an_answer_as_declared_warns_of_nothing() -> None:
+    tables = aa.normalize(THINGS, things(thing(), domain="acme.example"))
+    assert drifts(tables) == []
+    assert extra(tables) == {"$.domain": ('"acme.example"', "envelope")}
+
+
+# --- numbers --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, 2**63 - 1, -(2**63), 0])
+def test_whole_numbers_stay_exact_beside_null(number: int) -> None:
+    body = json.dumps(things(thing("x", seenCount=number), thing("y", seenCount=None)))
+    assert aa.normalize(THINGS, body).main["seen_count"].tolist() == [number, pd.NA]
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**40])
+def test_whole_numbers_beyond_64_bits_are_kept_as_text(number: int) -> None:
+    tables = read(THINGS, json.dumps(things(thing(seenCount=number))))
+    assert tables.main["seen_count"].isna().all()
+    assert extra(tables) == {"$.things[0].seenCount": (str(number), "wrong type")}
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, 2**64])
+def test_whole_numbers_that_a_float_cannot_hold_are_kept_as_text(number: int) -> None:
+    tables = read(THINGS, things(thing(score=number), thing("y", score=1)))
+    assert tables.main["score"].tolist() == [pd.NA, 1.0]
+    assert extra(tables) == {"$.things[0].score": (str(number), "wrong type")}
+
+
+@pytest.mark.parametrize("field", ["seenCount", "score"])
+def test_booleans_are_never_numbers(field: str) -> None:
+    tables = read(THINGS, things(thing(**{field: True})))
+    assert extra(tables) == {f"$.things[0].{field}": ("true", "wrong type")}
+
+
+def test_null_is_never_zero_and_zero_is_never_null() -> None:
+    days = aa.normalize(THINGS, things(thing(byDay={"2026-11-19": 0, "2026-11-20": None})))
+    assert days["thing_days"]["n"].tolist() == [0, pd.NA]
+
+
+# --- keys of the data, and rows of every shape ----------------------------------------------
+
+ODD_KEYS = ["a.b", "two words", 'say "x"', "été", "", "[0]", "{}", "$", "line\nend", "0"]
+
+
+def table(rows: Any, *columns: aa.Column, key: str | tuple[str, ...]) -> aa.Section:
+    return aa.Section("odd", "Synthetic.", aa.Table("odd", "One row.", rows, key, columns))
+
+
+def test_keys_of_the_data_may_be_any_text() -> None:
+    counts = table(
+        keyed("counts", key="name"),
+        aa.Column("name", "string"),
+        aa.Column("n", "Int64", source="."),
+        key="name",
+    )
+    answer = {"counts": {key: at for at, key in enumerate(ODD_KEYS)}}
+    tables = aa.normalize(counts, answer, strict=True)
+    assert dict(zip(tables.main["name"], tables.main["n"], strict=True)) == answer["counts"]
+
+
+def test_unclaimed_keys_may_be_any_text_and_collide_with_nothing() -> None:
+    fields: dict[str, Any] = {key: at for at, key in enumerate(ODD_KEYS)}
+    tables = read(THINGS, things({**thing(), **fields, "a": {"b": "inner"}}))
+    assert len(extra(tables)) == len(ODD_KEYS) + 1
+    assert extra(tables)['$.things[0]["a.b"]'] == ("0", "new")
+    assert extra(tables)["$.things[0].a.b"] == ('"inner"', "new")
+
+
+def test_tables_limited_to_different_keys_do_not_claim_each_others() -> None:
+    def limited(name: str, key: str, field: str) -> aa.Table:
+        columns = (aa.Column("kind", "string"), aa.Column(field, "Int64"))
+        rows = records(f"evidence{{{key}}}[]", key="kind")
+        return aa.Table(name, "One row.", rows, "kind", columns)
+
+    section = aa.Section("odd", "Synthetic.", limited("x", "a", "p"), limited("y", "b", "q"))
+    tables = read(section, {"evidence": {"a": [{"p": 1, "q": 2}], "b": [{"q": 3}], "c": 4}})
+    assert (tables["x"]["p"].tolist(), tables["y"]["q"].tolist()) == ([1], [3])
+    assert extra(tables) == {
+        "$.evidence.a[0].q": ("2", "new"),
+        "$.evidence.c": ("4", "new"),
+    }
+
+
+SERIES = table(
+    parallel("series.requests", axis="series.hours", key="bot", name="hour"),
+    aa.Column("bot", "string"),
+    aa.Column("hour", "string"),
+    aa.Column("n", "Int64", source="."),
+    key=("bot", "hour"),
+)
+
+
+def series(hours: Any, **requests: Any) -> aa.Tables:
+    return read(SERIES, {"series": {"hours": hours, "requests": requests}})
+
+
+def test_arrays_side_by_side() -> None:
+    tables = series(["1h", "2h"], a=[0, None], b=[3, 4])
+    assert drifts(tables) == []
+    assert tables.main.to_numpy(dtype=object, na_value=None).tolist() == [
+        ["a", "1h", 0],
+        ["a", "2h", None],
+        ["b", "1h", 3],
+        ["b", "2h", 4],
+    ]
+
+
+def test_an_array_longer_than_its_axis_keeps_its_values_without_a_label() -> None:
+    tables = series(["1h"], a=[1, 2, 3])
+    assert tables.main["n"].tolist() == [1, 2, 3]
+    assert tables.main["hour"].tolist() == ["1h", pd.NA, pd.NA]
+    assert ("null key", "odd(bot, hour)", 2, "") in drifts(tables)
+    odd = series([7], a=[1, 2])
+    assert extra(odd) == {"$.series.hours[0]": ("7", "wrong type")}
+
+
+def test_an_axis_longer_than_its_arrays_keeps_its_labels() -> None:
+    assert extra(series(["1h", "2h"], a=[1])) == {"$.series.hours[1]": ('"2h"', "known")}
+    assert [*extra(series(["1h", "2h"]))] == ["$.series.hours[0]", "$.series.hours[1]"]
+    assert [*extra(read(SERIES, {"series": {"hours": ["1h"], "requests": None}}))]
+
+
+MATRIX = table(
+    matrix("m.values", rows="m.brands", columns="m.engines", names=("brand", "engine")),
+    aa.Column("brand", "string"),
+    aa.Column("engine", "string"),
+    aa.Column("rate", "Float64", source="."),
+    key=("brand", "engine"),
+)
+
+
+def cells(values: Any, brands: Any = ("A", "B"), engines: Any = ("x", "y")) -> aa.Tables:
+    axes = {"brands": [*brands], "engines": [*engines]}
+    return read(MATRIX, {"m": {**axes, "values": values}})
+
+
+def test_a_matrix() -> None:
+    tables = cells([[0.1, None], [0.0, 1]])
+    assert drifts(tables) == []
+    assert tables.main.to_numpy(dtype=object, na_value=None).tolist() == [
+        ["A", "x", 0.1],
+        ["A", "y", None],
+        ["B", "x", 0.0],
+        ["B", "y", 1.0],
+    ]
+
+
+def test_a_matrix_larger_than_its_axes_keeps_its_cells_without_labels() -> None:
+    tables = cells([[0.1, 0.2, 0.3], [0.4], [0.5]])
+    assert tables.main["rate"].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert tables.main["brand"].tolist() == ["A", "A", "A", "B", pd.NA]
+    assert tables.main["engine"].tolist() == ["x", "y", pd.NA, "x", "x"]
+
+
+def test_a_matrix_smaller_than_its_axes_keeps_its_labels() -> None:
+    assert extra(cells([[0.1]])) == {
+        "$.m.brands[1]": ('"B"', "known"),
+        "$.m.engines[1]": ('"y"', "known"),
+    }
+
+
+@pytest.mark.parametrize("odd", [5, "x", None, {"a": 1}])
+def test_a_line_of_a_matrix_that_is_no_array_is_kept(odd: Any) -> None:
+    tables = cells([[0.1, 0.2], odd])
+    assert len(tables.main) == 2
+    (path,) = [path for path in extra(tables) if "values" in path]
+    assert path.startswith("$.m.values[1]")
+
+
+def test_short_arrays_whose_positions_mean_something() -> None:
+    section = table(
+        pairs("terms", "term", "n"),
+        aa.Column("term", "string"),
+        aa.Column("n", "Int64"),
+        key="term",
+    )
+    tables = read(section, {"terms": [["a", 1], ["b"], ["c", "3"], ["d", 4, "more"], {"e": 5}]})
+    assert tables.main["term"].tolist() == ["a", "b", "c", "d"]
+    assert tables.main["n"].tolist() == [1, pd.NA, pd.NA, 4]
+    assert extra(tables)["$.terms[2][1]"] == ('"3"', "wrong type")
+    assert extra(tables)["$.terms[3][2]"] == ('"more"', "new")
+    assert extra(tables)["$.terms[4].e"] == ("5", "wrong type")
+
+
+def bands(text: str) -> list[dict[str, Any]]:
+    """The rows of a table in text, as ``top=3|rest=``."""
+    pairs = (part.partition("=") for part in text.split("|"))
+    return [{"band": band, "n": int(n) if n else None} for band, _, n in pairs]
+
+
+BANDS = table(
+    computed("items[].bands", bands),
+    aa.Column("item", "string", source="^id"),
+    aa.Column("band", "string"),
+    aa.Column("n", "Int64"),
+    aa.Column("place", "Int64", source="#1"),
+    key=("item", "band"),
+)
+
+
+def test_rows_that_a_function_makes_where_no_shape_fits() -> None:
+    items = [{"id": "a", "bands": "top=3|rest="}, {"id": "b", "bands": None}, {"id": "c"}]
+    answer = {"items": [*items, {"id": "d", "bands": "top=7"}]}
+    aa.sections.register(BANDS)
+    try:
+        tables = aa.normalize("odd", answer, strict=True)
+    finally:
+        aa.sections.unregister("odd")
+    assert tables.main.to_numpy(dtype=object, na_value=None).tolist() == [
+        ["a", "top", 3, 1],
+        ["a", "rest", None, 2],
+        ["d", "top", 7, 1],
+    ]
+    assert extra(tables)["$.items[0].bands"] == ('"top=3|rest="', "known")
+    assert "$.items[1].id" in extra(tables)
+    assert tables.rebuild() == answer
+
+
+def test_a_value_of_a_made_row_that_does_not_fit_is_drift_and_no_part_of_the_answer() -> None:
+    section = table(
+        computed("words", lambda words: [{"word": word} for word in words]),
+        aa.Column("word", "string"),
+        key="word",
+    )
+    tables = read(section, {"words": ["a", 5]})
+    assert tables.main["word"].tolist() == ["a", pd.NA]
+    assert ("wrong type", "words.word", 1, "5") in drifts(tables)
+    assert [*extra(tables)] == ["$.words[0]", "$.words[1]"]
+    assert tables.rebuild() == {"words": ["a", 5]}
+
+
+@pytest.mark.parametrize("odd", [lambda text: 1 / 0, lambda text: [5], lambda text: [{"a": {1}}]])
+def test_a_function_that_makes_no_rows_is_refused(odd: Any) -> None:
+    section = table(computed("x", odd), aa.Column("a", "string"), key="a")
+    with pytest.raises(PayloadError, match="the rows of odd could not be made"):
+        read(section, {"x": "y"})
+
+
+def test_a_record_around_no_row_is_kept() -> None:
+    section = table(
+        records("groups[].actions"),
+        aa.Column("group", "string", source="^group"),
+        aa.Column("action", "string", source="id"),
+        aa.Column("window", "Int64", source="$.days"),
+        key="action",
+    )
+    answer = {"days": 30, "groups": [{"group": "a", "actions": []}, {"group": "b"}]}
+    assert {*extra(read(section, answer))} == {"$.days", "$.groups[0].group", "$.groups[1].group"}
+
+
+def test_one_row_an_answer() -> None:
+    section = table(
+        single("gateway"),
+        aa.Column("domain", "string", source="$.domain"),
+        aa.Column("state", "string", source="cname.state"),
+        key="domain",
+    )
+    answer = {"domain": "acme.example", "gateway": {"cname": {"state": "pending"}}}
+    assert aa.normalize(section, answer).main.to_numpy().tolist() == [["acme.example", "pending"]]
+    assert len(aa.normalize(section, {"domain": "acme.example", "gateway": None}).main) == 1
+
+
+# --- availability ---------------------------------------------------------------------------
+
+
+def states(availability: dict[str, Any], answer: dict[str, Any] | None = None) -> pd.DataFrame:
+    frame = read(THINGS, {**(answer or things(thing())), "availability": availability}).main
+    return frame.aa.availability
+
+
+def test_a_section_speaks_for_its_columns_and_a_field_for_itself() -> None:
+    said = states(
+        {
+            "status": "available",
+            "fields": {
+                "things[].score": {"status": "partial", "reason": "Sampled."},
+                "things[].detail": "not_run",
+            },
+        }
+    )
+    assert said.loc["seen_count", "status"] == "available"
+    assert tuple(said.loc["score"])[::2] == ("partial", "Sampled.")
+    assert tuple(said.loc["note", ["status", "cause"]]) == ("unavailable", "not_run")
+
+
+@pytest.mark.parametrize("target", ["things", "things[]"])
+def test_a_field_speaks_for_what_it_encloses(target: str) -> None:
+    tables = read(THINGS, things(availability={"fields": {target: "pending"}}))
+    for frame in tables.values():
+        assert {*frame.aa.availability["cause"]} == {"pending"}
+
+
+def test_an_object_of_the_data_speaks_for_its_entries() -> None:
+    answer = things(thing(byDay={}), availability={"fields": {"things[].byDay": "pending"}})
+    said = read(THINGS, answer)["thing_days"].aa.availability
+    assert said.loc["n", "cause"] == "pending"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_narrowest_statement_holds_whatever_the_order(order: int) -> None:
+    fields = [("things[]", "not_run"), ("things[].score", "pending")][::order]
+    said = states({"status": "available", "fields": dict(fields)}, things())
+    assert said.loc["score", "cause"] == "pending"
+    assert said.loc["seen_count", "cause"] == "not_run"
+
+
+def test_a_field_whose_name_merely_begins_alike_says_nothing() -> None:
+    said = states({"status": "available", "fields": {"things[].sc": "pending"}})
+    assert said.loc["score", "status"] == "available"
+
+
+def test_words_of_an_unmeasured_section_stay_and_its_numbers_are_denied() -> None:
+    stated = {"status": "not_run", "reason": "No run."}
+    tables = read(THINGS, things(thing(), availability=stated))
+    said = tables.main.aa.availability
+    assert said.loc["name"].tolist() == ["partial", "not_run", "No run."]
+    assert said.loc["seen_count"].tolist() == ["unavailable", "not_run", "No run."]
+    assert said.loc["note"].tolist() == ["unavailable", "not_run", "No run."]
+    assert tables.main["seen_count"].isna().all()
+    assert "denied" in tables.extra["why"].tolist()
+
+
+def test_what_an_unmeasured_section_leaves_out_is_unmeasured_not_unknown() -> None:
+    tables = read(THINGS, {"availability": {"status": "not_connected"}})
+    for frame in tables.values():
+        assert {*frame.aa.availability["cause"]} == {"not_connected"}
+
+
+RATES = table(
+    keyed("rates", key="engine"),
+    aa.Column("engine", "string"),
+    aa.Column("rate", "Float64", source="."),
+    key="engine",
+)
+
+
+def test_what_is_said_of_engines_speaks_for_columns_by_engine_but_not_for_their_key() -> None:
+    engines = {"gemini": "not_run", "grok": {"status": "not_applicable", "reason": "No rates."}}
+    stated = {"status": "available", "reason": "All is well.", "engines": engines}
+    tables = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
+    said = tables.main.aa.availability
+    assert said.loc["engine"].tolist() == ["available", pd.NA, "All is well."]
+    assert said.loc["rate"].tolist() == [
+        "partial",
+        "not_run",
+        "gemini: unavailable (not run)",
+    ]
+    assert tables.words == {"odd": "partial (not run): gemini: unavailable (not run)"}
+
+
+def test_a_table_speaks_with_its_sections_words_while_they_agree() -> None:
+    stated = {"status": "available", "reason": "All is well.", "fields": {"rates": "available"}}
+    tables = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
+    assert tables.words == {"odd": "available: All is well."}
+
+
+def test_a_table_speaks_for_its_columns_but_not_for_its_key() -> None:
+    names = ("seenCount", "score", "kind", "grade", "detail")
+    fields = {f"things[].{name}": "not_run" for name in names}
+    tables = read(THINGS, things(availability={"status": "available", "fields": fields}))
+    assert tables.words["things"] == "unavailable (not run)"
+
+
+def test_what_an_answer_says_of_itself_is_a_table() -> None:
+    tables = read(
+        THINGS,
+        things(
+            thing(),
+            availability={
+                "status": "available",
+                "sampleCount": 2**70,
+                "asOf": "2026-11-20T06:10:00Z",
+                "engines": {"x": {"status": "not_run", "sampleCount": 0, "asOf": "2026-11-20"}},
+            },
+        ),
+    )
+    section, engine = tables.availability.to_dict("records")
+    assert (section["scope"], section["status"]) == ("section", "available")
+    assert section["as_of"] == pd.Timestamp("2026-11-20T06:10:00Z")
+    assert pd.isna(section["sample_size"])
+    assert (engine["target"], engine["cause"], engine["sample_size"]) == ("x", "not_run", 0)
+    assert engine["as_of"] is pd.NaT
+
+
+def test_an_answer_that_says_nothing_of_itself_is_unknown() -> None:
+    tables = aa.normalize(THINGS, things(thing()))
+    (said,) = tables.availability.to_dict("records")
+    assert (said["status"], said["rule"]) == ("unknown", "nothing found")
+    assert {*tables.main.aa.availability["status"]} == {"unknown"}
+    assert tables.words == {"things": "unknown", "thing_days": "unknown"}
+
+
+# --- misuse ---------------------------------------------------------------------------------
+
+
+def test_an_unknown_section_is_refused() -> None:
+    with pytest.raises(ScopeError, match="did you mean domains"):
+        aa.normalize("domain", {})
+
+
+def test_an_unknown_backend_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="numpy_nullable"):
+        aa.normalize("domains", {}, dtype_backend="numpy")
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"<html>", b'{"a": NaN}', '"\ud800"'])
+def test_what_is_no_json_document_is_refused(body: Any) -> None:
+    with pytest.raises(DecodeError):
+        aa.normalize("domains", body)
+
+
+@pytest.mark.parametrize("odd", [None, 5, {1, 2}, object()])
+def test_what_is_no_answer_is_refused(odd: Any) -> None:
+    with pytest.raises(PayloadError, match="give a Payload, bytes, text, dict or list"):
+        aa.normalize("domains", odd)
+
+
+@pytest.mark.parametrize(
+    ("odd", "refusal"),
+    [
+        (object(), PayloadError),
+        ({1}, PayloadError),
+        (float("nan"), DecodeError),
+        (float("inf"), DecodeError),
+        ("\ud800", DecodeError),
+    ],
+)
+def test_an_object_that_is_no_json_is_refused(odd: Any, refusal: type[Exception]) -> None:
+    with pytest.raises(refusal):
+        aa.normalize("domains", {"domains": [{"domain": odd}]})
+
+
+def test_an_object_that_holds_itself_is_refused() -> None:
+    answer: dict[str, Any] = {}
+    answer["domains"] = [answer]
+    with pytest.raises(PayloadError, match="no JSON"):
+        aa.normalize("domains", answer)
+
+
+def test_any_mapping_is_read_and_none_is_changed() -> None:
+    answer = things(thing())
+    before = json.dumps(answer)
+    tables = aa.normalize(THINGS, MappingProxyType(answer))
+    answer["things"][0]["name"] = "changed"
+    assert tables.main["name"].tolist() == ["x"]
+    tables.main.loc[0, "name"] = "mine"
+    answer["things"][0]["name"] = "x"
+    assert json.dumps(answer) == before
+
+
+def test_null_where_rows_should_stand_is_unknown_and_not_none_measured() -> None:
+    tables = aa.normalize(
+        "domains",
+        {
+            "domain": "acme.example",
+            "availability": {"status": "available"},
+            "domains": None,
+            "typeBreakdown": [],
+        },
+    )
+    assert tables.drift.empty
+    assert len(tables.main) == 0
+    for name in ("source_domains", "source_domain_engines"):
+        assert set(tables[name].aa.availability["status"]) == {"unknown"}
+    assert set(tables["source_domain_types"].aa.availability["status"]) == {"available"}

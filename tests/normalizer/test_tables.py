@@ -1,0 +1,229 @@
+"""What a read gives: mappings that show themselves safely, and never lose a failure."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit._util.text import visible
+from aatoolkit.errors import ServerFailed
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e&\n"
+
+
+@pytest.fixture
+def tables() -> aa.Tables:
+    return aa.normalize("domains", (SAMPLES / "domains.json").read_bytes())
+
+
+def made(name: str, words: str, calls: list[str] | None = None, drifts: int = 0) -> aa.Tables:
+    def load() -> pd.DataFrame:
+        if calls is not None:
+            calls.append(name)
+        return pd.DataFrame({"a": [1, 2]})
+
+    return aa.Tables(
+        name,
+        {name: load},
+        rows={name: 1234},
+        words={name: words},
+        extra=load,
+        availability=pd.DataFrame,
+        drift=lambda: pd.DataFrame({"kind": ["new"] * drifts}),
+    )
+
+
+def test_it_is_a_mapping_from_name_to_frame(tables: aa.Tables) -> None:
+    assert isinstance(tables, Mapping)
+    assert [*tables] == ["source_domains", "source_domain_engines", "source_domain_types"]
+    assert len(tables) == 3
+    assert "source_domains" in tables
+    assert "domains" not in tables
+    assert tables.main is tables["source_domains"]
+    assert dict(tables)["source_domain_types"] is tables["source_domain_types"]
+    assert tables._ipython_key_completions_() == [*tables]
+
+
+def test_an_unknown_table_is_refused_with_those_there_are(tables: aa.Tables) -> None:
+    with pytest.raises(KeyError, match="domains has no table 'domain'; it has source_domains, "):
+        tables["domain"]
+    with pytest.raises(KeyError):
+        tables[""]
+
+
+def test_a_frame_is_built_when_first_asked_for_and_kept() -> None:
+    calls: list[str] = []
+    tables = made("t", "available", calls)
+    assert repr(tables)
+    assert "t" in tables
+    assert calls == []
+    assert tables["t"] is tables["t"] is tables.main
+    assert calls == ["t"]
+    assert tables.extra is tables.extra
+    assert calls == ["t", "t"]
+
+
+def test_its_rows_in_a_table(tables: aa.Tables) -> None:
+    assert tables.summary.to_dict("list") == {
+        "table": ["source_domains", "source_domain_engines", "source_domain_types"],
+        "rows": [3, 7, 5],
+        "availability": ["available"] * 3,
+    }
+    assert [*map(str, tables.summary.dtypes)] == ["string", "Int64", "string"]
+
+
+def test_in_a_line_each(tables: aa.Tables) -> None:
+    assert repr(tables).splitlines() == [
+        "<Tables of domains>",
+        "  source_domains               3 rows  ● available",
+        "  source_domain_engines        7 rows  ● available",
+        "  source_domain_types          5 rows  ● available",
+    ]
+    assert repr(made("t", "unknown", drifts=2)).splitlines() == [
+        "<Tables of t, 2 drifts (see .drift)>",
+        "  t    1,234 rows  ? unknown",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "mark"),
+    [
+        ("available", "●"),
+        ("partial (not run): gemini: Not run.", "◐"),
+        ("unavailable (not connected): No CNAME.", "○"),
+        ("not applicable (not supported)", "–"),
+        ("unknown", "?"),
+    ],
+)
+def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
+    tables = made("t", words)
+    assert repr(tables).endswith(f"rows  {mark} {words}")
+    assert f"{mark} {words}" in tables._repr_html_()
+    assert f"{mark} {words}" in aa.Dataset({"t": tables})._repr_html_()
+    assert tables.words == {"t": words}
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"status": "available", "domains": []}, "● available, and there is nothing"),
+        ({"domains": []}, "? unknown: the answer does not say why it is empty"),
+        ({"domains": None}, "? unknown: the answer gives nothing here"),
+        ({}, "? unknown: the answer gives nothing here"),
+        ({"status": "not_connected", "domains": []}, "○ unavailable (not connected): Said so."),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_an_empty_table_says_why_it_is_empty(answer: dict[str, object], said: str) -> None:
+    stated = {"status": answer.pop("status", None), "reason": None}
+    if stated["status"] == "not_connected":
+        stated["reason"] = "Said so."
+    tables = aa.normalize("domains", {**answer, "availability": stated})
+    assert tables.shown("source_domains") == said
+    assert said in repr(tables)
+
+
+class Elements(html.parser.HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.found.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+ALLOWED = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "code"}
+
+
+def dataset() -> aa.Dataset:
+    failure = ServerFailed(HOSTILE, status=502)
+    return aa.Dataset({HOSTILE: made(HOSTILE, HOSTILE, drifts=1)}, {HOSTILE + "2": failure})
+
+
+@pytest.mark.parametrize("shown", [made(HOSTILE, HOSTILE), dataset()], ids=["Tables", "Dataset"])
+def test_hostile_text_is_shown_as_text(shown: aa.Tables | aa.Dataset) -> None:
+    elements = Elements(shown._repr_html_())
+    assert elements.found <= ALLOWED
+    assert "<script>" in elements.text
+    assert "tex2jax_ignore" in shown._repr_html_()
+    text = repr(shown)
+    assert visible(HOSTILE) in text
+    assert text.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain é 😀 $x$", "plain é 😀 $x$"),
+        ("a\tb\r\n", "a\\tb\\r\\n"),
+        ("\x1b[2J\x9b", "\\x1b[2J\\x9b"),
+        ("\u202eevil\u2066", "\\u202eevil\\u2066"),
+        ("\ud800", "\\ud800"),
+        ("\U000e0001", "\\U000e0001"),
+    ],
+)
+def test_what_does_not_print_is_escaped(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+# --- many sections --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def both(tables: aa.Tables) -> aa.Dataset:
+    failed = ServerFailed("502: upstream", status=502)
+    return aa.Dataset({"domains": tables, "t": made("t", "unknown")}, {"crawl": failed})
+
+
+def test_a_dataset_is_a_mapping_from_section_to_tables(both: aa.Dataset, tables: aa.Tables) -> None:
+    assert isinstance(both, Mapping)
+    assert [*both] == ["domains", "t"]
+    assert both["domains"] is tables
+    assert "crawl" not in both
+    assert both._ipython_key_completions_() == ["domains", "t"]
+
+
+def test_a_section_that_failed_says_how_and_is_never_an_empty_frame(both: aa.Dataset) -> None:
+    with pytest.raises(KeyError, match="crawl failed: 502: upstream") as raised:
+        both["crawl"]
+    assert raised.value.__cause__ is both.errors["crawl"]
+    with pytest.raises(KeyError, match="there is no section 'urls' here; there are domains, t"):
+        both["urls"]
+
+
+def test_a_failed_section_has_a_row_without_a_count(both: aa.Dataset) -> None:
+    summary = both.summary
+    assert [*summary.columns] == ["section", "table", "rows", "availability"]
+    assert summary["rows"].tolist() == [3, 7, 5, 1234, pd.NA]
+    assert summary["table"].isna().tolist() == [False] * 4 + [True]
+    assert summary["availability"].iloc[-1] == "failed: 502: upstream"
+
+
+def test_a_dataset_in_lines(both: aa.Dataset) -> None:
+    assert repr(both).splitlines() == [
+        "<Dataset of 2 sections, 1 failed>",
+        "  domains: 3 tables, 15 rows",
+        "  t: 1 tables, 1,234 rows",
+        "  crawl: failed: 502: upstream",
+    ]
+    assert both._repr_html_().count("<tr>") == 1 + 3 + 1 + 1
+
+
+def test_nothing_at_all_can_be_shown_too() -> None:
+    nothing = aa.Dataset({})
+    assert repr(nothing) == "<Dataset of 0 sections>"
+    assert nothing._repr_html_()
+    assert [*map(str, nothing.summary.dtypes)] == ["string", "string", "Int64", "string"]
+    assert json.loads(nothing.summary.to_json(orient="records")) == []

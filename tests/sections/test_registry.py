@@ -1,0 +1,311 @@
+"""The declarations against the contract's lists of tables and columns.
+
+A section is found by looking, so a new one is tested as soon as its module is there; the
+contract says nothing of it, so it is held to what any declaration must be.
+"""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aatoolkit import sections
+from aatoolkit.errors import ScopeError
+from aatoolkit.sections import Aggregation, Column, Section, Table
+
+HERE = Path(__file__).parent
+SECTIONS = sections.all()
+
+Row = dict[str, str]
+
+
+def contract(name: str) -> list[Row]:
+    with (HERE / "contract" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+TABLE_ROWS = contract("tables")
+COLUMN_ROWS = contract("columns")
+COLUMNS = {(row["table"], row["column"]): row for row in COLUMN_ROWS}
+LISTED = {row["section"].replace("-", "_"): row["section"] for row in TABLE_ROWS}
+TABLES = {table.name: table for section in SECTIONS.values() for table in section}
+LISTED_TABLES = [row["table"] for row in TABLE_ROWS]
+
+each_section = pytest.mark.parametrize("section", SECTIONS.values(), ids=SECTIONS)
+each_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+each_listed_section = pytest.mark.parametrize("section", [*map(sections.get, LISTED)], ids=LISTED)
+each_listed_table = pytest.mark.parametrize(
+    "table", [*map(sections.table, LISTED_TABLES)], ids=LISTED_TABLES
+)
+
+# --- what is declared is what the contract lists --------------------------------------------
+
+MAIN_TABLES = {"crawl": "crawl_bots", "conversions": "conversion_engines"}
+"""Main tables that are not the first of the contract's."""
+
+
+def test_no_two_tables_have_one_name() -> None:
+    assert len(TABLES) == sum(len(section.tables) for section in SECTIONS.values())
+
+
+def test_the_contract_is_whole() -> None:
+    assert len(LISTED) == 18
+    assert len(LISTED_TABLES) == 73
+    assert len(COLUMNS) == 464
+
+
+@each_listed_section
+def test_tables_stand_in_the_contracts_order_after_the_main_table(section: Section) -> None:
+    listed = [row["table"] for row in TABLE_ROWS if row["section"] == LISTED[section.name]]
+    main = MAIN_TABLES.get(section.name, listed[0])
+    assert [table.name for table in section] == [main, *(name for name in listed if name != main)]
+
+
+@each_listed_section
+def test_columns_are_the_contracts_in_name_order_and_dtype(section: Section) -> None:
+    listed = [row for row in COLUMN_ROWS if row["section"] == LISTED[section.name]]
+    for table in section:
+        assert [(column.name, column.dtype) for column in table.columns] == [
+            (row["column"], row["dtype"].removesuffix(" UTC"))
+            for row in listed
+            if row["table"] == table.name
+        ]
+
+
+@each_listed_section
+def test_keys_are_the_contracts(section: Section) -> None:
+    keys = {row["table"]: tuple(row["primary_key"].split(" + ")) for row in TABLE_ROWS}
+    assert {table.name: table.key for table in section} == {
+        table.name: keys[table.name] for table in section
+    }
+
+
+# --- units, levels and aggregation ----------------------------------------------------------
+
+REMARKS_NOT_UNITS = {
+    ("chat_citations", "cited"): "false = retrieved only",
+    ("fanout_engine_support", "exposes_fanouts"): (
+        "false → rows absent mean not_applicable, not 0"
+    ),
+}
+"""What the contract says in its column of units that is none: it is in the docs."""
+
+
+@each_listed_table
+def test_units_are_the_contracts(table: Table) -> None:
+    """The contract's text is the unit, or the unit and after it a remark."""
+    for column in table.columns:
+        listed = COLUMNS[table.name, column.name]["unit_or_levels"]
+        if column.dtype == "category" or (table.name, column.name) in REMARKS_NOT_UNITS:
+            assert column.unit is None
+            assert listed == REMARKS_NOT_UNITS.get((table.name, column.name), listed)
+        elif column.unit is None:
+            assert listed == ""
+        else:
+            rest = listed.removeprefix(column.unit)
+            assert rest != listed
+            assert rest == "" or rest.startswith((" ", ","))
+
+
+@each_table
+def test_categories_have_levels_and_nothing_else_has(table: Table) -> None:
+    for column in table.columns:
+        assert bool(column.levels) == (column.dtype == "category")
+        assert len(set(column.levels)) == len(column.levels)
+
+
+@each_listed_table
+def test_levels_and_their_order_are_the_contracts(table: Table) -> None:
+    for column in table.columns:
+        listed = COLUMNS[table.name, column.name]["unit_or_levels"].partition(" — ")[0]
+        assert column.ordered == (column.dtype == "category" and "<" in listed)
+        if column.dtype == "category" and listed:
+            assert column.levels == tuple(listed.split("<" if column.ordered else "/"))
+
+
+def rule(column: Column, listed: str) -> Aggregation:
+    """The rule the contract's words stand for, without its reason."""
+    counts = {
+        "Σ/Σ": ("answers_with_shopping", "answers_checked"),
+        "Σconv/Σsessions": {
+            "conversion_rate": ("conversions", "sessions"),
+            "ai_conversion_rate": ("ai_conversions", "ai_sessions"),
+        }.get(column.name),
+    }
+    if listed in counts:
+        return Aggregation("ratio", over=counts[listed])
+    if listed.startswith("Σ"):
+        numerator, denominator = listed.replace("Σ", "").split("/")
+        return Aggregation("ratio", over=(numerator, denominator))
+    if "weighted by " in listed:
+        return Aggregation("mean", by=listed.rpartition("weighted by ")[2])
+    if listed.startswith(("fk ", "none", "not additive")):
+        return Aggregation("none")
+    if listed.startswith(("sum", "sums to")):
+        return Aggregation("sum")
+    assert listed in ("key", "min", "max", "last", "mean"), listed
+    return Aggregation(listed)
+
+
+BARE_WEIGHTED = {
+    ("shopping_products", "first_position_rate"): Aggregation("mean", by="mention_count"),
+    ("shopping_brands", "average_position"): Aggregation("none"),
+}
+"""The contract's bare ``weighted``: by mention count, refused where the table has none."""
+
+WITHIN = {
+    ("overview_kpis", "numerator"): "metric",
+    ("overview_kpis", "denominator"): "metric",
+    ("conversion_totals", "ai_revenue"): "currency",
+    ("shopping_products", "price_min"): "currency",
+    ("shopping_products", "price_max"): "currency",
+}
+"""Columns that combine only where another column holds one value."""
+
+
+@each_listed_table
+def test_aggregation_is_the_contracts(table: Table) -> None:
+    for column in table.columns:
+        at = (table.name, column.name)
+        listed = COLUMNS[at]["aggregation"]
+        expected = BARE_WEIGHTED[at] if listed == "weighted" else rule(column, listed)
+        declared = column.aggregate
+        assert (declared.rule, declared.by, declared.over) == (
+            expected.rule,
+            expected.by,
+            expected.over,
+        )
+        assert declared.within == WITHIN.get(at)
+        used = {declared.by, declared.within, *(declared.over or ())} - {None}
+        assert used <= {*table.names}
+
+
+@each_listed_table
+def test_a_refusal_that_has_a_reason_gives_it(table: Table) -> None:
+    for column in table.columns:
+        listed = COLUMNS[table.name, column.name]["aggregation"]
+        why = column.aggregate.why or ""
+        if listed.startswith("none ("):
+            assert why.startswith(listed[len("none (") : -1])
+        elif listed.startswith("not additive"):
+            assert why.startswith(listed.partition(" (")[0])
+        elif listed.startswith("sums to") or ("share" in column.name and listed.startswith("sum")):
+            assert why
+
+
+# --- docs -----------------------------------------------------------------------------------
+
+
+@each_section
+def test_every_table_and_section_says_what_it_is(section: Section) -> None:
+    for doc in (section.doc, *(table.doc for table in section)):
+        assert doc.endswith(".")
+        assert doc[0].isupper()
+    assert all(table.doc.startswith("One row per ") for table in section)
+
+
+@each_table
+def test_every_column_says_what_it_is(table: Table) -> None:
+    for column in table.columns:
+        assert column.doc.endswith(".")
+        assert column.doc[0].isupper()
+        assert not column.doc.endswith("..")
+
+
+@each_listed_table
+def test_a_foreign_key_names_its_table(table: Table) -> None:
+    for column in table.columns:
+        listed = COLUMNS[table.name, column.name]["aggregation"]
+        if listed.startswith("fk "):
+            assert f"refers to `{listed.removeprefix('fk ')}`" in column.doc
+
+
+@each_table
+def test_docs_refer_to_declared_tables_and_columns_only(table: Table) -> None:
+    for column in table.columns:
+        for name in column.doc.split("`")[1::2]:
+            assert name in {*TABLES, *table.names}
+
+
+# --- special sources ------------------------------------------------------------------------
+
+
+@each_listed_section
+def test_columns_that_may_be_absent_are_absent_somewhere(section: Section) -> None:
+    optional = {column.name for table in section for column in table.columns if column.optional}
+    expected = {
+        "overview": {"previous_value", "numerator", "denominator"},
+        "scope_options": {"own"},
+    }
+    assert optional == expected.get(section.name, set())
+
+
+def test_positions_count_from_one_but_for_queries() -> None:
+    counted = {
+        (table.name, column.name): column.source
+        for section in SECTIONS.values()
+        for table in section
+        for column in table.columns
+        if column.source is not None and column.source.startswith("#")
+    }
+    assert counted == {
+        ("action_steps", "step"): "#1",
+        ("ad_cards", "card"): "#1",
+        ("chat_fanouts", "query_index"): "#0",
+    }
+
+
+def test_untagged_prompts_have_a_key() -> None:
+    assert sections.table("scope_topics")["topic"].null == "(none)"
+    assert sections.table("scope_categories")["category"].null == "(none)"
+
+
+# --- looking up -----------------------------------------------------------------------------
+
+
+def test_names_are_the_sections_of_the_api_in_alphabetical_order() -> None:
+    assert {*LISTED} - {"scope_options"} <= {*sections.names()}
+    assert sections.names() == tuple(sorted(sections.names()))
+
+
+def test_all_has_the_scope_options_too() -> None:
+    assert {*SECTIONS} == {*sections.names(), "scope_options"}
+    assert all(section.name == name for name, section in SECTIONS.items())
+
+
+def test_scope_options_are_found_as_the_api_spells_them() -> None:
+    assert sections.get("scope-options") is sections.get("scope_options")
+
+
+def test_an_unknown_section_is_refused_with_names_alike() -> None:
+    with pytest.raises(ScopeError, match="did you mean domains") as refused:
+        sections.get("domain")
+    assert refused.value.parameter == "section"
+    assert refused.value.unknown == ("domain",)
+    assert refused.value.suggestions == ("domains",)
+
+
+def test_a_private_module_is_no_section() -> None:
+    with pytest.raises(ScopeError, match="known: actions, "):
+        sections.get("_vocabulary")
+
+
+def test_a_table_is_found_whichever_section_it_is_in() -> None:
+    assert sections.table("ad_cards").key == ("ad_id", "card")
+    with pytest.raises(ScopeError, match="did you mean crawl_bots"):
+        sections.table("crawl_bot")
+
+
+def test_names_are_known_before_any_section_is_imported() -> None:
+    code = (
+        "import sys; from aatoolkit import sections; sections.names();"
+        "print(*[m for m in sys.modules if m.startswith('aatoolkit.sections.declared.')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == ""

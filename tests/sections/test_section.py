@@ -1,0 +1,160 @@
+"""Declarations: the path language, where columns stand, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aatoolkit import Column, Section, Table
+from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_path
+from aatoolkit.sections import Rows, keyed, matrix, pairs, parallel, records, single
+from aatoolkit.sections.section import camel
+
+steps = st.lists(st.builds(Field, st.text()) | st.just(Each()) | st.just(Entries())).map(tuple)
+
+
+@given(steps)
+def test_any_path_as_text_reads_back(path: tuple[Field | Each | Entries, ...]) -> None:
+    assert parse_path(format_path(path)) == path
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("", ()),
+        ("domains", (Field("domains"),)),
+        ("a.b", (Field("a"), Field("b"))),
+        ("a[].b", (Field("a"), Each(), Field("b"))),
+        ("m.values[][]", (Field("m"), Field("values"), Each(), Each())),
+        ("kpis{}", (Field("kpis"), Entries())),
+        ("e{urls,promptIds}[]", (Field("e"), Entries(("urls", "promptIds")), Each())),
+        ('"a.b"."{}"', (Field("a.b"), Field("{}"))),
+        (r'"say \"x\"\\"', (Field('say "x"\\'),)),
+        ('""', (Field(""),)),
+        ("two words", (Field("two words"),)),
+    ],
+)
+def test_paths(text: str, path: tuple[object, ...]) -> None:
+    assert parse_path(text) == path
+
+
+@pytest.mark.parametrize(
+    "text", ["a]", "a[0]", "a[", "a{", "a}", '"open', "a..b", ".a", "a.", "a.[]", "a.{}"]
+)
+def test_what_is_no_path_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a path"):
+        parse_path(text)
+
+
+def test_keys_that_an_object_is_limited_to_are_left_out_of_the_text() -> None:
+    assert format_path(parse_path("evidence{urls,prompts}[]")) == "evidence{}[]"
+
+
+@pytest.mark.parametrize(
+    ("rows", "path", "labels"),
+    [
+        (records("domains"), "domains[]", ()),
+        (records("domains[]"), "domains[]", ()),
+        (records("a[].b{x,y}[]", key="kind"), "a[].b{}[]", ("kind",)),
+        (keyed("kpis", key="metric"), "kpis{}", ("metric",)),
+        (keyed("p[].a", key=("engine", "what")), "p[].a{}{}", ("engine", "what")),
+        (parallel("s.r", axis="s.t", key="bot", name="hour"), "s.r{}[]", ("bot", "hour")),
+        (matrix("m.v", rows="m.r", columns="m.c", names=("r", "c")), "m.v[][]", ("r", "c")),
+        (pairs("terms", "term", "n"), "terms[]", ()),
+        (single(), "", ()),
+        (single("gateway"), "gateway", ()),
+    ],
+)
+def test_the_shapes_of_rows(rows: Rows, path: str, labels: tuple[str, ...]) -> None:
+    assert (rows.path, rows.labels) == (path, labels)
+    assert rows.one == (path in ("", "gateway"))
+
+
+def one(rows: Rows, column: Column) -> Column:
+    return Table("t", "One row.", rows, key=column.name, columns=(column,)).columns[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "source", "pattern"),
+    [
+        (records("domains"), "citation_count", None, "domains[].citationCount"),
+        (records("domains"), "x", "answer.text", "domains[].answer.text"),
+        (records("domains"), "x", ".", "domains[]"),
+        (records("domains"), "x", "#1", "domains[]"),
+        (records("domains"), "x", "$.window.days", "window.days"),
+        (records("domains"), "x", "$window", "window"),
+        (records("chats[].mentions"), "x", "^chatId", "chats[].chatId"),
+        (keyed("domains[].byEngine", key="engine"), "x", "^domain", "domains[].domain"),
+        (keyed("a[].b[].c", key="k"), "x", "^^id", "a[].id"),
+        (keyed("domains[].byEngine", key="engine"), "engine", None, "domains[].byEngine{}"),
+        (keyed("domains[].byEngine", key="engine"), "n", ".", "domains[].byEngine{}"),
+        (pairs("terms", "term", "n"), "n", None, "terms[][]"),
+        (single("gateway"), "x", "cname.state", "gateway.cname.state"),
+    ],
+)
+def test_where_a_column_stands(rows: Rows, name: str, source: str | None, pattern: str) -> None:
+    assert one(rows, Column(name, "string", source=source)).pattern == pattern
+
+
+def test_a_table_fills_in_what_its_columns_leave_open() -> None:
+    table = Table("t", "One row.", records("t"), "brand", (Column("brand", "string"),))
+    assert table.key == ("brand",)
+    assert table["brand"].aggregate.rule == "key"
+    assert table.names == ("brand",)
+    with pytest.raises(KeyError):
+        table["gone"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("brand", "brand"), ("citation_count", "citationCount")]
+)
+def test_names_in_camel_case(name: str, expected: str) -> None:
+    assert camel(name) == expected
+
+
+def test_a_dtype_that_is_not_known_is_refused() -> None:
+    with pytest.raises(ValueError, match="dtype 'int64' is not one of string, Int64"):
+        Column("n", "int64")
+
+
+def test_an_empty_source_is_refused() -> None:
+    with pytest.raises(ValueError, match="source is empty"):
+        Column("n", "Int64", source="")
+
+
+@pytest.mark.parametrize(
+    ("key", "columns"),
+    [
+        ("brand", (Column("engine", "string"),)),
+        ("brand", (Column("brand", "string"), Column("brand", "Int64"))),
+    ],
+)
+def test_a_key_or_columns_that_do_not_fit_are_refused(
+    key: str, columns: tuple[Column, ...]
+) -> None:
+    with pytest.raises(ValueError, match=r"table 't': key or columns do not fit: \['brand'\]"):
+        Table("t", "One row.", records("t"), key, columns)
+
+
+def test_rows_that_nothing_encloses_are_refused() -> None:
+    with pytest.raises(ValueError, match="no record encloses 'domains"):
+        one(records("domains"), Column("x", "string", source="^domain"))
+
+
+def test_a_section_needs_tables_of_different_names() -> None:
+    table = Table("t", "One row.", records("t"), "brand", (Column("brand", "string"),))
+    with pytest.raises(ValueError, match="section 's' has no table"):
+        Section("s", "Nothing.")
+    with pytest.raises(ValueError, match="two tables of one name"):
+        Section("s", "Twice.", table, table)
+
+
+def test_a_section_is_its_tables() -> None:
+    table = Table("t", "One row.", records("t"), "brand", (Column("brand", "string"),))
+    section = Section("s", "Some.", table, kept=("sampling",))
+    assert section["t"] is table
+    assert [*section] == [table]
+    assert section.kept == ("sampling",)
+    with pytest.raises(KeyError):
+        section["gone"]

@@ -1,0 +1,602 @@
+"""Publications: valid for the field's validators, the same bytes again, nothing left out shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import frictionless
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from rocrate.rocrate import ROCrate
+
+import aatoolkit as aa
+from aatoolkit.errors import ExportError, NotWritten, RedactionWarning
+from aatoolkit.payload import Payload
+from aatoolkit.study.publish import About, Failure, publish
+from aatoolkit.study.publish.spreadsheets import guarded, unguarded
+
+ROOT = Path(__file__).parents[3]
+SAMPLES = ROOT / "data" / "samples"
+ABOUT = About(
+    'What "engines" cite: a study',
+    description="Which sites engines cite.",
+    creators=("Ada Example", "Émile: Ünïcode"),
+    licence="CC-BY-4.0",
+    keywords=("crm",),
+    digest="ab" * 32,
+)
+MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def answer(section: str, host: str = "acme.example", **scope: Any) -> aa.Tables:
+    """A sample, as if it had been read from a host."""
+    payload = Payload(
+        (SAMPLES / f"{section}.json").read_bytes(),
+        url=f"https://api.example/api/domains/{host}/agent-analytics?section={section}",
+        fetched_at=MOMENT + timedelta(minutes=len(host)),
+        section=section,
+        scope=aa.Scope(**scope),
+        host=host,
+    )
+    return aa.normalize(section, payload)
+
+
+def everything() -> list[aa.Tables]:
+    """Every section of one host, and some of another, and in another scope."""
+    found = [answer(path.stem) for path in sorted(SAMPLES.glob("*.json"))]
+    found += [answer("domains", "initech.example"), answer("chats", days=7, engine="chatgpt")]
+    return found
+
+
+def few(**changes: Any) -> list[aa.Tables]:
+    return [answer("domains", **changes), answer("chats", **changes)]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A publication of everything."""
+    out = tmp_path_factory.mktemp("published") / "out"
+    return publish(everything(), out, ABOUT)
+
+
+# --- valid ----------------------------------------------------------------------------------
+
+
+def test_frictionless_finds_every_table_as_it_is_described(whole: Path) -> None:
+    package = frictionless.Package(whole / "datapackage.json")
+    report = package.validate()
+    assert report.valid, report.flatten(["name", "message"])[:5]
+    assert report.stats["tasks"] == len([*(whole / "data").iterdir()])
+    assert package.get_resource("source_domains").schema.primary_key == ["answer", "source_domain"]
+    assert package.licenses == [{"name": "CC-BY-4.0"}]
+    assert [one["title"] for one in package.contributors] == [*ABOUT.creators]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_frictionless_would_find_what_is_not(form: str, tmp_path: Path) -> None:
+    out = publish([answer("domains")], tmp_path / "out", ABOUT, csv=True)
+    assert frictionless.Package(out / "datapackage.json").validate().valid
+    if form == "csv":
+        path = out / "csv" / "source_domains.csv"
+        path.write_text(path.read_text().replace("acme.example", "acme.exampleX", 1))
+    else:
+        path = out / "data" / "source_domains.parquet"
+        table = pq.read_table(path)
+        pq.write_table(table.rename_columns([*table.column_names[:-1], "else"]), path)
+    assert not frictionless.Package(out / "datapackage.json").validate().valid
+
+
+def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(whole: Path) -> None:
+    crate = ROCrate(whole)
+    root = crate.root_dataset
+    assert root["name"] == ABOUT.title
+    assert root["license"].id == "https://spdx.org/licenses/CC-BY-4.0"
+    assert [one["name"] for one in root["author"]] == [*ABOUT.creators]
+    assert str(root["datePublished"])[:10] == "2026-11-20"
+    assert root["temporalCoverage"] == "2026-10-21/2026-11-20"
+    listed = {entity.id: entity for entity in crate.data_entities}
+    there = files(whole)
+    assert {*listed} == {*there} - {"ro-crate-metadata.json", "SHA256SUMS"}
+    for name, entity in listed.items():
+        assert entity["sha256"] == hashlib.sha256(there[name]).hexdigest()
+        assert entity["contentSize"] == str(len(there[name]))
+    domains = listed["data/source_domains.parquet"]
+    sources = {one["sha256"] for one in domains["isBasedOn"]}
+    assert sources == {hashlib.sha256((SAMPLES / "domains.json").read_bytes()).hexdigest()}
+    assert len(domains["isBasedOn"]) == 2
+    measured = {one["name"]: one for one in root["variableMeasured"]}
+    assert measured["source_domains.citation_count"]["unitCode"].endswith("unit/NUM")
+
+
+def test_everything_that_the_crate_mentions_is_in_it(whole: Path) -> None:
+    graph = json.loads((whole / "ro-crate-metadata.json").read_bytes())["@graph"]
+    ids = [entity["@id"] for entity in graph]
+    assert len(ids) == len({*ids})
+
+    def mentioned(value: Any) -> Iterator[str]:
+        if isinstance(value, dict):
+            if [*value] == ["@id"]:
+                yield value["@id"]
+            for part in value.values():
+                yield from mentioned(part)
+        elif isinstance(value, list):
+            for part in value:
+                yield from mentioned(part)
+
+    outside = {name for entity in graph for name in mentioned(entity)} - {*ids}
+    assert outside == {"https://w3id.org/ro/crate/1.1"}
+
+
+def test_the_citation_says_who_what_when(whole: Path) -> None:
+    cited = yaml.safe_load((whole / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["cff-version"] == "1.2.0"
+    assert cited["title"] == ABOUT.title
+    assert cited["authors"] == [{"name": name} for name in ABOUT.creators]
+    assert cited["date-released"] == "2026-11-20"
+    assert cited["license"] == "CC-BY-4.0"
+    assert cited["identifiers"][0]["value"] == f"sha256:{ABOUT.digest}"
+    assert {"message", "abstract", "keywords", "type"} < {*cited}
+
+
+@pytest.mark.parametrize(
+    "title", ["a: b # c", "'\"\\", "x\u2028y\x85\ufeffz", "- 1", "ñ 🙂", "\x7f"]
+)
+def test_any_title_can_be_cited(title: str, tmp_path: Path) -> None:
+    out = publish([answer("gaps")], tmp_path / "out", About(title))
+    cited = yaml.safe_load((out / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["title"] == title
+    assert len(cited["authors"]) == 1
+    assert "license" not in cited
+    assert json.loads((out / "datapackage.json").read_bytes())["title"] == title
+
+
+def test_the_checksums_are_those_of_every_file(whole: Path) -> None:
+    lines = (whole / "SHA256SUMS").read_text().splitlines()
+    said = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    there = files(whole)
+    del there["SHA256SUMS"]
+    assert said == {name: hashlib.sha256(body).hexdigest() for name, body in there.items()}
+
+
+def test_the_codebook_explains_every_column(whole: Path) -> None:
+    book = pd.read_csv(whole / "codebook.csv", dtype="string").map(
+        lambda text: unguarded(text) if isinstance(text, str) else text
+    )
+    columns = {
+        (path.stem, name)
+        for path in (whole / "data").glob("*.parquet")
+        for name in pq.read_schema(path).names
+    }
+    assert {*zip(book["table"], book["column"], strict=True)} == columns
+    assert book["doc"].notna().all()
+    row = book.set_index(["table", "column"]).loc[("source_domains", "citation_count")]
+    assert (row["unit"], row["aggregation"], row["dtype"]) == ("count", "sum", "Int64")
+    assert row["availability"] == "available"
+    text = (whole / "codebook.md").read_text(encoding="utf-8")
+    for table, name in columns:
+        assert f"\n## {table}\n" in text
+        assert f"`{name}`" in text
+
+
+def test_the_readme_says_what_is_missing_and_what_is_synthetic(whole: Path) -> None:
+    text = (whole / "README.md").read_text(encoding="utf-8")
+    assert "never zero" in text
+    assert "synthetic" in text
+    assert "acme.example, initech.example" in text
+    assert "CC-BY-4.0" in text
+    assert f"sha256:{ABOUT.digest}" in text
+    described = json.loads((whole / "datapackage.json").read_bytes())
+    assert "synthetic" in described["description"]
+
+
+def test_real_hosts_are_not_called_synthetic(tmp_path: Path) -> None:
+    tables = [answer("domains", "acme.com"), answer("domains", "notanexample")]
+    out = publish(tables, tmp_path / "out", About("Real"))
+    assert b"synthetic" not in b"".join(
+        body for name, body in files(out).items() if not name.startswith("data/")
+    )
+
+
+# --- one table over all hosts and scopes ----------------------------------------------------
+
+
+def test_rows_of_all_hosts_and_scopes_are_in_one_table_and_say_where_they_are_from(
+    whole: Path,
+) -> None:
+    domains = aa.read_parquet(whole / "data" / "source_domains.parquet")
+    one = answer("domains").main
+    assert domains["host"].tolist() == ["acme.example"] * len(one) + ["initech.example"] * len(one)
+    assert domains[[*one.columns]].iloc[: len(one)].equals(one)
+    chats = aa.read_parquet(whole / "data" / "chats.parquet")
+    assert {*chats["filter_engine"].dropna()} == {"chatgpt"}
+    assert {*chats["days"]} == {7, 30}
+    answers = aa.read_parquet(whole / "data" / "answers.parquet").set_index("answer")
+    assert len(answers) == len(everything())
+    for table in ("source_domains", "chats"):
+        rows = aa.read_parquet(whole / "data" / f"{table}.parquet")
+        facts = answers.loc[rows["answer"]]
+        for name in ("host", "days", "window_start", "filter_engine", "fetched_at"):
+            left, right = rows[name], facts[name].reset_index(drop=True)
+            pd.testing.assert_series_equal(left, right, check_names=False)
+    assert domains.aa.sources["sha256"].nunique() == 1
+    assert len(domains.aa.sources) == 2
+
+
+def test_what_could_be_measured_is_told_of_the_whole_and_of_each_answer(tmp_path: Path) -> None:
+    measured = answer("crawl")
+    body = {"section": "crawl", "availability": {"status": "not_connected"}, "bots": None}
+    payload = replace(measured.payload, body=json.dumps(body).encode(), host="initech.example")
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        lacking = aa.normalize("crawl", payload)
+    out = publish([lacking, measured], tmp_path / "out", ABOUT)
+    whole = aa.read_parquet(out / "data" / "crawl_bots.parquet")
+    assert whole.aa.availability.loc["requests", "status"] == "partial"
+    told = aa.read_parquet(out / "data" / "availability.parquet").merge(
+        aa.read_parquet(out / "data" / "answers.parquet")[["answer", "host"]], on="answer"
+    )
+    told = told[(told["table"] == "crawl_bots") & (told["column"] == "requests")]
+    assert dict(zip(told["host"], told["status"], strict=True)) == {
+        "acme.example": "available",
+        "initech.example": "unavailable",
+    }
+    assert dict(zip(told["host"], told["cause"].fillna(""), strict=True)) == {
+        "acme.example": "",
+        "initech.example": "not_connected",
+    }
+    bots = whole[whole["host"] == "initech.example"]
+    assert len(bots) == 0
+
+
+def test_nothing_of_an_answer_is_left_behind(whole: Path) -> None:
+    for part, name in (("extra", "extra"), ("drift", "drift"), ("availability", "statements")):
+        rows = aa.read_parquet(whole / "data" / f"{name}.parquet")
+        assert len(rows) == sum(len(getattr(tables, part)) for tables in everything())
+        expected = getattr(answer("domains"), part)
+        found = rows[(rows["section"] == "domains")].iloc[: len(expected)]
+        for column in expected.columns:
+            assert [*found[column].astype("string")] == [*expected[column].astype("string")]
+
+
+def test_answers_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
+    payload = replace(answer("domains").payload, status=502, body=b"{}", host="hooli.example")
+    failure = Failure(payload, "the service failed")
+    out = publish(few(), tmp_path / "out", ABOUT, failures=[failure])
+    silent = publish(few(), tmp_path / "silent", ABOUT, failures=[failure], redact="texts")
+    assert traces(silent, "the service failed") == []
+    answers = pd.read_parquet(out / "data" / "answers.parquet")
+    assert answers["error"].tolist() == [pd.NA, pd.NA, "the service failed"]
+    assert answers["status"].tolist() == [200, 200, 502]
+    assert "1 that could not be used" in (out / "README.md").read_text()
+
+
+def test_a_table_whose_key_repeats_has_no_primary_key_that_lies(tmp_path: Path) -> None:
+    body = json.loads((SAMPLES / "domains.json").read_bytes())
+    body["domains"].append(body["domains"][0])
+    payload = replace(answer("domains").payload, body=json.dumps(body).encode())
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        twice = aa.normalize("domains", payload)
+    out = publish([twice, answer("domains", "initech.example")], tmp_path / "out", ABOUT)
+    described = json.loads((out / "datapackage.json").read_bytes())["resources"]
+    schema = next(one["schema"] for one in described if one["name"] == "source_domains")
+    assert "primaryKey" not in schema
+    assert frictionless.Package(out / "datapackage.json").validate().valid
+
+
+# --- the same bytes -------------------------------------------------------------------------
+
+AGAIN = """
+    import sys
+    sys.path[:0] = ["tests/study/publish", "tests"]
+    import random
+    from pathlib import Path
+    import test_publish as tests
+    answers = [*tests.few(), tests.answer("domains", "initech.example")]
+    random.shuffle(answers)
+    tests.publish(answers, Path(sys.argv[1]) / "deep" / "out", tests.ABOUT, csv=True, excel=True)
+"""
+
+
+def test_the_same_answers_give_the_same_bytes_wherever_and_in_whatever_order(
+    tmp_path: Path,
+) -> None:
+    found = []
+    for at, (zone, seed, locale) in enumerate(
+        [("UTC", "0", "C"), ("Asia/Kathmandu", "1", "C.UTF-8"), ("America/St_Johns", "7", "C")]
+    ):
+        place = tmp_path / str(at)
+        place.mkdir()
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(AGAIN), str(place)],
+            check=True,
+            timeout=100,
+            cwd=ROOT,
+            env={**os.environ, "TZ": zone, "PYTHONHASHSEED": seed, "LC_ALL": locale},
+        )
+        found.append(files(place / "deep" / "out"))
+    assert found[0].keys() == found[1].keys() == found[2].keys()
+    for name, body in found[0].items():
+        assert body == found[1][name] == found[2][name], name
+    assert "tables.xlsx" in found[0]
+
+
+# --- what is left out -----------------------------------------------------------------------
+
+
+def planted(canary: str) -> aa.Tables:
+    """An answer that says one thing wherever it can."""
+    body = json.loads((SAMPLES / "chats.json").read_bytes())
+    chat = body["chats"][0]
+    chat["answer"]["text"] = canary
+    chat["answer"]["format"] = canary
+    chat["prompt"] = canary
+    chat["new"] = {"quoted": canary}
+    chat["features"] = [canary]
+    chat["ranAt"] = {"odd": canary}
+    body["sampling"] = canary
+    body["availability"] = {
+        "status": "partial",
+        "reason": canary,
+        "fields": {"chats[].answer.text": {"status": "partial", "reason": canary}},
+    }
+    payload = replace(answer("chats").payload, body=json.dumps(body).encode())
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        return aa.normalize("chats", payload)
+
+
+def traces(folder: Path, word: str) -> list[str]:
+    """The files in which a word stands, in whatever way they are packed."""
+    found = []
+    for name, body in files(folder).items():
+        parts = [body]
+        if name.endswith(".parquet"):
+            table = pq.read_table(folder / name)
+            parts += [repr(table.schema.metadata).encode(), table.to_pandas().to_csv().encode()]
+            parts += [repr(pq.read_metadata(folder / name).to_dict()).encode()]
+            parts += [repr(field.metadata).encode() for field in table.schema]
+        if name.endswith(".xlsx"):
+            sheets = pd.read_excel(folder / name, sheet_name=None)
+            parts += [sheet.to_csv().encode() for sheet in sheets.values()]
+        if any(word.encode() in part for part in parts):
+            found.append(name)
+    return found
+
+
+def test_what_is_left_out_is_nowhere(tmp_path: Path) -> None:
+    canary = "CANARY7c1f"
+    redact = ["texts", "features", "answer_format"]
+    everywhere = publish([planted(canary)], tmp_path / "all", ABOUT, csv=True, excel=True)
+    shown = traces(everywhere, canary)
+    assert {"data/chats.parquet", "data/extra.parquet", "data/statements.parquet"} < {*shown}
+    assert {"data/availability.parquet", "data/drift.parquet", "codebook.md"} < {*shown}
+    assert {"tables.xlsx", "csv/chats.csv"} < {*shown}
+    out = publish([planted(canary)], tmp_path / "out", ABOUT, csv=True, excel=True, redact=redact)
+    assert traces(out, canary) == []
+    columns = pq.read_schema(out / "data" / "chats.parquet").names
+    assert "answer_text" not in columns
+    assert "answer_characters" in columns
+    assert "answer\\_text" not in (out / "codebook.md").read_text()
+    assert "answer\\_format, features, texts" in (out / "README.md").read_text().replace(
+        "answer_format", "answer\\_format"
+    )
+    assert frictionless.Package(out / "datapackage.json").validate().valid
+    told = pd.read_parquet(out / "data" / "availability.parquet")
+    assert told["status"].notna().all()
+    assert told["reason"].isna().all()
+
+
+def test_texts_are_all_words_of_every_section(tmp_path: Path) -> None:
+    out = publish(everything(), tmp_path / "out", ABOUT, redact="texts")
+    kept = {
+        f"{path.stem}.{name}": [word for word in found if " " in word]
+        for path in (out / "data").glob("*.parquet")
+        for name, found in _words(aa.read_parquet(path))
+    }
+    with_spaces = {name for name, found in kept.items() if found}
+    # Names of brands, topics, themes, sites and products, and a product's own facts.
+    assert {name.partition(".")[2] for name in with_spaces} <= {
+        *("advertiser", "brand", "brands_mentioned", "bot", "category", "leader", "merchant"),
+        *("operator", "top_brand", "topic", "rule", "plan", "path", "attribute", "value", "label"),
+    }
+
+
+def _words(frame: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:
+    for name in frame.columns:
+        values = frame[name].dropna().astype("object").explode().dropna()
+        yield str(name), [word for word in values if isinstance(word, str)]
+
+
+def test_a_host_and_a_filter_are_left_out_of_the_sources_too(tmp_path: Path) -> None:
+    tables = [answer("domains", "secret-host.example", topic="Secret topic")]
+    body = tables[0].payload.body.replace(b"acme.example", b"other.example")
+    tables = [aa.normalize("domains", replace(tables[0].payload, body=body))]
+    out = publish(tables, tmp_path / "out", ABOUT, redact=["host", "topic"])
+    for word in ("secret-host", "Secret topic", "Secret+topic", "Secret%20topic"):
+        assert traces(out, word) == []
+    sources = aa.read_parquet(out / "data" / "source_domains.parquet").aa.sources
+    assert sources["sha256"].notna().all()
+    assert sources[["host", "scope", "url"]].isna().all(axis=None)
+
+
+def test_a_copy_of_what_is_left_out_is_pointed_to(tmp_path: Path) -> None:
+    with pytest.warns(RedactionWarning, match=r"source_domain_engines\.source_domain"):
+        publish(
+            [answer("domains")],
+            tmp_path / "out",
+            ABOUT,
+            redact=["source_domains.source_domain"],
+        )
+
+
+@pytest.mark.parametrize("slip", ["answer_txt", "chats.answer", "answer", "fetched_at", "", "x.y"])
+def test_a_slip_publishes_nothing(slip: str, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match=repr(slip)):
+        publish(few(), tmp_path / "out", ABOUT, redact=[slip])
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_slip_is_told_what_was_meant(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="did you mean answer_text"):
+        publish(few(), tmp_path / "out", ABOUT, redact="answer_txt")
+
+
+# --- spreadsheets ---------------------------------------------------------------------------
+
+EVIL = [
+    *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1+1", "＋1", "－1", "＠x"),
+    *("'quoted", "''", "", "12345678901234567", "0001", '=HYPERLINK("http://x","y")', '","=1'),
+    *("http://x.example", "_x0041_", "a\x0bb", "x\ufffe", "🙂" * 20_000, "é" * 40_000, "plain"),
+]
+
+
+def evil() -> aa.Tables:
+    rows = [
+        {"id": str(at), "word": word, "count": 10**17 + at, "share": 0.5, "on": "2026-11-20"}
+        for at, word in enumerate(EVIL)
+    ]
+    columns = (
+        aa.Column("id", "string"),
+        aa.Column("word", "string", "=HYPERLINK(1)"),
+        aa.Column("count", "Int64"),
+        aa.Column("share", "Float64"),
+        aa.Column("on", "date"),
+    )
+    from aatoolkit.sections import records
+
+    table = aa.Table("words", '=HYPERLINK("http://x.example")', records("words"), "id", columns)
+    payload = replace(answer("gaps").payload, body=json.dumps({"words": rows}).encode())
+    return aa.normalize(aa.Section("words", "Words.", table), payload)
+
+
+def test_csv_is_safe_to_open_and_gives_every_text_back(tmp_path: Path) -> None:
+    out = publish([evil()], tmp_path / "out", ABOUT, csv=True)
+    raw = pd.read_csv(out / "csv" / "words.csv", dtype=str, keep_default_na=False)
+    dangerous = tuple("=+-@\t\r\n ＝＋－＠")
+    assert not raw["word"].str.startswith(dangerous).any()
+    assert [unguarded(word) for word in raw["word"]] == EVIL
+    assert [int(unguarded(word)) for word in raw["count"]] == [10**17 + n for n in range(len(EVIL))]
+    assert not raw["count"].str.fullmatch(r"\d+").any()
+    assert {*raw["on"]} == {"2026-11-20"}
+    assert {*raw["fetched_at"]} == {"2026-11-20T12:12:00Z"}
+    assert frictionless.Package(out / "datapackage.json").validate().valid
+
+
+@pytest.mark.parametrize("word", EVIL[:20])
+def test_the_guard_is_taken_off_again(word: str) -> None:
+    assert unguarded(guarded(word)) == word
+
+
+def test_no_cell_of_a_workbook_is_a_formula_a_link_or_rounded(tmp_path: Path) -> None:
+    import openpyxl
+
+    out = publish([evil()], tmp_path / "out", ABOUT, excel=True)
+    book = openpyxl.load_workbook(out / "tables.xlsx")
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+    assert {cell.data_type for cell in cells} <= {"s", "n", "b", "d", "inlineStr"}
+    assert not any(cell.hyperlink for cell in cells)
+    sheet = book["words"]
+    heads = [cell.value for cell in sheet[1]]
+    rows = [dict(zip(heads, row, strict=True)) for row in sheet.iter_rows(min_row=2)]
+    for row, word in zip(rows, EVIL, strict=True):
+        value = row["word"].value or ""
+        if len(word.encode("utf-16-le")) <= 2 * 32_767:
+            assert openpyxl.utils.escape.unescape(value) == word.replace("\r", "\r")
+        else:
+            assert len(value.encode("utf-16-le")) <= 2 * 32_767
+            assert value.endswith("has all of it]")
+            assert word.startswith(value[:1000])
+        if word[:1] in "=+-@＝＋－＠" and word:
+            assert row["word"].quotePrefix
+    assert [row["count"].value for row in rows] == [str(10**17 + n) for n in range(len(EVIL))]
+    assert rows[0]["share"].value == 0.5
+    assert rows[0]["on"].value == datetime(2026, 11, 20)
+    assert rows[0]["fetched_at"].value == "2026-11-20T12:12:00Z"
+    index = {row[1].value: row for row in book["tables"].iter_rows(min_row=2)}
+    assert index["words"][3].value == 2
+
+
+def test_a_table_that_does_not_fit_a_sheet_goes_on_in_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aatoolkit.study.publish.spreadsheets.ROWS", 3)
+    out = publish([answer("domains")], tmp_path / "out", ABOUT, excel=True)
+    sheets = pd.read_excel(out / "tables.xlsx", sheet_name=None)
+    whole = pd.read_parquet(out / "data" / "source_domains.parquet")
+    parts = [sheets[name] for name in sheets if name.startswith("source_domains")]
+    assert [len(part) for part in parts] == [2, 1]
+    assert pd.concat(parts)["source_domain"].tolist() == whole["source_domain"].tolist()
+    assert all(len(name) <= 31 for name in sheets)
+
+
+def test_without_xlsxwriter_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    with pytest.raises(ImportError, match=r"aatoolkit\[excel\]"):
+        publish(few(), tmp_path / "out", ABOUT, excel=True)
+    assert [*tmp_path.iterdir()] == []
+
+
+# --- whole or not there ---------------------------------------------------------------------
+
+
+def test_an_error_on_the_way_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("aatoolkit.study.publish.crate", full)
+    with pytest.raises(NotWritten, match="No space left"):
+        publish(few(), tmp_path / "out", ABOUT)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_an_earlier_publication_is_replaced_when_asked_only(tmp_path: Path) -> None:
+    out = publish(few(), tmp_path / "out", ABOUT)
+    before = files(out)
+    with pytest.raises(NotWritten, match="something is there"):
+        publish(few(), out, About("Another"))
+    assert files(out) == before
+    publish([answer("gaps")], out, About("Another"), overwrite=True)
+    assert "data/chats.parquet" not in files(out)
+    assert [*tmp_path.iterdir()] == [out]
+
+
+@pytest.mark.parametrize("theirs", ["notes.txt", "data/mine.parquet"])
+def test_a_folder_with_anything_else_in_it_is_never_replaced(theirs: str, tmp_path: Path) -> None:
+    out = publish(few(), tmp_path / "out", ABOUT)
+    (out / theirs).write_text("mine")
+    with pytest.raises(ExportError, match=theirs):
+        publish(few(), out, ABOUT, overwrite=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "work.txt").write_text("mine")
+    with pytest.raises(ExportError, match=r"work\.txt"):
+        publish(few(), tmp_path / "other", ABOUT, overwrite=True)
+    assert (out / theirs).read_text() == "mine"
+
+
+def test_there_must_be_something_to_publish(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="no answer"):
+        publish([], tmp_path / "out", ABOUT)
+    with pytest.raises(ExportError, match="which answer"):
+        publish([aa.normalize("gaps", answer("gaps").payload.body)], tmp_path / "out", ABOUT)

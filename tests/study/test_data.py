@@ -1,0 +1,174 @@
+"""The study under ``data/``: as it was sealed, whatever reads it, and made by what it says."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import client_of
+
+import aatoolkit as aa
+from aatoolkit import sections
+from aatoolkit.cli import COMMANDS, parser
+from aatoolkit.service import Store, synthesize
+from aatoolkit.study.checksums import read_tables
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "data" / "demo-study"
+README = (ROOT / "data" / "README.md").read_text("utf-8")
+DIGEST = "692cfa6bc9fe6282917fdbee69dd3c8f82493eded45205c59698e4e3e3ce4c0e"
+
+
+@pytest.fixture(scope="module")
+def study() -> aa.Study:
+    return aa.Study(FOLDER)
+
+
+def test_it_is_as_it_was_sealed_and_read_as_it_was_then(study: aa.Study) -> None:
+    """The hashes in it were written with some pandas; those of today's are compared with them."""
+    found = study.verify(replay=True)
+    assert found, str(found)
+    assert found.digest == DIGEST
+
+
+def test_it_holds_what_its_datasheet_says(study: aa.Study) -> None:
+    assert study.hosts == ("acme.example", "globex.example")
+    assert len(study.records) == int(re.search(r"(\d+) answers of the reference", README)[1])  # type: ignore[index]
+    read = {record.section for record in study.records if record.host == "acme.example"}
+    assert read == {*sections.names(), None}
+    assert study.project("globex.example").read("crawl").words["crawl_bots"].startswith("unavail")
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*")) < 2_000_000
+    assert "synthetic" in str(study.about["description"]).lower()
+
+
+def test_both_backends_have_the_hashes_that_are_stored(study: aa.Study) -> None:
+    stored = read_tables((FOLDER / "tables.json").read_bytes())
+    project = study.project("acme.example")
+    compared = 0
+    for record, hashes in zip(study.records, stored, strict=True):
+        if record.host != "acme.example" or record.section is None:
+            continue
+        for backend in ("numpy_nullable", "pyarrow"):
+            tables = project.read(record.section, record.scope, dtype_backend=backend)
+            for name, frame in tables.items():
+                assert aa.logical_hash(frame) == hashes[record.section][name]["hash"]
+                compared += 1
+    assert compared > 2 * 70
+
+
+def test_its_commands_make_the_same_answers(study: aa.Study, tmp_path: Path) -> None:
+    synth = shlex.split(
+        next(line for line in README.splitlines() if "synth" in line and "&&" in line)
+    )
+    seed, answers = (int(synth[synth.index(flag) + 1]) for flag in ("--seed", "--answers"))
+    with (
+        client_of(Store.of(synthesize(seed=seed, answers=answers))) as client,
+        aa.Study.create(tmp_path / "again") as again,
+    ):
+        acme = again.record(client.project("acme.example"))
+        acme.scope_options()
+        acme.read_all(progress=False)
+        acme.read_all(sections=["overview", "domains"], days=7, progress=False)
+        globex = again.record(client.project("globex.example"))
+        globex.scope_options()
+        globex.read("crawl")
+    difference = study.diff(again)
+    assert difference.is_same, str(difference)
+    made, kept = ({path.name for path in (s.path / "answers").iterdir()} for s in (again, study))
+    assert made == kept
+
+
+def test_its_commands_are_understood() -> None:
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    lines = [line for line in block.replace("\\\n", "").splitlines() if "study record" in line]
+    for line in lines:
+        asked = parser.build(COMMANDS).parse_args(shlex.split(line)[1:])
+        assert asked.study == Path("data/demo-study")
+    assert len(lines) == 3
+
+
+def test_git_keeps_its_bytes() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone")
+    told = subprocess.run(
+        ["git", "check-attr", "text", "data/demo-study/manifest.jsonl"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )
+    assert told.stdout.strip().endswith("unset")
+
+
+NOTEBOOK = ROOT / "notebooks" / "05_reproduce.ipynb"
+
+
+def answer(section: str) -> dict[str, Any]:
+    """An answer of the study, found and read without this package."""
+    for line in (FOLDER / "manifest.jsonl").read_bytes().splitlines():
+        told = json.loads(line)
+        asked = dict(told["request"]["params"])
+        if (
+            asked == {"section": section, "days": "30"}
+            and "/acme.example/" in told["request"]["path"]
+        ):
+            body = (FOLDER / "answers" / f"{told['answer']['sha256']}.json").read_bytes()
+            found: dict[str, Any] = json.loads(body)
+            return found
+    raise LookupError(section)
+
+
+def test_the_figures_of_the_notebook_are_those_of_the_study() -> None:
+    text = "".join(
+        "".join(cell["source"])
+        for cell in json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+        if cell["cell_type"] == "markdown"
+    )
+    told = dict(re.findall(r"^\| ([^|]+) \| ([\d.]+(?: %)?) \|$", text, re.MULTILINE))
+    kpis = answer("overview")["kpis"]
+    cited = {site["domain"]: site["citationCount"] for site in answer("domains")["domains"]}
+    most = max(cited, key=lambda site: cited[site])
+    rate = kpis["mentionRate"]
+    assert told == {
+        "answers in the window": str(rate["denominator"]),
+        "of these, mention the brand": str(rate["numerator"]),
+        "mention rate": f"{100 * rate['value']:.1f} %",
+        "citations": str(sum(cited.values())),
+        f"of these, of the site cited most, `{most}`": str(cited[most]),
+    }
+    assert DIGEST in text
+
+
+# Libraries of the kernel's side warn of their own deprecations; the cells are what is tested.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
+def test_the_notebook_computes_what_it_says_without_a_network(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    # The kernel itself speaks over sockets: what is forbidden is our way to use them.
+    forbid = "import sys\nsys.modules['requests'] = sys.modules['aatoolkit.http'] = None"
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(forbid))
+    notebook.cells.append(nbformat.v4.new_code_cell("print(findings)"))
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    kpis = answer("overview")["kpis"]
+    cited = {site["domain"]: site["citationCount"] for site in answer("domains")["domains"]}
+    findings = ast.literal_eval(notebook.cells[-1].outputs[0].text)
+    rate = kpis["mentionRate"]
+    assert findings == {
+        "answers": rate["denominator"],
+        "mentions": rate["numerator"],
+        "mention rate": f"{rate['value']:.1%}",
+        "citations": sum(cited.values()),
+        "most cited": max(cited.items(), key=lambda site: site[1]),
+    }

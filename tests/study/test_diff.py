@@ -1,0 +1,163 @@
+"""What changed between two studies: told whole, told tidily, and nothing that did not change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import errors
+
+HOST = "acme.example"
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+
+Record = Callable[..., aa.Study]
+
+
+@pytest.fixture
+def record(scripted: Any, reply: Any, tmp_path: Path) -> Record:
+    """Records one section of a server that answers with a sample, changed as the test says."""
+
+    def make(
+        name: str, change: Callable[[Any], Any] = lambda answer: answer, section: str = "domains"
+    ) -> aa.Study:
+        answer = json.loads((SAMPLES / f"{section}.json").read_bytes())
+        changed = change(answer)
+        scripted.script = reply(answer if changed is None else changed)
+        with (
+            aa.Study.create(tmp_path / name) as study,
+            study.project(HOST, base_url=scripted.url, cache=False) as project,
+        ):
+            project.fetch(section)
+        return study
+
+    return make
+
+
+def test_the_same_answers_are_the_same(record: Record) -> None:
+    found = record("a").diff(record("b"))
+    assert found.is_same
+    assert found.same == 1
+    assert set(found.counts.values()) == {0}
+    assert "the same" in repr(found)
+
+
+def test_a_number_that_changed_is_one_row(record: Record) -> None:
+    def more(answer: Any) -> None:
+        answer["domains"][0]["citationCount"] += 5
+
+    before, after = record("a"), record("b", more)
+    found = before.diff(after)
+    domain = json.loads((SAMPLES / "domains.json").read_bytes())["domains"][0]
+    (row,) = found.numbers.to_dict("records")
+    assert row == {
+        "host": HOST,
+        "section": "domains",
+        "scope": "days=30",
+        "table": "source_domains",
+        "key": f"source_domain={domain['domain']}",
+        "column": "citation_count",
+        "before": domain["citationCount"],
+        "after": domain["citationCount"] + 5,
+        "change": 5,
+    }
+    assert len(found.requests) == 1
+    assert {name for name, count in found.counts.items() if count} == {"requests", "numbers"}
+    assert "(+5)" in repr(found)
+    assert after.diff(before).numbers["change"].tolist() == [-5]
+
+
+def test_what_became_missing_is_no_zero(record: Record) -> None:
+    def forget(answer: Any) -> None:
+        answer["domains"][0]["citationCount"] = None
+
+    (row,) = record("a").diff(record("b", forget)).numbers.to_dict("records")
+    assert pd.isna(row["after"])
+    assert pd.isna(row["change"])
+
+
+def test_rows_texts_and_lists(record: Record) -> None:
+    def edit(answer: Any) -> None:
+        answer["domains"][0]["brandsMentioned"] = ["Zeta", "Acme"]
+        gone = answer["domains"].pop(1)
+        answer["domains"].append({**gone, "domain": "new.example"})
+
+    found = record("a").diff(record("b", edit))
+    main = found.rows[found.rows["table"] == "source_domains"]
+    assert sorted(main["change"]) == ["only after", "only before"]
+    assert "source_domain=new.example" in set(main["key"])
+    (text,) = found.texts.to_dict("records")
+    assert (text["column"], text["after"]) == ("brands_mentioned", "Zeta, Acme")
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_drift_and_availability(record: Record) -> None:
+    def drift(answer: Any) -> None:
+        answer["domains"][0]["brandNew"] = 1
+
+    def pending(answer: Any) -> None:
+        answer["availability"] = {"status": "unavailable", "reason": "not_connected"}
+
+    found = record("a").diff(record("b", drift))
+    (row,) = found.drift.to_dict("records")
+    assert (row["change"], row["kind"]) == ("only after", "new")
+    assert "brandNew" in row["path"]
+    other = record("c", section="crawl").diff(record("d", pending, section="crawl"))
+    assert len(other.availability) > 5
+    assert (other.availability["before"] != other.availability["after"]).all()
+
+
+def test_an_answer_that_became_an_error_is_told(
+    record: Record, scripted: Any, reply: Any, tmp_path: Path
+) -> None:
+    before = record("a")
+    scripted.script = reply({}, 404)
+    with aa.Study.create(tmp_path / "b") as after:
+        project = after.project(HOST, base_url=scripted.url, cache=False)
+        with pytest.raises(errors.NotFound):
+            project.fetch("domains")
+    (row,) = before.diff(after).requests.to_dict("records")
+    assert (row["change"], row["before_status"], row["after_status"]) == ("answer", 200, 404)
+
+
+def test_questions_of_one_only(record: Record) -> None:
+    found = record("a").diff(record("b", section="urls"))
+    assert found.same == 0
+    assert dict(zip(found.requests["section"], found.requests["change"], strict=True)) == {
+        "domains": "only before",
+        "urls": "only after",
+    }
+
+
+def test_the_frames_have_one_shape_whatever_they_hold(record: Record) -> None:
+    def more(answer: Any) -> None:
+        answer["domains"][0]["citationCount"] += 5
+
+    before, after = record("a"), record("b", more)
+    empty, full = before.diff(before), before.diff(after)
+    for name in empty.counts:
+        one, other = getattr(empty, name), getattr(full, name)
+        assert list(one.columns) == list(other.columns)
+        assert one.dtypes.equals(other.dtypes)
+
+
+def test_what_is_shown_steers_nothing(record: Record) -> None:
+    def evil(answer: Any) -> None:
+        answer["domains"][0]["domain"] = "<b>\x1b[31m"
+
+    found = record("a").diff(record("b", evil))
+    assert "\x1b" not in repr(found)
+    assert "<b>\\x" not in found._repr_html_()
+
+
+def test_a_damaged_study_is_not_compared(record: Record) -> None:
+    one, other = record("a"), record("b", lambda answer: {**answer, "domains": []})
+    (answer,) = (other.path / "answers").iterdir()
+    answer.write_bytes(b"{}")
+    with pytest.raises(errors.StudyError):
+        one.diff(other)

@@ -1,0 +1,91 @@
+"""Publishing a study: what is recorded, and nothing else; the digest that it was sealed with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+import aatoolkit as aa
+from aatoolkit.errors import ExportError, StudyError
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "data" / "demo-study"
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study under ``data/``, published."""
+    folder = tmp_path_factory.mktemp("published") / "out"
+    return aa.Study(FOLDER).publish(folder, licence="CC0-1.0")
+
+
+def test_it_holds_every_answer_that_a_replay_gives(out: Path) -> None:
+    study = aa.Study(FOLDER)
+    answers = pd.read_parquet(out / "data" / "answers.parquet")
+    assert {*answers["sha256"]} == {record.sha256 for record in study.current}
+    assert {*answers["host"]} == {*study.hosts}
+    failed = [record for record in study.current if record.error is not None]
+    assert answers["error"].notna().sum() == len(failed)
+    assert answers["section"].isin([*aa.sections.names(), "scope_options"]).sum() == (
+        len(answers) - len(failed)
+    )
+
+
+def test_its_rows_are_those_of_a_replay(out: Path) -> None:
+    study = aa.Study(FOLDER)
+    for host in study.hosts:
+        scopes = {r.scope for r in study.current if r.host == host and r.section == "domains"}
+        for scope in scopes:
+            replayed = study.project(host).read("domains", scope).main
+            whole = aa.read_parquet(out / "data" / "source_domains.parquet")
+            one = replayed.aa.with_context()
+            same = whole["host"].eq(host) & whole["fetched_at"].eq(one["fetched_at"].iloc[0])
+            found = whole[same][[*one.columns]].reset_index(drop=True)
+            pd.testing.assert_frame_equal(found, one, check_dtype=False)
+
+
+def test_it_cites_the_study_by_its_digest(out: Path) -> None:
+    study = aa.Study(FOLDER)
+    cited = yaml.safe_load((out / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["identifiers"][0]["value"] == f"sha256:{study.digest}"
+    assert cited["title"] == study.title
+    assert [author["name"] for author in cited["authors"]] == [*study.about["creators"]] or (
+        not study.about["creators"]
+    )
+    described = json.loads((out / "datapackage.json").read_bytes())
+    assert described["study"] == {"digest": f"sha256:{study.digest}"}
+    assert str(study.digest) in (out / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_packed_study_gives_the_same_bytes(out: Path, tmp_path: Path) -> None:
+    packed = aa.Study(aa.Study(FOLDER).pack(tmp_path / "study.zip"))
+    again = packed.publish(tmp_path / "again", licence="CC0-1.0")
+    names = {path.relative_to(out) for path in out.rglob("*") if path.is_file()}
+    assert names == {path.relative_to(again) for path in again.rglob("*") if path.is_file()}
+    for name in names:
+        assert (out / name).read_bytes() == (again / name).read_bytes(), name
+
+
+def test_only_a_sound_study_is_published(tmp_path: Path) -> None:
+    shutil.copytree(FOLDER, tmp_path / "study")
+    altered = min((tmp_path / "study" / "answers").iterdir())
+    altered.write_bytes(altered.read_bytes() + b" ")
+    with pytest.raises(StudyError, match="only a sound study is published"):
+        aa.Study(tmp_path / "study").publish(tmp_path / "out")
+    unsealed = aa.Study.create(tmp_path / "new")
+    with pytest.raises(StudyError, match="only a sound study is published"):
+        unsealed.publish(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_it_is_not_published_into_itself(tmp_path: Path) -> None:
+    shutil.copytree(FOLDER, tmp_path / "study")
+    study = aa.Study(tmp_path / "study")
+    with pytest.raises(ExportError, match="lies in the study"):
+        study.publish(tmp_path / "study" / "out")
+    assert study.verify()

@@ -1,0 +1,554 @@
+"""Studies: what is recorded, and that it replays the same, without a network, anywhere."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import errors, sections
+from aatoolkit.study.record import Record, canonical
+
+TOKEN = "canary/7f3a9c.token+x~1"
+HOST = "acme.example"
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "data" / "samples"
+AT_ONCE = {"Retry-After": "0"}
+
+
+def sample(name: str) -> Any:
+    return json.loads((SAMPLES / f"{name}.json").read_bytes())
+
+
+def answer(asked: Any) -> Any:
+    if "scope-options" in asked.path:
+        return sample("scope_options")
+    if "section" in asked.params:
+        return sample(asked.params["section"])
+    return {"domain": HOST, "sections": {name: sample(name) for name in sections.names()}}
+
+
+@pytest.fixture
+def study(scripted: Any, reply: Any, tmp_path: Path) -> aa.Study:
+    """A study being recorded; the scripted server answers with the reference shapes."""
+    scripted.script = lambda asked: reply(answer(asked))
+    return aa.Study.create(tmp_path / "study", title="A study")
+
+
+@pytest.fixture
+def live(study: aa.Study, scripted: Any) -> Iterator[aa.Project]:
+    with study.project(HOST, base_url=scripted.url, token=TOKEN, cache=False) as project:
+        yield project
+
+
+def replayed(study: aa.Study) -> aa.Project:
+    return aa.Study(study.path).project(HOST)
+
+
+def everything(study: aa.Study) -> bytes:
+    return b"".join(path.read_bytes() for path in study.path.rglob("*") if path.is_file())
+
+
+# -- recording -------------------------------------------------------------------------------
+
+
+def test_each_answer_is_kept_once_with_its_request_and_no_token(
+    study: aa.Study, live: aa.Project, scripted: Any
+) -> None:
+    payloads = [live.fetch("domains", days=7), live.fetch("domains", days=7), live.fetch("urls")]
+    records = study.records
+    assert [record.sha256 for record in records] == [payload.sha256 for payload in payloads]
+    assert len(list((study.path / "answers").iterdir())) == 2
+    for record, payload in zip(records, payloads, strict=True):
+        assert study.answer(record) == payload.body
+        assert (record.url, record.status) == (payload.url, 200)
+        assert record.fetched_at == payload.fetched_at
+        assert record.size == len(payload.body)
+        assert set(record.versions or {}) == {"aatoolkit", "pandas", "pyarrow", "python"}
+    first = records[0]
+    assert (first.host, first.section, first.scope) == (HOST, "domains", aa.Scope(days=7))
+    assert first.base_url == scripted.url
+    assert {"authorization", "set-cookie"}.isdisjoint(first.headers)
+    assert TOKEN.encode() not in everything(study)
+
+
+def test_the_manifest_reads_without_us(study: aa.Study, live: aa.Project) -> None:
+    live.fetch("domains", engine=["gemini", "chatgpt"])
+    (line,) = (study.path / "manifest.jsonl").read_bytes().splitlines()
+    told = json.loads(line)
+    assert told["request"]["params"] == [
+        ["section", "domains"],
+        ["days", "30"],
+        ["engine", "chatgpt,gemini"],
+    ]
+    body = (study.path / "answers" / f"{told['answer']['sha256']}.json").read_bytes()
+    assert json.loads(body) == sample("domains")
+    assert json.loads((study.path / "study.json").read_bytes())["title"] == "A study"
+
+
+def test_an_answer_of_the_cache_is_recorded_with_its_own_time(
+    study: aa.Study, scripted: Any, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    with aa.project(HOST, base_url=scripted.url, cache=cache) as project:
+        before = project.fetch("urls")
+        recorded = study.record(project)
+        assert recorded.fetch("urls").from_cache
+        recorded.fetch("urls")
+    (record,) = study.records
+    assert record.fetched_at == before.fetched_at
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (404, {"error": {"code": "not_visible", "message": "no"}}, errors.NotFound),
+        (403, b"<html>no</html>", errors.NotVisible),
+        (400, {"error": {"parameter": "engine", "allowed": ["x"]}}, errors.BadRequest),
+        (406, {"error": "no"}, errors.StatusError),
+        (502, {}, errors.ServerFailed),
+    ],
+)
+def test_an_error_about_the_question_is_kept_and_comes_again(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any, status: int, body: Any, kind: type
+) -> None:
+    scripted.script = reply(body, status, AT_ONCE)
+    with pytest.raises(kind) as first:
+        live.fetch("urls", days=7)
+    (record,) = study.records
+    assert record.status == status
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    assert study.answer(record) == raw
+    with pytest.raises(kind) as again:
+        replayed(study).fetch("urls", days=7)
+    assert type(again.value) is type(first.value)
+    assert str(again.value) == str(first.value)
+    assert {name: getattr(again.value, name) for name in kind.facts} == {
+        name: getattr(first.value, name) for name in kind.facts
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (202, {"status": "pending"}),
+        (204, b""),
+        (404, {"error": {"code": "not_configured", "message": "no such data"}}),
+        (409, {"error": {"code": "not_connected", "message": "connect it first"}}),
+    ],
+)
+def test_an_answer_that_says_why_there_is_none_is_kept_as_it_is(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any, status: int, body: Any
+) -> None:
+    scripted.script = reply(body, status)
+    before = live.read("crawl")
+    (record,) = study.records
+    assert (record.status, record.error) == (status, None)
+    after = replayed(study).read("crawl")
+    assert after.words == before.words
+    assert after.availability.equals(before.availability)
+    assert all(words.startswith("unavailable") for words in after.words.values())
+    assert study.seal() == study.verify(replay=True).digest
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, errors.NotAuthorized), (429, errors.RateLimited), (302, None)]
+)
+def test_an_error_about_the_call_is_not_kept(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any, status: int, kind: Any
+) -> None:
+    scripted.script = reply({}, status, {**AT_ONCE, "Location": "/elsewhere"})
+    with pytest.raises(kind or errors.UnexpectedRedirect):
+        live.fetch("urls")
+    assert study.records == ()
+
+
+def test_of_several_answers_the_last_that_can_be_used_is_replayed(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any
+) -> None:
+    scripted.script = [reply({}, 404), reply({"urls": [1]}), reply({"urls": [2]}), reply({}, 404)]
+    for expected in (False, True, True, False):
+        try:
+            live.fetch("urls", refresh=True)
+            assert expected
+        except errors.NotVisible:
+            assert not expected
+    assert replayed(study).fetch("urls").json == {"urls": [2]}
+    assert len(study.records) == 4
+    assert len(study.current) == 1
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        str,
+        lambda token: quote(token, safe=""),
+        lambda token: "".join(f"%{byte:02x}" for byte in token.encode()),
+        lambda token: base64.b64encode(token.encode()).decode(),
+        lambda token: base64.b64encode(f"user:{token}!".encode()).decode(),
+        lambda token: base64.urlsafe_b64encode(f"ab{token}".encode()).decode(),
+        lambda token: token.replace("/", "\\/"),
+        lambda token: token.replace("c", "\\u0063"),
+    ],
+)
+@pytest.mark.parametrize("place", ["body", "header", "error"])
+def test_an_answer_that_repeats_the_token_is_refused(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any, form: Any, place: str
+) -> None:
+    text = form(TOKEN)
+    body = b'{"you": "sent ' + text.encode() + b'"}'
+    scripted.script = {
+        "body": reply(body),
+        "header": reply({"urls": []}, 200, {"ETag": text}),
+        "error": reply(body, 404),
+    }[place]
+    # A body that repeats it is no answer; elsewhere it is masked, as far as it can be seen.
+    with contextlib.suppress(errors.TokenRepeated, errors.DecodeError, errors.NotVisible):
+        live.fetch("urls")
+        assert place == "header"
+    assert TOKEN.encode() not in everything(study)
+    assert text.encode() not in everything(study)
+    if place == "body":
+        assert study.records == ()
+
+
+def test_what_the_network_let_pass_is_refused_by_the_study(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any
+) -> None:
+    hidden = base64.b64encode(f"user:{TOKEN}!".encode()).decode()
+    for asked in (reply({"you": hidden}, 404), reply({}, 200, {"ETag": hidden})):
+        scripted.script = asked
+        with pytest.raises(errors.TokenRepeated) as caught:
+            live.fetch("urls")
+        assert TOKEN not in str(caught.value)
+    assert study.records == ()
+    assert not (study.path / "answers").exists()
+
+
+def test_a_token_that_is_not_repeated_is_not_found(study: aa.Study, live: aa.Project) -> None:
+    live.read_all(progress=False)
+    assert len(study.records) == 17
+
+
+def test_threads_and_processes_append_to_one_study(
+    study: aa.Study, scripted: Any, reply: Any
+) -> None:
+    scripted.script = lambda asked: reply({"asked": asked.params})
+    code = textwrap.dedent("""
+        import sys, aatoolkit as aa
+        study = aa.Study.resume(sys.argv[1])
+        with study.project("acme.example", base_url=sys.argv[2], cache=False) as project:
+            for topic in range(20):
+                project.fetch("urls", topic=f"{sys.argv[3]} {topic}")
+    """)
+    command = [sys.executable, "-c", code, str(study.path), scripted.url]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    others = [subprocess.Popen([*command, str(n)], env=environment) for n in range(3)]
+    project = study.project(HOST, base_url=scripted.url, cache=False)
+
+    def ask(name: str) -> None:
+        for topic in range(20):
+            project.fetch("urls", topic=f"{name} {topic}")
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert [other.wait(60) for other in others] == [0, 0, 0]
+    topics = {record.params["topic"] for record in study.records}
+    assert topics == {f"{name} {at}" for name in [*"abcd", *"012"] for at in range(20)}
+    assert len(study.records) == len(topics)
+    study.seal()
+    assert study.verify()
+
+
+def test_the_half_line_of_a_killed_writer_is_dropped(
+    study: aa.Study, live: aa.Project, scripted: Any
+) -> None:
+    live.fetch("urls")
+    manifest = study.path / "manifest.jsonl"
+    whole = manifest.read_bytes()
+    (study.path / "answers" / ".tmp-0123456789abcdef").write_bytes(b"half")
+    manifest.write_bytes(whole + b'{"answer":{"fetched')
+    with pytest.raises(errors.StudyError, match="unfinished"):
+        _ = study.records
+    with aa.Study.resume(study.path) as again:
+        again.project(HOST, base_url=scripted.url, cache=False).fetch("ads")
+    assert [record.section for record in again.records] == ["urls", "ads"]
+    assert manifest.read_bytes().startswith(whole)
+    assert again.verify()
+
+
+def test_a_study_begins_in_an_empty_folder_only(study: aa.Study, tmp_path: Path) -> None:
+    with pytest.raises(errors.StudyError, match="something is there"):
+        aa.Study.create(study.path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(errors.StudyError, match="no study can begin"):
+        aa.Study.create(tmp_path / "file")
+    with pytest.raises(errors.StudyError, match="there is no study"):
+        aa.Study(tmp_path / "nowhere")
+    with pytest.raises(errors.StudyError, match="there is no study"):
+        aa.Study.resume(tmp_path)
+
+
+def test_a_block_that_fails_leaves_no_seal(study: aa.Study, live: aa.Project) -> None:
+    def fail() -> None:
+        with study:
+            live.fetch("urls")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert study.digest is None
+    with study:
+        pass
+    assert study.digest is not None
+
+
+def test_another_answer_takes_the_seal_off(study: aa.Study, live: aa.Project) -> None:
+    live.fetch("urls")
+    first = study.seal()
+    assert study.seal() == first == study.digest
+    live.fetch("ads")
+    assert study.digest is None
+    assert study.seal() != first
+
+
+# -- replaying -------------------------------------------------------------------------------
+
+
+def test_a_replay_gives_the_same_frames(study: aa.Study, live: aa.Project) -> None:
+    options, dataset = live.scope_options(), live.read_all(progress=False)
+    combined, payload = live.combined(days=90), live.fetch("urls", days=7)
+    again = replayed(study)
+    assert repr(again.scope_options()) == repr(options)
+    for one, other in (
+        (dataset, again.read_all(progress=False)),
+        (combined, again.combined(days=90)),
+    ):
+        assert list(one) == list(other)
+        for section, tables in one.items():
+            for name, frame in tables.items():
+                assert frame.equals(other[section][name])
+                assert frame.attrs == other[section][name].attrs
+            assert tables.extra.equals(other[section].extra)
+            assert tables.drift.equals(other[section].drift)
+            assert tables.availability.equals(other[section].availability)
+    found = again.fetch("urls", days=7)
+    assert (found.body, found.url, found.fetched_at) == (
+        payload.body,
+        payload.url,
+        payload.fetched_at,
+    )
+    assert again.client.offline
+
+
+def test_what_fails_in_read_all_fails_again(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any
+) -> None:
+    scripted.script = lambda asked: (
+        reply({}, 404) if asked.params["section"] == "ads" else reply(answer(asked))
+    )
+    live.read_all(sections=["ads", "urls"])
+    again = replayed(study).read_all(sections=["ads", "urls", "crawl"])
+    assert list(again) == ["urls"]
+    assert {name: type(error) for name, error in again.errors.items()} == {
+        "ads": errors.NotFound,
+        "crawl": errors.NotCached,
+    }
+
+
+def test_what_was_not_recorded_names_the_nearest(study: aa.Study, live: aa.Project) -> None:
+    live.fetch("domains", days=7, engine="gemini")
+    live.fetch("urls", days=90)
+    with pytest.raises(errors.NotCached, match="the nearest that was is domains") as caught:
+        replayed(study).read("domains", days=7, engine="chatgpt")
+    assert caught.value.nearest == "domains of acme.example, Scope(days=7, engine=('gemini',))"
+    assert (caught.value.section, caught.value.scope) == (
+        "domains",
+        aa.Scope(days=7, engine="chatgpt"),
+    )
+    with pytest.raises(errors.NotCached, match="nearest"):
+        replayed(study).scope_options()
+
+
+def test_the_order_of_values_and_a_refresh_make_no_difference(
+    study: aa.Study, live: aa.Project
+) -> None:
+    live.scope_options(refresh=True)
+    live.fetch("urls", engine=["b", "a"])
+    again = replayed(study)
+    assert again.scope_options().host == again.scope_options(refresh=True).host
+    again.fetch("urls", engine=["a", "b"], refresh=True, expire_after=0)
+
+
+def test_hosts_and_services_are_told_apart(
+    study: aa.Study, live: aa.Project, scripted: Any
+) -> None:
+    live.fetch("urls")
+    with study.project("Bücher.example", base_url=f"{scripted.url}/v2", cache=False) as other:
+        other.fetch("ads")
+    opened = aa.Study(study.path)
+    assert opened.hosts == (HOST, "xn--bcher-kva.example")
+    assert opened.project("bücher.example").fetch("ads").host == "xn--bcher-kva.example"
+    with pytest.raises(errors.StudyError, match="holds nothing of hooli"):
+        opened.project("hooli.example")
+    with study.project(HOST, base_url=f"{scripted.url}/v2", cache=False) as other:
+        other.fetch("crawl")
+    with pytest.raises(errors.StudyError, match="base_url="):
+        opened.project(HOST)
+    assert opened.project(HOST, base_url=f"{scripted.url}/v2").fetch("crawl").section == "crawl"
+
+
+def test_many_hosts_are_recorded_and_replayed(study: aa.Study, scripted: Any) -> None:
+    with aa.Client(scripted.url, TOKEN, cache=False) as client:
+        recorded = study.record(client)
+        assert recorded.has_token
+        with pytest.raises(errors.StudyError, match="not recorded again"):
+            study.record(recorded)
+        before = recorded.collect([HOST, "globex.example"], sections=["urls", "gaps"])
+    replaying = aa.Study(study.path).client()
+    assert (replaying.offline, replaying.has_token) == (True, False)
+    after = replaying.collect([HOST, "globex.example"], sections=["urls", "gaps"])
+    assert after.errors == before.errors == {}
+    assert after.concat("urls").equals(before.concat("urls"))
+
+
+def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> None:
+    live.fetch("urls")
+    opened = aa.Study(study.path)
+    with pytest.raises(errors.StudyError, match="resume"):
+        opened.project(HOST, token="x")
+    with pytest.raises(errors.StudyError, match="resume"):
+        opened.record(live)
+    with pytest.raises(errors.StudyError, match="resume"):
+        opened.seal()
+    with pytest.raises(errors.StudyError, match="not recorded again"):
+        study.record(live)
+    assert not opened.is_recording
+
+
+def test_an_answer_that_was_changed_is_not_replayed(study: aa.Study, live: aa.Project) -> None:
+    live.fetch("urls")
+    (file,) = (study.path / "answers").iterdir()
+    file.write_bytes(file.read_bytes() + b" ")
+    with pytest.raises(errors.StudyError, match="not what was recorded"):
+        replayed(study).fetch("urls")
+    file.unlink()
+    with pytest.raises(errors.StudyError, match="missing"):
+        replayed(study).fetch("urls")
+
+
+REPLAY = """
+    import sys, pandas, pyarrow.parquet, concurrent.futures
+    # pyarrow itself imports socket: what is loaded is taken away, what is not cannot be.
+    for name in ("socket", "_socket", "ssl", "http", "http.client", "urllib.request", "requests",
+                 "requests_cache", "urllib3", "aatoolkit.http"):
+        sys.modules[name] = None
+    def forbid(event, _):
+        if event.startswith("socket."):
+            raise AssertionError(event)
+    sys.addaudithook(forbid)
+    import aatoolkit as aa
+    study = aa.Study(sys.argv[1])
+    project = study.project("acme.example")
+    options = project.scope_options()
+    dataset = project.read_all(progress=False)
+    combined = project.combined(days=90)
+    project.fetch("urls")
+    for one in (dataset, combined):
+        for section, tables in one.items():
+            for name, frame in tables.items():
+                whole = frame.aa.with_context()
+                print(section, name, aa.logical_hash(frame), aa.logical_hash(whole),
+                      frame.attrs["aatoolkit"], whole.to_csv())
+            print(tables.extra.to_csv(), tables.drift.to_csv(), tables.availability.to_csv())
+    print(options.engines.to_csv(), study.digest, bool(study.verify(replay=True)))
+    print(sorted(name for name, module in sys.modules.items() if module and
+                 name.split(".")[0] in ("requests", "urllib3", "socket", "http")))
+"""
+
+
+def test_a_replay_is_the_same_everywhere_and_has_no_network(
+    study: aa.Study, live: aa.Project
+) -> None:
+    live.scope_options()
+    live.read_all(progress=False)
+    live.combined(days=90)
+    study.seal()
+    surroundings = [
+        {"PYTHONHASHSEED": "0", "TZ": "UTC", "LC_ALL": "C"},
+        {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "LC_ALL": "C.UTF-8"},
+        {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "tr_TR.UTF-8"},
+    ]
+    said = set()
+    for some in surroundings:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-W",
+                "error",
+                "-c",
+                textwrap.dedent(REPLAY),
+                str(study.path),
+            ],
+            env={**os.environ, "PYTHONPATH": str(ROOT), **some},
+            cwd="/",
+            capture_output=True,
+            timeout=100,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        said.add(done.stdout)
+    (one,) = said
+    assert one.decode().splitlines()[-1] == "[]"
+    assert str(study.digest) in one.decode()
+
+
+def test_the_check_for_a_network_would_notice_one(study: aa.Study, live: aa.Project) -> None:
+    live.fetch("urls")
+    code = REPLAY.replace('study.project("acme.example")', "aa.demo()")
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(study.path)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode != 0
+
+
+# -- what it looks like ----------------------------------------------------------------------
+
+
+def test_it_shows_what_it_is(study: aa.Study, live: aa.Project) -> None:
+    assert repr(study) == "<Study 'A study': 0 answers of nothing, not sealed>"
+    live.fetch("urls")
+    digest = study.seal()
+    assert digest[:12] in repr(aa.Study(study.path))
+    hostile = aa.Study.create(study.path.parent / "other", title="<b>\x1b[31m")
+    assert "<b>" not in hostile._repr_html_()
+    assert "\x1b" not in repr(hostile)
+
+
+def test_a_line_is_canonical_or_refused(study: aa.Study, live: aa.Project) -> None:
+    live.fetch("urls")
+    line = (study.path / "manifest.jsonl").read_bytes()[:-1]
+    assert Record.loads(line).dumps() == line
+    told = json.loads(line)
+    assert canonical(told) == line
+    with pytest.raises(errors.StudyError):
+        Record.loads(json.dumps(told).encode())

@@ -1,0 +1,520 @@
+"""Verifying a study: any byte that is altered, missing, added or swapped is found, and told."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import stat
+import struct
+import subprocess
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import errors
+from aatoolkit.study import Record
+
+HOST = "acme.example"
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+SECTIONS = ("domains", "urls", "crawl", "overview", "gaps")
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small sealed study of the demo."""
+    path = tmp_path_factory.mktemp("studies") / "original"
+    with aa.Study.create(path, title="Small") as study:
+        project = study.record(aa.demo(answers=300))
+        project.scope_options()
+        project.read_all(sections=SECTIONS, progress=False, days=7)
+    return path
+
+
+@pytest.fixture
+def folder(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "study"))
+
+
+def problems(path: Path) -> list[Any]:
+    return list(aa.Study(path).verify().found)
+
+
+def test_a_sound_study_is_sound(original: Path) -> None:
+    found = aa.Study(original).verify(replay=True)
+    assert found
+    assert found.ok
+    assert len(found.problems) == 0
+    assert found.digest == aa.Study(original).digest
+    assert found.records == 1 + len(SECTIONS)
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="there is no sha256sum here")
+def test_the_seal_is_read_by_sha256sum(original: Path) -> None:
+    subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=original, check=True)
+    told = subprocess.run(
+        ["sha256sum", "SHA256SUMS"], cwd=original, check=True, capture_output=True, text=True
+    )
+    assert told.stdout.split()[0] == aa.Study(original).digest
+
+
+@pytest.mark.timeout(400)  # 10 s on an idle machine
+def test_two_thousand_random_changes_are_all_found(folder: Path) -> None:
+    draw = random.Random(20261121)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files = sorted(before)
+    kinds = {"flip": 0, "insert": 0, "delete": 0, "truncate": 0, "swap": 0, "add": 0, "remove": 0}
+    missed = []
+    for _ in range(2000):
+        kind = draw.choice(sorted(kinds))
+        file, other = draw.sample(files, 2)
+        data = before[file]
+        at = draw.randrange(len(data))
+        added = folder / draw.choice(
+            [
+                "x",
+                "answers/x",
+                f"answers/{draw.getrandbits(256):064x}.json",
+                ".x",
+                "tables.json.bak",
+            ]
+        )
+        if kind == "flip":
+            file.write_bytes(
+                data[:at] + bytes([data[at] ^ (1 << draw.randrange(8))]) + data[at + 1 :]
+            )
+        elif kind == "insert":
+            file.write_bytes(data[:at] + draw.randbytes(1) + data[at:])
+        elif kind == "delete":
+            file.write_bytes(data[:at] + data[at + 1 :])
+        elif kind == "truncate":
+            file.write_bytes(data[:at])
+        elif kind == "swap":
+            file.write_bytes(before[other])
+            other.write_bytes(data)
+        elif kind == "add":
+            added.write_bytes(draw.randbytes(draw.randrange(9)))
+        else:
+            file.unlink()
+        if file.is_file() and file.read_bytes() == data and kind != "add":
+            changed = False  # swapping equal bytes, or inserting beside the same, changes nothing
+        else:
+            changed = True
+        if changed and aa.Study(folder).verify():
+            missed.append((kind, file.name, at))
+        kinds[kind] += changed
+        added.unlink(missing_ok=True)
+        file.write_bytes(data)
+        other.write_bytes(before[other])
+    assert missed == []
+    assert min(kinds.values()) > 200
+    assert aa.Study(folder).verify()
+
+
+def test_random_damage_never_escapes_as_another_error(folder: Path) -> None:
+    draw = random.Random(11)
+    attempts: list[Callable[[aa.Study], object]] = [
+        lambda study: study.records,
+        lambda study: study.about,
+        lambda study: study.project(HOST).read("domains", days=7),
+        lambda study: aa.Study.resume(study.path),
+    ]
+    for name in ("manifest.jsonl", "study.json"):
+        data = (folder / name).read_bytes()
+        for _ in range(150):
+            damaged = bytearray(data)
+            for _ in range(draw.randrange(1, 4)):
+                at = draw.randrange(len(damaged))
+                damaged[at : at + draw.randrange(3)] = draw.randbytes(draw.randrange(3))
+            (folder / name).write_bytes(damaged)
+            study = aa.Study(folder)
+            for attempt in attempts:
+                with contextlib.suppress(errors.StudyError):
+                    attempt(study)
+            assert repr(study).startswith("<Study")
+        (folder / name).write_bytes(data)
+
+
+@pytest.mark.timeout(400)  # 10 s on an idle machine
+def test_every_bit_of_the_small_files_counts(folder: Path) -> None:
+    for name in ("study.json", "SHA256SUMS"):
+        file = folder / name
+        data = file.read_bytes()
+        for at in range(len(data)):
+            file.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+            assert not aa.Study(folder).verify()
+        file.write_bytes(data)
+
+
+def test_it_says_which_answer_and_which_tables(folder: Path) -> None:
+    study = aa.Study(folder)
+    record = next(record for record in study.records if record.section == "urls")
+    answer = folder / "answers" / f"{record.sha256}.json"
+    body = answer.read_bytes()
+    answer.write_bytes(body.replace(b"1", b"2", 1))
+    (found,) = problems(folder)
+    assert (found.kind, found.file) == ("altered", f"answers/{record.sha256}.json")
+    assert found.answers == ("urls of acme.example, Scope(days=7)",)
+    assert set(found.tables) == {f"urls.{table.name}" for table in aa.sections.get("urls")}
+    answer.unlink()
+    (found,) = problems(folder)
+    assert (found.kind, found.answers) == ("missing", ("urls of acme.example, Scope(days=7)",))
+    frame = aa.Study(folder).verify().problems
+    assert frame.loc[0, "kind"] == "missing"
+    assert "cited_urls" in frame.loc[0, "tables"]
+
+
+def test_swapped_answers_are_both_named(folder: Path) -> None:
+    one, other = sorted((folder / "answers").iterdir())[:2]
+    data = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(data)
+    assert {(found.kind, Path(found.file).name) for found in problems(folder)} == {
+        ("altered", one.name),
+        ("altered", other.name),
+    }
+
+
+def test_a_line_taken_away_is_found_the_last_one_too(folder: Path) -> None:
+    manifest = folder / "manifest.jsonl"
+    lines = manifest.read_bytes().splitlines(keepends=True)
+    for gone in range(len(lines)):
+        manifest.write_bytes(b"".join(lines[:gone] + lines[gone + 1 :]))
+        found = {problem.file for problem in problems(folder)}
+        assert "manifest.jsonl" in found
+    last = Record.loads(lines[-1][:-1])
+    manifest.write_bytes(b"".join(lines[:-1]))
+    (folder / "answers" / f"{last.sha256}.json").unlink()
+    assert {problem.file for problem in problems(folder)} >= {"manifest.jsonl"}
+
+
+def test_without_a_seal_it_says_so_and_still_finds_what_it_can(folder: Path) -> None:
+    (folder / "SHA256SUMS").unlink()
+    (found,) = problems(folder)
+    assert found.kind == "not sealed"
+    manifest = folder / "manifest.jsonl"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"status":200', b'"status":201', 1))
+    assert {problem.kind for problem in problems(folder)} == {"not sealed", "broken chain"}
+
+
+def test_whoever_seals_anew_cannot_forge_the_digest(folder: Path) -> None:
+    cited = aa.Study(folder).digest
+    study = aa.Study.resume(folder)
+    (folder / "study.json").write_bytes(
+        (folder / "study.json").read_bytes().replace(b"Small", b"Great")
+    )
+    study.seal()
+    assert aa.Study(folder).verify().digest != cited
+
+
+def test_other_tables_are_told_from_altered_bytes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aatoolkit.study import reader as module
+
+    real = module.hashes_of
+
+    def other(dataset: Any) -> Any:
+        found = real(dataset)
+        for tables in found.values():
+            if "gap_counts" in tables:
+                tables["gap_counts"] = {"rows": 0, "hash": "0" * 64}
+        return found
+
+    monkeypatch.setattr(module, "hashes_of", other)
+    assert aa.Study(folder).verify()
+    (found,) = aa.Study(folder).verify(replay=True).found
+    assert (found.kind, found.tables) == ("other tables", ("gaps.gap_counts",))
+
+
+# -- opening what somebody made up -----------------------------------------------------------
+
+
+def forge(folder: Path, **changes: Any) -> None:
+    """Change the first line of a manifest, in a chain that holds."""
+    manifest = folder / "manifest.jsonl"
+    from aatoolkit.study.record import canonical
+
+    line = json.loads(manifest.read_bytes().split(b"\n")[0])
+    for path, value in changes.items():
+        place, _, name = path.rpartition("__")
+        (line[place] if place else line)[name] = value
+    manifest.write_bytes(canonical(line) + b"\n")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answer__sha256": "../../../etc/passwd"},
+        {"answer__sha256": "/etc/passwd"},
+        {"answer__sha256": "A" * 64},
+        {"answer__sha256": None},
+        {"answer__size": -1},
+        {"answer__size": True},
+        {"answer__size": 1e3},
+        {"answer__status": "200"},
+        {"answer__fetched_at": "yesterday"},
+        {"answer__fetched_at": "2026-13-01T00:00:00.000000Z"},
+        {"answer__fetched_at": None},
+        {"answer__headers": {"a": 1}},
+        {"answer__headers": []},
+        {"answer__stale": 1},
+        {"request__path": "/api/domains/../agent-analytics"},
+        {"request__path": "/api/domains/acme.example/../../etc/agent-analytics"},
+        {"request__path": "/api/domains/ACME.example/agent-analytics"},
+        {"request__path": "/elsewhere"},
+        {"request__origin": "file:///etc"},
+        {"request__origin": "https://user@api.example"},
+        {"request__params": [["days", "8"]]},
+        {"request__params": [["days", 7]]},
+        {"request__params": [["days"]]},
+        {"request__params": {"days": "7"}},
+        {"request__params": [["section", "x"], ["section", "x"]]},
+        {"request__params": [["evil", "x"]]},
+        {"request__method": "POST"},
+        {"error": {"kind": "SystemExit", "message": "", "facts": {}}},
+        {"error": {"kind": "AAToolkitError", "message": "", "facts": {}}},
+        {"error": {"kind": "NotVisible", "message": 1, "facts": {}}},
+        {"error": {"kind": "NotVisible", "message": "", "facts": {"evil": 1}}},
+        {"error": {"kind": "NotVisible", "message": "", "facts": {"status": "x"}}},
+        {"error": {"kind": "__builtins__", "message": "", "facts": {}}},
+        {"error": "no"},
+        {"versions": {"a": []}},
+        {"previous": "0" * 64},
+        {"previous": 7},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_a_line_that_was_made_up_is_refused(folder: Path, changes: dict[str, Any]) -> None:
+    forge(folder, **changes)
+    study = aa.Study(folder)
+    for attempt in (lambda: study.records, lambda: study.project(HOST), lambda: study.hosts):
+        with pytest.raises(errors.StudyError):
+            attempt()
+    assert not study.verify()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[]",
+        b"{}",
+        b"null",
+        b"{",
+        b"\xff",
+        b'{"format":"other"}',
+        b'{"format":"aatoolkit-study","version":2}',
+        b'{"format":"aatoolkit-study","version":1,"creators":7,"title":"x"}',
+        b'{"format":"aatoolkit-study","version":1,"creators":[],"title":[]}',
+        b"[" * 100_000,
+        b'{"format":"aatoolkit-study","format":"aatoolkit-study","version":1,"creators":[]}',
+    ],
+)
+def test_a_description_that_was_made_up_is_refused(folder: Path, text: bytes) -> None:
+    (folder / "study.json").write_bytes(text)
+    with pytest.raises(errors.StudyError):
+        _ = aa.Study(folder).about
+    with pytest.raises(errors.StudyError):
+        aa.Study.resume(folder)
+    assert not aa.Study(folder).verify()
+
+
+@pytest.mark.parametrize(
+    "text", [b"[]", b"{}", b"\xff", b'{"records":7}', b'{"records":[{"a":{"b":[]}}]}', b""]
+)
+def test_hashes_that_were_made_up_are_told(folder: Path, text: bytes) -> None:
+    (folder / "tables.json").write_bytes(text)
+    assert {found.file for found in problems(folder)} == {"tables.json"}
+
+
+def test_an_answer_twice_is_refused(folder: Path) -> None:
+    manifest = folder / "manifest.jsonl"
+    from dataclasses import replace
+    from hashlib import sha256
+
+    lines = manifest.read_bytes().splitlines()
+    again = replace(Record.loads(lines[0]), previous=sha256(lines[-1]).hexdigest())
+    manifest.write_bytes(manifest.read_bytes() + again.dumps() + b"\n")
+    with pytest.raises(errors.StudyError, match="twice"):
+        _ = aa.Study(folder).records
+
+
+def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    answer = sorted((folder / "answers").iterdir())[0]
+    secret.write_bytes(answer.read_bytes())
+    answer.unlink()
+    answer.symlink_to(secret)
+    study = aa.Study(folder)
+    record = next(record for record in study.records if record.sha256 in answer.name)
+    with pytest.raises(errors.StudyError, match="no plain file"):
+        study.answer(record)
+    assert not study.verify()
+    answer.unlink()
+    os.mkfifo(answer)
+    with pytest.raises(errors.StudyError, match="no plain file"):
+        study.answer(record)
+    assert not study.verify()
+    answer.unlink()
+    answer.mkdir()
+    with pytest.raises(errors.StudyError, match="no plain file"):
+        study.answer(record)
+    assert not study.verify()
+
+
+def test_a_folder_behind_a_link_is_not_entered(folder: Path, tmp_path: Path) -> None:
+    (folder / "answers").rename(tmp_path / "elsewhere")
+    (folder / "answers").symlink_to(tmp_path / "elsewhere")
+    study = aa.Study(folder)
+    with pytest.raises(errors.StudyError, match="behind a link"):
+        study.answer(study.records[0])
+    assert not study.verify()
+    (folder / "manifest.jsonl").unlink()
+    (folder / "manifest.jsonl").symlink_to("/etc/hosts")
+    with pytest.raises(errors.StudyError, match="no plain file"):
+        _ = aa.Study(folder).records
+
+
+def test_what_is_too_large_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (folder / "manifest.jsonl").open("r+b") as manifest:
+        manifest.truncate(1 << 40)
+    with pytest.raises(errors.StudyError, match="too large"):
+        _ = aa.Study(folder).records
+    assert not aa.Study(folder).verify()
+    monkeypatch.setattr("aatoolkit.study.storage._MAX_FILES", 3)
+    assert "more than 3" in problems(folder)[0].said
+
+
+# -- bundles ---------------------------------------------------------------------------------
+
+
+def test_a_bundle_is_the_study_in_one_file(original: Path, folder: Path, tmp_path: Path) -> None:
+    one = aa.Study(original).pack(tmp_path / "one.zip")
+    for path in folder.rglob("*"):
+        os.utime(path, (1, 1))
+    assert aa.Study(folder).pack(tmp_path / "other.zip").read_bytes() == one.read_bytes()
+    study = aa.Study(one)
+    assert study.verify(replay=True)
+    assert study.digest == aa.Study(original).digest
+    assert study.pack(tmp_path / "again.zip").read_bytes() == one.read_bytes()
+    frame = study.project(HOST).read("domains", days=7).main
+    assert frame.equals(aa.Study(original).project(HOST).read("domains", days=7).main)
+    with pytest.raises(errors.StudyError, match="packed"):
+        aa.Study.resume(one)
+    before = sorted(tmp_path.rglob("*"))
+    study.verify()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_only_a_sound_study_is_packed(folder: Path, tmp_path: Path) -> None:
+    (folder / "SHA256SUMS").unlink()
+    with pytest.raises(errors.StudyError, match="not sealed"):
+        aa.Study(folder).pack(tmp_path / "x.zip")
+    assert not (tmp_path / "x.zip").exists()
+
+
+def entries(original: Path) -> Iterator[tuple[zipfile.ZipInfo, bytes]]:
+    for path in sorted(original.rglob("*")):
+        if path.is_file():
+            yield zipfile.ZipInfo(path.relative_to(original).as_posix()), path.read_bytes()
+
+
+def planted(name: str, data: bytes = b"x", mode: int = stat.S_IFREG) -> Any:
+    entry = zipfile.ZipInfo(name)
+    entry.external_attr = (mode | 0o644) << 16
+    return entry, data
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (planted("../evil"), "no file of a study"),
+        (planted("/etc/evil"), "no file of a study"),
+        (planted("..\\evil"), "no file of a study"),
+        (planted("C:\\evil"), "no file of a study"),
+        (planted("answers/../../evil"), "no file of a study"),
+        (planted("answers/"), "no file of a study"),
+        (planted("study.json\n"), "no file of a study"),
+        (planted("<b>\x1b[31m"), "no file of a study"),
+        (planted("study.json"), "there twice"),
+        (planted(f"answers/{'0' * 64}.json", b"/etc/passwd", stat.S_IFLNK), "no plain file"),
+    ],
+    ids=str,
+)
+def test_a_bundle_with_a_hostile_entry_is_refused(
+    original: Path, tmp_path: Path, entry: Any, said: str
+) -> None:
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as file:
+        for info, data in entries(original):
+            file.writestr(info, data)
+        file.writestr(*entry)
+    with pytest.raises(errors.StudyError, match=said) as caught:
+        aa.Study(tmp_path / "evil.zip")
+    assert "\x1b" not in str(caught.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["evil.zip"]
+
+
+def test_a_bomb_is_not_unpacked(original: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        for info, data in entries(original):
+            file.writestr(info, data)
+        file.writestr(f"answers/{'0' * 64}.json", bytes(1 << 25), zipfile.ZIP_DEFLATED)
+    with pytest.raises(errors.StudyError, match="bomb"):
+        aa.Study(tmp_path / "bomb.zip")
+
+
+def test_an_entry_that_lies_about_its_size_is_refused(original: Path, tmp_path: Path) -> None:
+    path = tmp_path / "liar.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for info, data in entries(original):
+            file.writestr(info, data, zipfile.ZIP_DEFLATED)
+        size = file.getinfo("manifest.jsonl").file_size
+    data = path.read_bytes()
+    lie = data.replace(struct.pack("<I", size), struct.pack("<I", size - 9))
+    assert lie != data
+    path.write_bytes(lie)
+    with pytest.raises(errors.StudyError):
+        _ = aa.Study(path).records
+    assert not aa.Study(path).verify()
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[: len(data) // 2], lambda data: b"PK" + data, lambda _: b"no zip"]
+)
+def test_a_damaged_bundle_is_a_typed_error(
+    original: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    path = aa.Study(original).pack(tmp_path / "x.zip")
+    path.write_bytes(damage(path.read_bytes()))
+    try:
+        found = aa.Study(path).verify()
+    except errors.StudyError:
+        return
+    # A zip file may have something before it; what it holds is what counts.
+    assert path.read_bytes().startswith(b"PKPK")
+    assert found
+
+
+def test_random_damage_to_a_bundle_never_escapes_as_another_error(
+    original: Path, tmp_path: Path
+) -> None:
+    path = aa.Study(original).pack(tmp_path / "x.zip")
+    data = path.read_bytes()
+    draw = random.Random(7)
+    for _ in range(300):
+        # Near the end lies the directory, where most can be broken.
+        at = len(data) - 1 - int(draw.expovariate(1 / 800)) % len(data)
+        path.write_bytes(data[:at] + draw.randbytes(draw.randrange(1, 4)) + data[at + 1 :])
+        try:
+            aa.Study(path).verify()
+            _ = aa.Study(path).records
+        except errors.StudyError:
+            continue
