@@ -1,10 +1,30 @@
-"""The reference service: the read-only API over a store of observations of your own.
+"""The reference service: the read-only API, computed from a store of observations.
 
-``Store.open(folder)`` reads observations, ``Accounts`` says who may ask, ``Service`` answers
-and ``start_server`` lets it listen. It shares no code with the rest of aatoolkit, so that a
-mistake of the client cannot agree with itself. A real service may answer differently
-wherever the API's documentation is silent. These are the choices made there; whatever is
-computed, and from which observations, stands in the modules of ``aatoolkit.service.sections``.
+In come a store (a folder of Parquet files) and accounts, out go JSON answers over HTTP. It
+shares no code with the rest of aatoolkit, so that a mistake of the client cannot agree with
+itself. In reading order:
+
+==================== =================================================================
+``schema``           the tables of a store, column by column
+``conform``          validates one table; ``database`` loads all into DuckDB and checks
+                     the references between them; ``store`` writes and opens stores
+``synth``            draws a synthetic store from a seed
+``question``         a validated request; ``requests`` parses and validates parameters
+``accounts``         tokens, and the projects that each may see
+``observations``     the rows in the scope of a question
+``mentions``         measures shared by sections; with ``own_citations``, ``sources``,
+                     ``movements`` and ``significance``
+``answer``           what a section returns, and the registry of sections
+``availability``     the availability of sections computed from answers
+``sections``         the 17 sections, one module each; ``insight_words`` has the texts of
+                     insights
+``scope_options``    the values that each filter may take
+``app``              routes, envelope and errors as an ASGI application
+``server``           runs it, in a thread or in the foreground
+==================== =================================================================
+
+A real service may answer differently wherever the API's documentation is silent. These are
+the choices made there; what each section computes is in its module.
 
 Addresses and access
 
@@ -22,7 +42,7 @@ Scope options
 
 5.  ``engines[]``: ``id`` and ``label`` text, ``configured`` true or false, ``lastRunDay`` the
     last day (``2026-11-20``) on which it was asked anything, null if never. Engines that are
-    not configured are listed, and may be asked for.
+    not configured are listed, and are allowed filter values.
 6.  ``topics[]`` and ``categories[]``: ``count`` is a whole number, the prompts that have it. A
     null ``topic`` or ``category`` counts prompts without one; no filter can ask for it.
 7.  ``brands[]``: ``tracked`` true or false; ``own`` true or false, absent where not known.

@@ -1,4 +1,4 @@
-"""Who may ask, and which projects each may see.
+"""Accounts: tokens, and the projects that each may see.
 
 Only the SHA-256 digest of a token is kept. A personal token is long and random, so a plain
 digest is enough: there is no dictionary to try against it.

@@ -1,4 +1,4 @@
-"""A section of the service: a query over observations that gives an answer and its availability."""
+"""The sections of the service: what a section returns, and the registry of all of them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from aatoolkit.service.question import FILTERS
 
 
 @dataclass(frozen=True)
-class Availability:
-    """What a section could measure, in the words the service puts on the wire.
+class SectionAvailability:
+    """Availability of a section, in the words the service uses in its answers.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Availability:
     requires: tuple[str, ...] = ()
 
     def wire(self) -> dict[str, Any]:
-        """The JSON object that stands under ``availability``."""
+        """The JSON object of the field ``availability``."""
         body: dict[str, Any] = {
             "status": self.status,
             "reason": self.reason,
@@ -60,7 +60,7 @@ class Availability:
 
 @dataclass(frozen=True)
 class State:
-    """The state of one field or one engine."""
+    """Availability of one field or one engine."""
 
     status: str
     reason: str | None = None
@@ -71,11 +71,11 @@ class State:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a section gives: its own fields, and what could be measured."""
+class SectionAnswer:
+    """The result of a section: its own fields and its availability."""
 
     body: dict[str, Any]
-    availability: Availability
+    availability: SectionAvailability
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ServiceSection:
     """One of the 17 sections: its name, its query and the filters its observations carry."""
 
     name: str
-    ask: Callable[[Observations], Answer]
+    ask: Callable[[Observations], SectionAnswer]
     filters: tuple[str, ...] = FILTERS
 
 
@@ -93,10 +93,12 @@ SECTIONS: dict[str, ServiceSection] = {}
 
 def section(
     name: str, *, filters: tuple[str, ...] = FILTERS
-) -> Callable[[Callable[[Observations], Answer]], Callable[[Observations], Answer]]:
+) -> Callable[[Callable[[Observations], SectionAnswer]], Callable[[Observations], SectionAnswer]]:
     """Register a section. ``filters`` are those its observations can be narrowed by."""
 
-    def register(ask: Callable[[Observations], Answer]) -> Callable[[Observations], Answer]:
+    def register(
+        ask: Callable[[Observations], SectionAnswer],
+    ) -> Callable[[Observations], SectionAnswer]:
         SECTIONS[name] = ServiceSection(name, ask, filters)
         return ask
 

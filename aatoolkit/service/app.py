@@ -1,4 +1,4 @@
-"""The API itself: two addresses, one envelope, one shape of error."""
+"""The API as an ASGI application: two routes, one envelope, one shape of error."""
 
 from __future__ import annotations
 

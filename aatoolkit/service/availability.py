@@ -1,4 +1,4 @@
-"""What is said of a section that rests on answers: whether there are any, and of which engines."""
+"""Availability of sections computed from answers: whether there are any, and from which engines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
-from aatoolkit.service.answer import Availability, State
+from aatoolkit.service.answer import SectionAvailability, State
 from aatoolkit.service.observations import Observations
 
 NO_ANSWERS = "No answers were collected in this window for these filters."
@@ -22,7 +22,7 @@ def answers_availability(
     fields: Mapping[str, State] | None = None,
     engines: Mapping[str, State] | None = None,
     requires: tuple[str, ...] = (),
-) -> Availability:
+) -> SectionAvailability:
     """The availability of a section that is computed from the answers in scope.
 
     ``unavailable`` without a single answer; ``partial`` where the section gives a
@@ -38,7 +38,7 @@ def answers_availability(
     reason
         What else the section could not measure, in words.
     fields, requires
-        As in :class:`~aatoolkit.service.answer.Availability`.
+        As in :class:`~aatoolkit.service.answer.SectionAvailability`.
     engines
         States of engines that only the section knows of; those of engines without answers
         are added here.
@@ -46,7 +46,7 @@ def answers_availability(
     runs = _runs(o)
     silent = _silent_engines(o)
     status, said = _status(o, runs, silent, reason)
-    return Availability(
+    return SectionAvailability(
         status=status,
         reason=said,
         sample_count=runs["answer_count"] if sample_count is None else sample_count,
@@ -64,7 +64,7 @@ def last_run(o: Observations) -> datetime | None:
 
 
 def not_held(*tables: str) -> str:
-    """The reason given where the store holds nothing of a kind for the host."""
+    """The reason of a section whose table has no row for the host."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 

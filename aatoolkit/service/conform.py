@@ -1,4 +1,4 @@
-"""One table checked against the schema of the store, column by column, without guessing."""
+"""Validate one table against the schema of the store, column by column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conformed tables in DuckDB, and what they must say of one another."""
+"""Load validated tables into DuckDB and check the references between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def database(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
     Raises
     ------
     StoreError
-        Where a row points to one that is not there, or tells of an answer never given.
+        Where a row refers to one that does not exist, or to a run without an answer.
     """
     connection = duckdb.connect()
     connection.execute("CREATE SCHEMA store")

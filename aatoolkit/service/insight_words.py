@@ -1,4 +1,4 @@
-"""Plain English for movements: a title, what happened, perhaps why, and what to do."""
+"""Texts of an insight: title, what happened, perhaps why, and a recommendation."""
 
 from __future__ import annotations
 

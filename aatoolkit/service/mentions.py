@@ -1,4 +1,4 @@
-"""Measures of brands that several sections share, as queries over what is in scope.
+"""Measures of brands shared by several sections: mention rate, share of voice, sentiment.
 
 ===================== ==================================================================
 mention rate          answers that mention the brand / answers
@@ -27,7 +27,7 @@ NO_SUBJECT = "It is not known which brand is the project's own."
 # Sums of fractions are taken in order of size: the sum of a set of numbers then never
 # depends on how the work was divided among threads.
 _FOCUS = """
-WITH told AS (
+WITH seen_answers AS (
   SELECT answers.chat_id, {key} AS key,
     seen.brand, seen.position, seen.sentiment, seen.sentiment_score,
     seen.brand IN (SELECT brand FROM focus) AS about
@@ -46,7 +46,7 @@ WITH told AS (
     count(*) FILTER (WHERE about AND sentiment = 'positive') AS positive_count,
     count(*) FILTER (WHERE about AND sentiment = 'neutral') AS neutral_count,
     count(*) FILTER (WHERE about AND sentiment = 'negative') AS negative_count
-  FROM told GROUP BY {group}
+  FROM seen_answers GROUP BY {group}
 )
 SELECT * REPLACE (CASE WHEN voice_count = 0 THEN 0 ELSE position_sum END AS position_sum),
   mention_count / nullif(answer_count, 0) AS mention_rate,
@@ -101,7 +101,7 @@ _NOT_MEASURES = ("key", "brand", "own", "answer_count")
 
 
 def subject_missing(o: Observations) -> str | None:
-    """Why nothing can be said of the brands the question is about; None where it can."""
+    """Why the brands in focus cannot be measured; None where they can."""
     if not o.observed("mentions"):
         return not_held("mentions")
     if not o.value("SELECT count(*) FROM focus"):
@@ -117,7 +117,7 @@ def focus_total(o: Observations, *, previous: bool = False) -> dict[str, Any]:
 
 def focus_by(o: Observations, key: str) -> dict[Any, dict[str, Any]]:
     """The same for each ``engine``, ``day`` or ``prompt_id`` that has answers."""
-    rows = _focus(o, f"answers.{key}", "told.key", previous=False)
+    rows = _focus(o, f"answers.{key}", "seen_answers.key", previous=False)
     return {row["key"]: row for row in rows}
 
 

@@ -1,4 +1,4 @@
-"""What moved between the window before and the window asked for, and how surely.
+"""Changes between the window before and the window of the question, with their p-values.
 
 Each function compares what answers of the two windows say, in numbers alone; words are
 found for them in :mod:`aatoolkit.service.sections.insights`.
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aatoolkit.service.inference import means_differ, proportions_differ
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.own_citations import OWN_DOMAINS
+from aatoolkit.service.significance import means_differ, proportions_differ
 
 _EVIDENCE = 5
 
@@ -63,7 +63,7 @@ class Movement:
 
 
 _BOTH = """
-told AS (
+asked_answers AS (
   SELECT 'before' AS period, chat_id, prompt_id, engine FROM previous_answers
   UNION ALL
   SELECT 'after', chat_id, prompt_id, engine FROM answers
@@ -72,8 +72,8 @@ told AS (
   UNION ALL
   SELECT chat_id, brand, sentiment_score FROM mentions
 ), asked AS (
-  SELECT told.*, focus.brand, named.chat_id IS NOT NULL AS mentioned, named.sentiment_score
-  FROM told CROSS JOIN focus LEFT JOIN named USING (chat_id, brand)
+  SELECT asked_answers.*, focus.brand, named.chat_id IS NOT NULL AS mentioned, named.sentiment_score
+  FROM asked_answers CROSS JOIN focus LEFT JOIN named USING (chat_id, brand)
 )"""
 
 _VISIBILITY = f"""

@@ -1,7 +1,7 @@
-"""What a store holds for one question: the observations in its window that pass its filters.
+"""Observations in the scope of a question: those in its window that pass its filters.
 
 Every filter is applied here, once, so that a section is a query over what is already in
-scope and cannot forget one. On a cursor of its own, these names stand for scoped rows:
+scope and cannot forget one. On a cursor of its own, these tables hold the scoped rows:
 
 ===================== ==================================================================
 ``scoped_prompts``    prompts of the host with the topics and categories asked for
@@ -100,7 +100,7 @@ WHERE len($brand) = 0
 
 
 class Observations:
-    """The observations in scope of one question, on a cursor of its own.
+    """Queries over the observations in the scope of a question.
 
     Parameters
     ----------

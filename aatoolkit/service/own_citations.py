@@ -1,4 +1,4 @@
-"""Citations of the pages that belong to the brands a question is about.
+"""Citations of the pages that belong to the brands in focus.
 
 A page is the subject's own where its domain is the domain of such a brand or a subdomain
 of it. Where the project's own brand is asked about, the host itself and the domains marked

@@ -1,4 +1,4 @@
-"""One question put to the service: a host, a section, a window of days and four filters."""
+"""A validated request: a host, a window of days and four filters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: everything a section may depend on, and nothing else."""
+    """A validated request: everything that a section may depend on, and nothing else."""
 
     host: str
     days: int = DEFAULT_DAYS

@@ -1,4 +1,4 @@
-"""Reading a request: its parameters become a question, or an error that says what would do."""
+"""Parse and validate query parameters; an error names the allowed values."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
             raise ApiError(
                 400,
                 "invalid_parameter",
-                f"The parameter {name} is given twice; several values of a filter stand in one"
-                " parameter, separated by commas.",
+                f"The parameter {name} is given twice; several values of a filter are"
+                " written in one parameter, separated by commas.",
                 parameter=name,
             )
         given[name] = value

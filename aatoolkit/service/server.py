@@ -1,4 +1,4 @@
-"""Running the service: beside the caller in a thread, or in the foreground until a signal."""
+"""Run the service: in a background thread, or in the foreground until a signal."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SIGNALS: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
 _START_SECONDS = 10.0
 _STOP_SECONDS = 10.0
 _DRAIN_SECONDS = 5
-"""How long requests under way may take once the server was told to stop."""
+"""How long running requests may take once the server is stopping."""
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that tells when it is ready, and returns when a signal stops it."""
+    """A uvicorn server that reports when it is ready, and returns when a signal stops it."""
 
     def __init__(self, service: Service, on_ready: Callable[[], object]) -> None:
         super().__init__(
@@ -121,7 +121,7 @@ class RunningServer:
             try:
                 self._server.run([listener])
             except BaseException as error:
-                # Whoever waits for the start is told; later, the thread's own hook is.
+                # Before the start the constructor reports it, later the hook of the thread.
                 if self._server.started:
                     raise
                 self._failure = error

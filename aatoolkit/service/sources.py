@@ -1,4 +1,4 @@
-"""SQL and words that the sections on sources, queries and crawlers share.
+"""SQL fragments shared by the sections on sources, queries and crawlers.
 
 A *retrieval* is any source an engine is seen to have read for an answer, a *citation* one
 that the answer shows. An engine that shows cited sources only tells nothing of what else

@@ -62,7 +62,7 @@ class Store:
     ----------
     connection
         A DuckDB connection whose schema ``store`` holds every table of the schema, those
-        that were not observed without rows. Instants stand there as UTC without a zone.
+        that were not observed without rows. Instants are stored as UTC without a zone.
     hosts
         The projects' hosts, sorted.
     """
@@ -119,7 +119,7 @@ class Store:
         return self if self._folder is None else Store.open(self._folder, self._as_of)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Release the database."""
         self.connection.close()
 
 

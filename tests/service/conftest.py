@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from aatoolkit.service import Accounts, Service, Store, start_server
-from aatoolkit.service.answer import Answer, Availability, ServiceSection
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, ServiceSection
 from aatoolkit.service.observations import Observations
 
 HOST = "acme.example"
@@ -75,16 +75,20 @@ def tiny_tables(answers: int = 24) -> dict[str, pd.DataFrame]:
     }
 
 
-def count_answers(observations: Observations) -> Answer:
+def count_answers(observations: Observations) -> SectionAnswer:
     """A section of the tests: how many answers are in scope, and the filters it was given."""
     found = observations.value("SELECT count(*) AS found FROM answers")
     given = {name: list(values) for name, values in observations.question.filters.items()}
-    return Answer({"answerCount": found, "given": given}, Availability(sample_count=found))
+    return SectionAnswer(
+        {"answerCount": found, "given": given}, SectionAvailability(sample_count=found)
+    )
 
 
-def count_by_engine(observations: Observations) -> Answer:
+def count_by_engine(observations: Observations) -> SectionAnswer:
     """A section whose observations carry engines alone, with something to say already."""
-    return Answer(count_answers(observations).body, Availability("partial", "Half was lost."))
+    return SectionAnswer(
+        count_answers(observations).body, SectionAvailability("partial", "Half was lost.")
+    )
 
 
 COUNTING = {

@@ -13,7 +13,7 @@ import pytest
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
 from aatoolkit.service import Store, StoreError, write_store
-from aatoolkit.service.answer import SECTIONS, Answer, Availability, ServiceSection
+from aatoolkit.service.answer import SECTIONS, SectionAnswer, SectionAvailability, ServiceSection
 from aatoolkit.service.observations import Observations
 
 HOST = "acme.example"
@@ -22,14 +22,14 @@ ENVELOPE = ["section", "domain", "window", "filters", "generatedAt", "availabili
 NO_FILTERS = {"engine": None, "topic": None, "category": None, "brand": None}
 
 
-def fail(_: Observations) -> Answer:
+def fail(_: Observations) -> SectionAnswer:
     """A section that is broken."""
     raise RuntimeError("the secret reason")
 
 
-def not_a_number(_: Observations) -> Answer:
+def not_a_number(_: Observations) -> SectionAnswer:
     """A section that gives what JSON cannot carry."""
-    return Answer({"rate": float("nan")}, Availability())
+    return SectionAnswer({"rate": float("nan")}, SectionAvailability())
 
 
 @pytest.mark.parametrize("section", sorted(SECTIONS))

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from aatoolkit.service.inference import means_differ, proportions_differ, wilson_interval
+from aatoolkit.service.significance import means_differ, proportions_differ, wilson_interval
 from aatoolkit.service.store import Store
 
 from .sections_a_store import RICH, SMALL, ask, day, experiment, store

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import last_run, not_held
 from aatoolkit.service.observations import Observations
 
@@ -43,23 +43,23 @@ ORDER BY "group", score DESC NULLS LAST, action_id
 
 
 @section("actions")
-def actions(o: Observations) -> Answer:
-    """Optimisation actions by group, and how many stand in which state."""
+def actions(o: Observations) -> SectionAnswer:
+    """Optimisation actions by group, and how many are in each state."""
     if not o.observed("actions"):
-        return Answer(
+        return SectionAnswer(
             {"stateCounts": dict.fromkeys(_STATES), "groups": []},
-            Availability("unavailable", not_held("actions"), 0, last_run(o)),
+            SectionAvailability("unavailable", not_held("actions"), 0, last_run(o)),
         )
     rows = o.rows(_ACTIONS)
     reason = None if rows else "No action concerns what these filters select."
-    return Answer(
+    return SectionAnswer(
         {
             "stateCounts": {
                 name: sum(row["state"] == state for row in rows) for name, state in _STATES.items()
             },
             "groups": _groups(rows),
         },
-        Availability("available", reason, len(rows), last_run(o)),
+        SectionAvailability("available", reason, len(rows), last_run(o)),
     )
 
 

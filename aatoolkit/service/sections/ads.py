@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, State, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import checked_answers, enumerate_words
@@ -80,7 +80,7 @@ ORDER BY engine
 
 
 @section("ads")
-def ads(o: Observations) -> Answer:
+def ads(o: Observations) -> SectionAnswer:
     """Give the advertisements seen in the window, and the rate among answers examined.
 
     The brand filter picks advertisers; ``answersChecked`` and the whole of ``adShare`` stay
@@ -96,18 +96,18 @@ def ads(o: Observations) -> Answer:
     totals = o.row(_TOTALS)
     if totals["answersChecked"] and o.observed("ads"):
         body["totals"] = totals
-    return Answer(body, _availability(o, engines, body))
+    return SectionAnswer(body, _availability(o, engines, body))
 
 
 def _availability(
     o: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
-) -> Availability:
+) -> SectionAvailability:
     states = _states(engines)
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
         reason = " ".join(str(state.reason) for state in states.values())
-        return Availability("not_applicable", reason, engines=states)
+        return SectionAvailability("not_applicable", reason, engines=states)
     if not o.observed("ads"):
-        return Availability("unavailable", not_held("ads"), engines=states)
+        return SectionAvailability("unavailable", not_held("ads"), engines=states)
     checked = body["totals"]["answersChecked"]
     availability = answers_availability(o, sample_count=checked, reason=_reason(engines))
     availability = replace(availability, engines={**availability.engines, **states})

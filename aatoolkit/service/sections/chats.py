@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, State, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.observations import Observations
 
@@ -56,7 +56,7 @@ ORDER BY ran_at DESC, chat_id
 
 
 @section("chats")
-def chats(o: Observations) -> Answer:
+def chats(o: Observations) -> SectionAnswer:
     """Give the latest runs of every outcome, at most :data:`MAX_CHATS` of them.
 
     With a brand filter these are the answers that mention one of the brands.
@@ -64,10 +64,12 @@ def chats(o: Observations) -> Answer:
     matched = o.value("SELECT count(*) FROM named_runs")
     found = o.rows(_CHATS, limit=MAX_CHATS)
     sampling = {"returned": len(found), "matched": matched, "method": "most_recent"}
-    return Answer({"sampling": sampling, "chats": found}, _availability(o, len(found), matched))
+    return SectionAnswer(
+        {"sampling": sampling, "chats": found}, _availability(o, len(found), matched)
+    )
 
 
-def _availability(o: Observations, returned: int, matched: int) -> Availability:
+def _availability(o: Observations, returned: int, matched: int) -> SectionAvailability:
     cut = f"Sampled answers: {returned} of {matched} matching answers returned."
     fields: dict[str, Any] = {
         f"chats[].{table}": State("unavailable", not_held(table))

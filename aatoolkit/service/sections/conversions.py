@@ -2,7 +2,7 @@
 
 ``totals.sessions`` are all visits of the window, whatever their source and whatever the
 engine filter; ``aiSessions`` are those from the engines in scope; *other* visits are those
-from no engine that can be told apart.
+from no engine whose traffic can be separated.
 
 Conversions arrive later than visits. Conversions, revenue and conversion rates are those
 of the days whose conversions are complete, visits included, and the availability says so
@@ -15,7 +15,7 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, State, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
 from aatoolkit.service.availability import not_held
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumerate_words
@@ -147,7 +147,7 @@ _TOTALS_NAMES = (
 
 
 @section("conversions", filters=("engine",))
-def conversions(o: Observations) -> Answer:
+def conversions(o: Observations) -> SectionAnswer:
     """Give the visits and conversions of the window, by engine, landing page and day."""
     source = next(iter(o.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
     body: dict[str, Any] = {
@@ -159,14 +159,16 @@ def conversions(o: Observations) -> Answer:
     }
     if source is None or source["provider"] == "none":
         reason = "No web analytics is connected."
-        return Answer(body, Availability("not_connected", reason, requires=("analytics",)))
+        return SectionAnswer(
+            body, SectionAvailability("not_connected", reason, requires=("analytics",))
+        )
     if not o.observed("visits"):
-        return Answer(body, Availability("unavailable", not_held("visits")))
+        return SectionAnswer(body, SectionAvailability("unavailable", not_held("visits")))
     through = _through(o, source["conversions_through"])
     recorded = o.row(_RECORDED, through=through)
     if not recorded["days"]:
         reason = "No visits were recorded in this window."
-        return Answer(body, Availability("unavailable", reason))
+        return SectionAnswer(body, SectionAvailability("unavailable", reason))
     priced = source["currency"] is not None
     counted = citations_are_counted(o)
     body["totals"] = o.row(_TOTALS, through=through, priced=priced)
@@ -175,7 +177,7 @@ def conversions(o: Observations) -> Answer:
     body["daily"] = o.rows(_DAILY, through=through)
     engines = o.rows(_TOLD_APART, through=through)
     reasons = _reasons(o, through, recorded, engines)
-    availability = Availability(
+    availability = SectionAvailability(
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,
         sample_count=body["totals"]["aiSessions"],
@@ -183,7 +185,7 @@ def conversions(o: Observations) -> Answer:
         fields=_fields(through, recorded, priced),
         engines=_states(engines),
     )
-    return Answer(body, availability)
+    return SectionAnswer(body, availability)
 
 
 def _through(o: Observations, complete_through: date | None) -> date | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, State, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumerate_words
 
@@ -134,7 +134,7 @@ _REQUIRED = {
 
 
 @section("crawl", filters=("engine",))
-def crawl(o: Observations) -> Answer:
+def crawl(o: Observations) -> SectionAnswer:
     """Give the requests of the crawlers in scope; the engine filter picks their crawlers.
 
     A host with records but no gateway has logs of its own, and is served from them.
@@ -154,11 +154,11 @@ def crawl(o: Observations) -> Answer:
     requires = _requires(gateway, held)
     if requires:
         reason = " ".join(_REQUIRED[name] for name in requires)
-        return Answer(body, Availability("not_connected", reason, requires=requires))
+        return SectionAnswer(body, SectionAvailability("not_connected", reason, requires=requires))
     availability = _availability(o)
     if availability.status != "unavailable":
         body |= _activity(o, bucket)
-    return Answer(body, availability)
+    return SectionAnswer(body, availability)
 
 
 def _requires(gateway: Mapping[str, Any] | None, held: bool) -> tuple[str, ...]:
@@ -211,20 +211,20 @@ def _activity(o: Observations, bucket: str) -> dict[str, Any]:
     }
 
 
-def _availability(o: Observations) -> Availability:
+def _availability(o: Observations) -> SectionAvailability:
     asked = o.question.filter("engine")
     if asked and not o.value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
     ):
         reason = f"No crawler of {enumerate_words(asked)} is known."
-        return Availability("unavailable", reason)
+        return SectionAvailability("unavailable", reason)
     recorded = o.row(_RECORDED)
     expected = 24 * o.window.days
     missing = expected - recorded["hours"]
     if missing == expected:
-        return Availability("unavailable", "No hour in the window has a record.")
+        return SectionAvailability("unavailable", "No hour in the window has a record.")
     last_seen = o.value(f"WITH {_HITS} SELECT max(seen_at) FROM hits")
-    return Availability(
+    return SectionAvailability(
         "partial" if missing else "available",
         f"{missing} of {expected} hours in the window have no record." if missing else None,
         as_of=last_seen or recorded["last_hour"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, State, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
 from aatoolkit.service.availability import not_held
 from aatoolkit.service.observations import Observations
 
@@ -77,7 +77,7 @@ _PARTS = (
 
 
 @section("crawlability", filters=("engine",))
-def crawlability(o: Observations) -> Answer:
+def crawlability(o: Observations) -> SectionAnswer:
     """Give the latest examination up to the window's end; the engine filter picks assistants.
 
     The score is the percentage of applicable checks that passed; a warning did not pass.
@@ -89,7 +89,7 @@ def crawlability(o: Observations) -> Answer:
             if o.observed("site_checks")
             else not_held("site_checks")
         )
-        return Answer(_body(), Availability("unavailable", reason))
+        return SectionAnswer(_body(), SectionAvailability("unavailable", reason))
     at = latest["checked_at"]
     pages = o.rows(_PAGES, checked_at=at)
     for page in pages:
@@ -105,8 +105,8 @@ def crawlability(o: Observations) -> Answer:
         "files": {row["file"]: _without(row, "file") for row in o.rows(_FILES, checked_at=at)},
         "pages": pages,
     }
-    availability = Availability(sample_count=len(pages), as_of=at, fields=_unexamined(o, at))
-    return Answer(body, availability)
+    availability = SectionAvailability(sample_count=len(pages), as_of=at, fields=_unexamined(o, at))
+    return SectionAnswer(body, availability)
 
 
 def _unexamined(o: Observations, checked_at: datetime) -> dict[str, State]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.own_citations import OWN_DOMAINS, own_citations_missing
@@ -88,7 +88,7 @@ FROM seen WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 
 
 @section("domains")
-def domains(o: Observations) -> Answer:
+def domains(o: Observations) -> SectionAnswer:
     """Rank the domains cited in the named answers.
 
     ``brandsMentioned`` are the brands found on the domain's pages; it is null where none
@@ -97,7 +97,7 @@ def domains(o: Observations) -> Answer:
     figures on retrieval are null.
     """
     if not o.observed("citations"):
-        return Answer(_nothing(), Availability("unavailable", not_held("citations")))
+        return SectionAnswer(_nothing(), SectionAvailability("unavailable", not_held("citations")))
     availability = answers_availability(
         o,
         sample_count=o.value("SELECT count(*) FROM named_answers"),
@@ -109,13 +109,13 @@ def domains(o: Observations) -> Answer:
         ),
     )
     if availability.status == "unavailable":
-        return Answer(_nothing(), availability)
+        return SectionAnswer(_nothing(), availability)
     body = {
         "totals": o.row(_TOTALS, own_known=own_citations_missing(o) is None),
         "domains": o.rows(_DOMAINS, comparable=o.previous_observed),
         "typeBreakdown": o.rows(_TYPES),
     }
-    return Answer(body, availability)
+    return SectionAnswer(body, availability)
 
 
 def _nothing() -> dict[str, Any]:

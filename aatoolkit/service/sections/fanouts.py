@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, State, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import LISTED_ENGINES, enumerate_words
@@ -70,7 +70,7 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 
 
 @section("fanouts")
-def fanouts(o: Observations) -> Answer:
+def fanouts(o: Observations) -> SectionAnswer:
     """Count the queries of the named answers; days of first and last sight are in the window.
 
     An engine that does not expose its queries has none to count, so it takes no part in
@@ -86,23 +86,23 @@ def fanouts(o: Observations) -> Answer:
     }
     availability = _availability(o)
     if availability.status not in ("available", "partial"):
-        return Answer(body, availability)
+        return SectionAnswer(body, availability)
     body["totals"] = o.row(_TOTALS)
     body["queries"] = o.rows(_QUERIES)
     body["terms"] = [[row["term"], row["n"]] for row in o.rows(_TERMS, limit=MAX_TERMS)]
     count = body["totals"]["answersWithFanouts"]
-    return Answer(body, replace(availability, sample_count=count))
+    return SectionAnswer(body, replace(availability, sample_count=count))
 
 
-def _availability(o: Observations) -> Availability:
+def _availability(o: Observations) -> SectionAvailability:
     engines = o.rows(_ENGINES)
     hiding = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {engine: State("not_applicable", _reason([name])) for engine, name in hiding.items()}
     if engines and len(hiding) == len(engines):
         reason = _reason(list(hiding.values()))
-        return Availability("not_applicable", reason, engines=states)
+        return SectionAvailability("not_applicable", reason, engines=states)
     if not o.observed("fanouts"):
-        return Availability("unavailable", not_held("fanouts"), engines=states)
+        return SectionAvailability("unavailable", not_held("fanouts"), engines=states)
     silent = [row["label"] for row in engines if row["hides"] and row["answered"]]
     availability = answers_availability(o, reason=_reason(silent) if silent else None)
     if silent and not any(row["answered"] and not row["hides"] for row in engines):

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, State, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.observations import Observations
 
@@ -114,7 +114,7 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 
 @section("gaps")
-def gaps(o: Observations) -> Answer:
+def gaps(o: Observations) -> SectionAnswer:
     """Compare the sources and topics of the own brand with those of its competitors."""
     own = o.column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = o.column(
@@ -129,14 +129,14 @@ def gaps(o: Observations) -> Answer:
         "topicGaps": [],
     }
     lacking = _lacking(o, own, competitors)
-    availability = Availability("unavailable", lacking) if lacking else _availability(o)
+    availability = SectionAvailability("unavailable", lacking) if lacking else _availability(o)
     if availability.status == "unavailable":
-        return Answer(body, availability)
+        return SectionAnswer(body, availability)
     found = o.rows(_DOMAINS, own=body["ownBrand"], tolerance=TOLERANCE)
     body["counts"] = {kind: sum(row["kind"] == kind for row in found) for kind in KINDS}
     body["domainGaps"] = found
     body["topicGaps"] = o.rows(_TOPICS, own=body["ownBrand"])
-    return Answer(body, availability)
+    return SectionAnswer(body, availability)
 
 
 def _lacking(o: Observations, own: list[str], competitors: list[str]) -> str | None:
@@ -149,7 +149,7 @@ def _lacking(o: Observations, own: list[str], competitors: list[str]) -> str | N
     return None if competitors else "No competitor is tracked."
 
 
-def _availability(o: Observations) -> Availability:
+def _availability(o: Observations) -> SectionAvailability:
     untagged = o.row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )

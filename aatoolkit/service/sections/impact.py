@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import last_run, not_held
-from aatoolkit.service.inference import proportions_differ, rates_differ, wilson_interval
 from aatoolkit.service.mentions import subject_missing
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.own_citations import OWN_DOMAINS, own_citations_missing
+from aatoolkit.service.significance import proportions_differ, rates_differ, wilson_interval
 
 _LEAST_DAYS = 7
 _LEAST_ANSWERS = 30
@@ -80,7 +80,7 @@ _NOTHING: Sample = {"answer_count": 0, "mention_count": 0, "citation_count": 0}
 
 
 @section("impact")
-def impact(o: Observations) -> Answer:
+def impact(o: Observations) -> SectionAnswer:
     """Completed actions with the change that followed, and events of the window."""
     samples = {(row["action_id"], row["period"], row["treated"]): row for row in o.rows(_SAMPLES)}
     countable = {
@@ -88,7 +88,7 @@ def impact(o: Observations) -> Answer:
         "citationCount": own_citations_missing(o) is None,
     }
     actions = [_action(row, samples, countable) for row in o.rows(_EXPERIMENTS)]
-    return Answer(
+    return SectionAnswer(
         {"actions": actions, "annotations": o.rows(_ANNOTATIONS)},
         _availability(o, actions, countable),
     )
@@ -205,11 +205,11 @@ def _control(description: str | None, before: Sample, after: Sample) -> dict[str
 
 def _availability(
     o: Observations, actions: list[dict[str, Any]], countable: dict[str, bool]
-) -> Availability:
+) -> SectionAvailability:
     if not o.observed("experiments"):
-        return Availability("unavailable", not_held("completed actions"), 0, last_run(o))
+        return SectionAvailability("unavailable", not_held("completed actions"), 0, last_run(o))
     if not actions:
-        return Availability(
+        return SectionAvailability(
             "unavailable", "No completed action is measured in this window.", 0, last_run(o)
         )
     missing = filter(None, (subject_missing(o), own_citations_missing(o)))
@@ -223,7 +223,7 @@ def _availability(
         for metric in action["metrics"][:1]
         for side in ("before", "after")
     )
-    return Availability(status, " ".join(reasons) or None, answers, last_run(o))
+    return SectionAvailability(status, " ".join(reasons) or None, answers, last_run(o))
 
 
 def _shortages(actions: list[dict[str, Any]], countable: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""Insights: what changed noticeably against the window before, put into words by rule.
+"""Insights: notable changes against the window before, worded by rule.
 
 ============================ ===========================================================
 ``visibility_change``        the mention rate of a brand asked about, overall or on an engine
@@ -18,7 +18,7 @@ from __future__ import annotations
 from hashlib import md5
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import NO_PREVIOUS, answers_availability
 from aatoolkit.service.insight_words import words
 from aatoolkit.service.mentions import subject_missing
@@ -44,11 +44,11 @@ _CHANCE, _FIRM_SAMPLE, _LEAST_SAMPLE, _LEAST_COUNT = 0.2, 30, 10, 3
 
 
 @section("insights")
-def insights(o: Observations) -> Answer:
+def insights(o: Observations) -> SectionAnswer:
     """Noticeable changes, the most severe first, and a headline."""
     availability = _availability(o)
     if availability.status not in ("available", "partial"):
-        return Answer(
+        return SectionAnswer(
             {
                 "summary": {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)},
                 "insights": [],
@@ -62,7 +62,7 @@ def insights(o: Observations) -> Answer:
     ]
     found.sort(key=_importance)
     labels = _labels(o)
-    told = [
+    listed = [
         {
             **_insight(o, severity, movement, labels),
             "detectedAt": availability.as_of,
@@ -70,10 +70,10 @@ def insights(o: Observations) -> Answer:
         }
         for severity, movement in found
     ]
-    return Answer({"summary": _summary(told), "insights": told}, availability)
+    return SectionAnswer({"summary": _summary(listed), "insights": listed}, availability)
 
 
-def _availability(o: Observations) -> Availability:
+def _availability(o: Observations) -> SectionAvailability:
     missing = [
         subject_missing(o),
         own_citations_missing(o),
@@ -85,7 +85,7 @@ def _availability(o: Observations) -> Availability:
     if known.status == "unavailable":
         return known
     if not o.previous_observed or not o.value("SELECT count(*) FROM previous_answers"):
-        return Availability(
+        return SectionAvailability(
             "insufficient_sample",
             f"There is nothing to compare with. {NO_PREVIOUS}",
             known.sample_count,
@@ -96,7 +96,7 @@ def _availability(o: Observations) -> Availability:
 
 
 def _severity(movement: Movement) -> str | None:
-    """How grave a movement is; None where it is not worth telling."""
+    """The severity of a movement; None where it is too small or too uncertain."""
     few = movement.metric == "citationCount" and abs(movement.change) < _LEAST_COUNT
     if few or min(movement.samples) < _LEAST_SAMPLE or movement.p_value >= _CHANCE:
         return None
@@ -182,11 +182,11 @@ def _state(o: Observations, insight_id: str) -> str:
     return states[0] if states else "new"
 
 
-def _summary(told: list[dict[str, Any]]) -> dict[str, Any]:
-    severities = [insight["severity"] for insight in told]
+def _summary(listed: list[dict[str, Any]]) -> dict[str, Any]:
+    severities = [insight["severity"] for insight in listed]
     return {
-        "headline": "; ".join(insight["title"] for insight in told[:2]) + "."
-        if told
+        "headline": "; ".join(insight["title"] for insight in listed[:2]) + "."
+        if listed
         else "Nothing changed noticeably against the window before.",
         "bySeverity": {severity: severities.count(severity) for severity in _SEVERITIES},
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from aatoolkit.service.answer import Answer, State, section
+from aatoolkit.service.answer import SectionAnswer, State, section
 from aatoolkit.service.availability import NO_PREVIOUS, answers_availability
 from aatoolkit.service.mentions import brand_measures, focus_by, focus_total, subject_missing
 from aatoolkit.service.observations import Observations
@@ -29,11 +29,11 @@ _KPIS = (*_OF_SUBJECT, "citationShare", "answerCount")
 
 
 @section("overview")
-def overview(o: Observations) -> Answer:
+def overview(o: Observations) -> SectionAnswer:
     """Key figures of the brands asked about, against the window before."""
     fields = _unmeasured(o)
     reasons = [subject_missing(o), own_citations_missing(o)]
-    return Answer(
+    return SectionAnswer(
         {
             "kpis": _kpis(o),
             "trends": {"granularity": "day", "points": _points(o)},

@@ -1,4 +1,4 @@
-"""Perception: how answers speak of brands, what they ascribe to them, what they claim.
+"""Perception: sentiment of brands, attributes given to them, and claims about them.
 
 The shares of positive, neutral and negative are of the mentions labelled with a tone; the
 score is the mean over the mentions scored. An attribute's share is of all attributes that
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import Answer, State, section
+from aatoolkit.service.answer import SectionAnswer, State, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.mentions import brand_measures, focus_by, subject_missing
 from aatoolkit.service.observations import Observations
@@ -49,12 +49,12 @@ ORDER BY occurrences DESC, claim_id
 
 
 @section("perception")
-def perception(o: Observations) -> Answer:
+def perception(o: Observations) -> SectionAnswer:
     """Sentiment of each brand, its course for those asked about, attributes and claims."""
     sentiment = _sentiment(o)
     missing = _missing(o)
     reasons = dict.fromkeys(state.reason for state in missing.values() if state.reason)
-    return Answer(
+    return SectionAnswer(
         {
             "sentiment": sentiment,
             "sentimentTrend": _trend(o),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import Answer, State, section
+from aatoolkit.service.answer import SectionAnswer, State, section
 from aatoolkit.service.availability import answers_availability
 from aatoolkit.service.mentions import focus_by, subject_missing
 from aatoolkit.service.observations import Observations
@@ -51,12 +51,12 @@ FROM store.prompts WHERE host = $host
 
 
 @section("prompts")
-def prompts(o: Observations) -> Answer:
+def prompts(o: Observations) -> SectionAnswer:
     """Prompt rows and the account's allowance."""
     rows = _rows(o)
     account = _account(o)
     reasons = [subject_missing(o), own_citations_missing(o)]
-    return Answer(
+    return SectionAnswer(
         {
             "account": account,
             "rows": rows,

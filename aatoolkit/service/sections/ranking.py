@@ -1,4 +1,4 @@
-"""Ranking: where brands stand among each other, by how often answers mention them.
+"""Ranking: brands ordered by how often answers mention them.
 
 Rank 1 has the largest share of voice; brands that tie are ranked by name, so that every
 rank is one brand's. The brand filter chooses whose ranks are listed, never what they are
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import Answer, State, section
+from aatoolkit.service.answer import SectionAnswer, State, section
 from aatoolkit.service.availability import NO_PREVIOUS, answers_availability, not_held
 from aatoolkit.service.mentions import brand_measures
 from aatoolkit.service.observations import Observations
@@ -46,14 +46,14 @@ ORDER BY day, rank
 
 
 @section("ranking")
-def ranking(o: Observations) -> Answer:
+def ranking(o: Observations) -> SectionAnswer:
     """Leaderboard, positions by brand and engine, and ranks by day."""
     leaderboard = _leaderboard(o)
     known = o.observed("mentions")
     fields: dict[str, State] = {}
     if not o.previous_observed:
         fields["leaderboard[].previousRank"] = State("unavailable", NO_PREVIOUS)
-    return Answer(
+    return SectionAnswer(
         {
             "leaderboard": leaderboard,
             "matrix": _matrix(o, [row["brand"] for row in leaderboard]),
@@ -98,7 +98,7 @@ def _matrix(o: Observations, brands: list[str]) -> dict[str, Any]:
 
 
 def _bands(o: Observations) -> dict[str, dict[str, int]]:
-    """How often each brand stands where; a band that does not occur is left out."""
+    """How often each brand is in each band of positions; a band without mentions is left out."""
     counts: dict[str, dict[str, int]] = {}
     for row in o.rows(_BANDS):
         counts.setdefault(row["brand"], {})[row["band"]] = row["mention_count"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import checked_answers, enumerate_words
@@ -135,7 +135,7 @@ WHERE engine NOT IN (SELECT engine FROM checked) ORDER BY label
 
 
 @section("shopping")
-def shopping(o: Observations) -> Answer:
+def shopping(o: Observations) -> SectionAnswer:
     """Give the shelf of the answers examined for shopping results."""
     body: dict[str, Any] = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
@@ -144,7 +144,7 @@ def shopping(o: Observations) -> Answer:
         "merchants": [],
     }
     if not o.observed("product_mentions"):
-        return Answer(body, Availability("unavailable", not_held("product_mentions")))
+        return SectionAnswer(body, SectionAvailability("unavailable", not_held("product_mentions")))
     totals = o.row(_TOTALS)
     missed = o.column(_MISSED)
     reason = f"Answers of {enumerate_words(missed)} were not examined." if missed else None
@@ -152,11 +152,11 @@ def shopping(o: Observations) -> Answer:
         o, sample_count=totals["answersWithShopping"], reason=reason
     )
     if not totals["answersChecked"]:
-        return Answer(body, replace(availability, status="unavailable"))
+        return SectionAnswer(body, replace(availability, status="unavailable"))
     body["totals"] = totals
     body["brands"] = o.rows(_BRANDS)
     body["products"] = o.rows(_PRODUCTS)
     for product in body["products"]:
         product["attributes"] = product["attributes"] or {}
     body["merchants"] = o.rows(_MERCHANTS)
-    return Answer(body, availability)
+    return SectionAnswer(body, availability)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import Answer, Availability, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import RETRIEVAL_IS_KNOWN, SEEN_SOURCES, retrieval_states
 
 # First and last days are facts of the page, so they look beyond the filters and the
-# window's start; titles differ between engines, so the latest one stands.
+# window's start; titles differ between engines, so the latest one is given.
 _ITEMS = f"""
 WITH {SEEN_SOURCES},
 counted AS (
@@ -57,10 +57,10 @@ ORDER BY citations DESC, url
 
 
 @section("urls")
-def urls(o: Observations) -> Answer:
+def urls(o: Observations) -> SectionAnswer:
     """List every page cited in the named answers; there are no further pages of results."""
     if not o.observed("citations"):
-        return _answer([], Availability("unavailable", not_held("citations")))
+        return _answer([], SectionAvailability("unavailable", not_held("citations")))
     availability = answers_availability(
         o,
         sample_count=o.value("SELECT count(*) FROM named_answers"),
@@ -69,7 +69,7 @@ def urls(o: Observations) -> Answer:
     return _answer(o.rows(_ITEMS), availability)
 
 
-def _answer(items: list[dict[str, Any]], availability: Availability) -> Answer:
+def _answer(items: list[dict[str, Any]], availability: SectionAvailability) -> SectionAnswer:
     total = None if availability.status == "unavailable" else len(items)
     paging = {"nextCursor": None, "hasMore": False, "total": total}
-    return Answer({"items": items, "paging": paging}, availability)
+    return SectionAnswer({"items": items, "paging": paging}, availability)

@@ -36,7 +36,7 @@ Nothing in these tables was observed. They were drawn at random with seed {seed}
 {answers} answers, to try the service on; hosts, brands, pages, prices and people in them are
 made up, and the names of answer engines and crawlers stand only for themselves.
 
-The store's clock stands at {as_of}.
+The store's clock is at {as_of}.
 """
 
 

@@ -1,4 +1,4 @@
-"""Intervals and tests for what samples of answers say about two windows."""
+"""Confidence intervals and significance tests for two samples of answers."""
 
 from __future__ import annotations
 
