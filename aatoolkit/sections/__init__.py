@@ -1,9 +1,11 @@
 """Sections: how one is declared, and the registry of those that are.
 
-Everything that a declaration is made of is imported from here. ``section`` has `Section`, `Table`
-and `Column`, ``row_shapes`` where rows are located in an answer, ``aggregation`` units and rules,
-``availability_rule`` where a service states its availability; ``registry`` finds the declared ones
-in ``declared``, and ``inference`` drafts new ones from answers.
+In: nothing but data. Out: `Section` objects, which the normalizer follows. Everything that a
+declaration is made of is imported from here. In reading order: ``section`` has `Section`, `Table`
+and `Column`, ``columns`` short forms of `Column`, ``row_shapes`` where rows are located in an
+answer, ``aggregation`` units and aggregation rules, ``availability_rule`` where a service states
+its availability; ``declared`` holds one file for each section, ``registry`` finds them, and
+``inference`` drafts new ones from answers.
 
 >>> import aatoolkit as aa
 >>> aa.sections.get("domains").names[0]
@@ -44,6 +46,22 @@ from aatoolkit.sections.aggregation import (
     weighted,
 )
 from aatoolkit.sections.availability_rule import Rule
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    date,
+    flag,
+    fraction,
+    integer,
+    number,
+    position,
+    rank,
+    ref,
+    score,
+    text,
+    timestamp,
+    words,
+)
 from aatoolkit.sections.registry import (
     Description,
     all,
@@ -99,25 +117,39 @@ __all__ = [
     "Section",
     "Table",
     "all",
+    "category",
     "computed",
+    "count",
+    "date",
     "describe",
+    "flag",
+    "fraction",
     "get",
+    "integer",
     "keyed",
     "matrix",
     "names",
+    "number",
     "pairs",
     "parallel",
     "parse_path",
+    "position",
     "propose",
+    "rank",
     "ratio",
     "records",
+    "ref",
     "refused",
     "register",
+    "score",
     "share",
     "single",
     "table",
+    "text",
+    "timestamp",
     "unregister",
     "weighted",
+    "words",
 ]
 
 

@@ -22,8 +22,8 @@ class Rule:
     name : str
         The rule's name, kept with what it reads.
     at : str
-        The path to the object, such as ``meta.dataStatus``; a word or a flag may stand there
-        as well.
+        The path to the object, such as ``meta.dataStatus``; a word or a flag may be there
+        instead.
     status, reason, sample_size, as_of : str
         The object's fields.
     fields, engines : str

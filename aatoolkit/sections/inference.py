@@ -1,9 +1,9 @@
-"""A first declaration of a section, drawn up from its answers.
+"""Draft the declaration of a section from its answers.
 
 Arrays of objects, and objects whose keys are data, become tables; plain fields become columns,
 those of nested objects too; a table below another takes over its key. Where a field is an object
 here and an array there, it becomes both, and what is neither stays in ``extra``. What a number
-means cannot be seen, so units and rules are left open: a proposal is a place to start from.
+means cannot be seen, so units and rules are left open.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from aatoolkit.jsontree.keyed import Traits
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING, Vector, descend
 from aatoolkit.payload import Payload
+from aatoolkit.sections.code import code_of
 from aatoolkit.sections.section import ENVELOPE, Column, Rows, Section, Table, camel
 
 _GUESSES = ("boolean", "Int64", "Float64", "date", "timestamp", "string", "list<string>")
@@ -44,7 +45,7 @@ class Proposal:
 
     def __init__(self, section: Section) -> None:
         self.section = section
-        self.code = _code(section)
+        self.code = code_of(section)
 
     def __str__(self) -> str:
         return self.code
@@ -53,7 +54,7 @@ class Proposal:
 
 
 def propose(answers: Any, name: str | None = None) -> Proposal:
-    """Draw up a declaration from an answer, or from several of one section.
+    """Draft a declaration from an answer, or from several of one section.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def _said(answer: Any) -> str | None:
 
 @dataclass(frozen=True)
 class _Key:
-    """A column by which rows are told apart: at how many arrays deep it stands, and where."""
+    """A key column: below how many arrays it is, and where."""
 
     name: str
     dtype: str
@@ -112,7 +113,7 @@ class _Key:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where rows stand: their values, the way there, and the keys of what encloses them."""
+    """Where rows are: their values, the path, and the keys of what encloses them."""
 
     vector: Vector
     steps: tuple[Step, ...]
@@ -124,14 +125,14 @@ class _Place:
         return sum(isinstance(step, Each) for step in self.steps)
 
     def source(self, key: _Key) -> str:
-        """Where a key of what encloses the rows stands, as seen from a row."""
+        """Where a key of what encloses the rows is, as seen from a row."""
         in_array = bool(self.steps) and isinstance(self.steps[-1], Each)
         return "^" * (self.depth - key.depth + (not in_array)) + key.source
 
 
 @dataclass(frozen=True)
 class _Part:
-    """One table to be: where its rows stand and the columns found there."""
+    """A table to be drafted: where its rows are, and the columns found there."""
 
     place: _Place
     columns: tuple[Column, ...]
@@ -248,7 +249,7 @@ def _positions(vector: Vector) -> list[Column]:
 
 
 def _key_of(place: _Place, columns: list[Column]) -> tuple[str, ...]:
-    """The column that tells rows apart beneath what encloses them, a telling name first."""
+    """The column that identifies rows within what encloses them; key-like names come first."""
     if isinstance(place.steps[-1], Entries):
         return ()
     groups = place.vector.rows
@@ -263,12 +264,12 @@ def _key_of(place: _Place, columns: list[Column]) -> tuple[str, ...]:
 
 
 def _renamed(column: Column, name: str) -> Column:
-    """A column under another name; where its values stand stays what it was."""
+    """A column under another name, from the same source."""
     return replace(column, name=name, source=column.source or camel(column.name))
 
 
 def _whole(place: _Place, columns: list[Column]) -> tuple[str, ...]:
-    """The first column without gaps, to tell answers apart by; none where there is none."""
+    """The first column without gaps, as a key of whole answers; none where there is none."""
     for column in columns:
         gaps = {None, MISSING}.intersection
         if column.dtype in _KEY_DTYPES and not gaps(_values(place.vector, column)):
@@ -337,49 +338,3 @@ def _fresh(name: str, taken: dict[str, int]) -> str:
     taken[name] = number
     taken.setdefault(found, 1)
     return found
-
-
-def _code(section: Section) -> str:
-    """The Python that makes a section."""
-    lines = [
-        "from aatoolkit import Column, Section, Table, sections",
-        "from aatoolkit.sections import Rows, keyed, pairs, parse_path, records, single",
-        "",
-        "SECTION = Section(",
-        f"    {section.name!r},",
-        f"    {section.doc!r},",
-    ]
-    for table in section:
-        lines += [
-            "    Table(",
-            f"        {table.name!r},",
-            f"        {table.doc!r},",
-            f"        {_rows_code(table.rows)},",
-            f"        key={table.key!r},",
-            "        columns=(",
-            *(f"            {_column_code(column)}," for column in table.columns),
-            "        ),",
-            "    ),",
-        ]
-    return "\n".join([*lines, ")", "sections.register(SECTION)"])
-
-
-def _rows_code(rows: Rows) -> str:
-    if rows.one:
-        return "single()"
-    if rows.positional and not rows.labels:
-        return f"pairs({format_path(rows.steps[:-1])!r}, {', '.join(map(repr, rows.positional))})"
-    maps = sum(isinstance(step, Entries) for step in rows.steps)
-    if isinstance(rows.steps[-1], Each):
-        key = f", key={rows.labels!r}" if rows.labels else ""
-        nested = isinstance(rows.steps[-2:][0], Each) and len(rows.steps) > 1
-        return f"records({format_path(rows.steps if nested else rows.steps[:-1])!r}{key})"
-    if maps == len(rows.labels) == 1:
-        return f"keyed({format_path(rows.steps[:-1])!r}, key={rows.labels[0]!r})"
-    return f"Rows(parse_path({rows.path!r}), {rows.labels!r}, positional={rows.positional!r})"
-
-
-def _column_code(column: Column) -> str:
-    source = column.source or ""
-    plain = source.startswith("@") or source == camel(column.name)
-    return f"Column({column.name!r}, {column.dtype!r}{'' if plain else f', source={source!r}'})"

@@ -144,7 +144,7 @@ def unregister(name: str) -> None:
 
 
 def propose(answers: Any, name: str | None = None) -> Proposal:
-    """Draw up a declaration from an answer, or from several; it prints as Python to start from.
+    """Draft a declaration from an answer, or from several; it prints as Python to start from.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     --------
     >>> propose({"items": [{"itemId": "a", "byEngine": {"x-1": 1, "y-2": 2, "z-3": 3}}]}, "things")
     ... # doctest: +ELLIPSIS
-    from aatoolkit import Column, Section, Table, sections
+    from aatoolkit import sections
     ...
             'things_by_engine',
             'One row per items[].byEngine{}.',
@@ -241,7 +241,7 @@ def _known() -> tuple[str, ...]:
 
 
 def _forget() -> None:
-    """Let the look-ups be made anew, now that the declarations are others."""
+    """Clear the cached look-ups after the declarations changed."""
     _all.cache_clear()
     _tables.cache_clear()
 

@@ -1,4 +1,4 @@
-"""The shapes that rows have in an answer: where they stand, and what tells them apart."""
+"""Row shapes: where the rows of a table are in an answer, and what labels them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_pat
 
 @dataclass(frozen=True)
 class Rows:
-    """Where the rows of a table stand in an answer.
+    """Where the rows of a table are in an answer.
 
     Parameters
     ----------
     steps
         The path to the rows.
     labels
-        Names for what tells one row of an array or object from the next: the keys of its
+        Names for what labels the rows: the keys of its
         ``{}`` steps, in order, then the row and column labels of a matrix or the axis of
         parallel arrays. A column of that name takes them.
     axes
@@ -26,7 +26,7 @@ class Rows:
     positional
         Names for the positions of rows that are arrays.
     one
-        Whether there is one row, whatever stands there.
+        Whether there is one row, whatever value is there.
     function
         What makes the rows, where none of the shapes fits.
     """
@@ -112,7 +112,7 @@ def single(path: str = "") -> Rows:
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
     """Rows are what a function makes of the value at a path: for shapes that are none of these.
 
-    The function gets the value as it stands in the answer and gives objects, whose fields
+    The function gets the value as it is in the answer and gives objects, whose fields
     columns read as those of records; ``^`` leads to the record around the value. What the
     function reads stays in ``extra``, for nobody knows what it left out.
 

@@ -1,7 +1,7 @@
-"""How a section is declared: its tables, where their rows stand in an answer, their columns.
+"""How a section is declared: its tables, where their rows are in an answer, their columns.
 
 A declaration is data, not code, so that 17 small differences stay visible. Where rows
-stand is a path: names joined by dots, ``[]`` for the elements of an array, ``{}`` for the
+are located is a path: names joined by dots, ``[]`` for the elements of an array, ``{}`` for the
 entries of an object whose keys are data (``{a,b}`` for some of its keys only).
 
 >>> Table(
@@ -87,13 +87,13 @@ class Column:
     doc : str
         What it says, in a sentence.
     source : str, optional
-        Where its values stand, from the row: a path (``metric.key``); ``.`` for the row
+        Where its values are, from the row: a path (``metric.key``); ``.`` for the row
         itself; ``^path`` for the record that encloses it, ``^^path`` for the one beyond;
         ``$.path`` for the answer; ``#0`` or ``#1`` for the row's position in its array,
         counted from 0 or 1, and ``^#0`` for that of the record that encloses it. By default
         a label of the row of the same name, else the name in camelCase.
     unit : str, optional
-        The unit; None where there is none or it stands in another column.
+        The unit; None where there is none or it is in another column.
     levels : tuple of str, optional
         The known levels of a category.
     ordered : bool
@@ -101,7 +101,7 @@ class Column:
     aggregate : Aggregation, optional
         How rows become one.
     null : str, optional
-        The key value that stands for null.
+        The value that null is replaced with in a key.
     optional : bool
         Whether answers may leave the field out altogether.
     """
@@ -145,10 +145,10 @@ class Table:
     doc : str
         Its grain, in a sentence: "One row per cited domain."
     rows : Rows
-        Where its rows stand: `records`, `keyed`, `parallel`, `matrix`, `pairs`, `single` or
+        Where its rows are: `records`, `keyed`, `parallel`, `matrix`, `pairs`, `single` or
         `computed`.
     key : str or tuple of str
-        The columns that tell its rows apart.
+        The columns that identify a row.
     columns : tuple of Column
         Its columns, in order.
     """
@@ -295,7 +295,7 @@ def camel(name: str) -> str:
 
 
 def _pattern(rows: Rows, source: str) -> str:
-    """Where a column's values stand in an answer, with ``[]`` and ``{}`` for any of many."""
+    """Where a column's values are in an answer, with ``[]`` and ``{}`` for any of many."""
     if source.startswith("$"):
         return format_path(parse_path(source[1:].lstrip(".")))
     steps = rows.steps

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import COUNT, FRACTION
+from aatoolkit.sections.aggregation import COUNT
+from aatoolkit.sections.columns import category, fraction, integer, number, ref, text, timestamp
 from aatoolkit.sections.declared._vocabulary import LOW_TO_HIGH, METRIC_UNITS, METRICS
-from aatoolkit.sections.section import Column, Section, Table, records
+from aatoolkit.sections.section import Section, Table, records
 
 SECTION = Section(
     "actions",
@@ -15,19 +16,12 @@ SECTION = Section(
         records("groups[].actions"),
         key="action_id",
         columns=(
-            Column("action_id", "string", "The action's id."),
-            Column(
-                "group",
-                "category",
-                "What kind of work it is.",
-                source="^group",
-                levels=("onsite", "offsite", "technical"),
-            ),
-            Column(
+            text("action_id", "The action's id."),
+            category("group", "Kind of work.", ("onsite", "offsite", "technical"), "^group"),
+            category(
                 "type",
-                "category",
                 "The type of action.",
-                levels=(
+                (
                     "listicle_outreach",
                     "forum_answer",
                     "content_gap",
@@ -37,76 +31,48 @@ SECTION = Section(
                     "unblock_bot",
                 ),
             ),
-            Column("title", "string", "It in a line."),
-            Column("priority", "category", "How urgent it is.", levels=LOW_TO_HIGH, ordered=True),
-            Column(
-                "score",
-                "Float64",
-                "How promising it is; a fraction, unlike other scores.",
-                unit=FRACTION,
-            ),
-            Column(
-                "effort",
-                "category",
-                "How much work it is: small, medium or large.",
-                levels=("s", "m", "l"),
-            ),
-            Column(
+            text("title", "It in a line."),
+            category("priority", "How urgent it is.", LOW_TO_HIGH, ordered=True),
+            fraction("score", "How promising it is; a fraction, unlike other scores."),
+            category("effort", "How much work it is: small, medium or large.", ("s", "m", "l")),
+            category(
                 "state",
-                "category",
-                "How far it is; a workflow state, not availability.",
-                levels=("open", "in_progress", "done", "dismissed"),
+                "Progress; a workflow state, not availability.",
+                ("open", "in_progress", "done", "dismissed"),
             ),
-            Column(
-                "target_url", "string", "The page it is about; null = none.", source="target.url"
-            ),
-            Column(
-                "target_domain",
-                "string",
-                "The domain it is about; null = none.",
-                source="target.domain",
-            ),
-            Column("topic", "string", "The topic it is about; null = all.", source="target.topic"),
-            Column(
-                "engine", "string", "The engine it is about; null = all.", source="target.engine"
-            ),
-            Column(
+            text("target_url", "The page it is about, if any.", "target.url"),
+            text("target_domain", "The domain it is about, if any.", "target.domain"),
+            text("topic", "The topic it is about; missing if all.", "target.topic"),
+            text("engine", "The engine it is about; missing if all.", "target.engine"),
+            category(
                 "impact_metric",
-                "category",
-                "The metric it should move; null = no estimate.",
-                source="expectedImpact.metric",
-                levels=METRICS,
+                "The metric it should move.",
+                METRICS,
+                "expectedImpact.metric",
             ),
-            Column(
+            number(
                 "impact_low",
-                "Float64",
-                "The least change expected of the metric.",
-                source="expectedImpact.low",
+                "Least expected change.",
+                "expectedImpact.low",
                 unit="per impact_unit",
             ),
-            Column(
+            number(
                 "impact_high",
-                "Float64",
-                "The most change expected of the metric.",
-                source="expectedImpact.high",
+                "Most expected change.",
+                "expectedImpact.high",
                 unit="per impact_unit",
             ),
-            Column(
-                "impact_unit",
-                "category",
-                "The unit of that metric.",
-                source="expectedImpact.unit",
-                levels=METRIC_UNITS,
+            category(
+                "impact_unit", "The unit of that metric.", METRIC_UNITS, "expectedImpact.unit"
             ),
-            Column(
+            integer(
                 "evidence_answer_count",
-                "Int64",
-                "Answers that call for it; actions overlap, so these do not add.",
-                source="evidence.answerCount",
+                "Answers that call for it; actions overlap.",
+                "evidence.answerCount",
                 unit=COUNT,
             ),
-            Column("created_at", "timestamp", "When it was proposed, in UTC."),
-            Column("updated_at", "timestamp", "When it last changed, in UTC; null = never."),
+            timestamp("created_at", "When it was proposed, in UTC."),
+            timestamp("updated_at", "When it last changed, in UTC."),
         ),
     ),
     Table(
@@ -115,9 +81,9 @@ SECTION = Section(
         records("groups[].actions[].steps"),
         key=("action_id", "step"),
         columns=(
-            Column("action_id", "string", "The action; refers to `actions`.", source="^actionId"),
-            Column("step", "Int64", "The step's place, from 1.", source="#1"),
-            Column("text", "string", "What to do.", source="."),
+            ref("action_id", "The action; refers to `actions`."),
+            integer("step", "The step's place, from 1.", "#1"),
+            text("text", "What to do.", "."),
         ),
     ),
     Table(
@@ -126,14 +92,13 @@ SECTION = Section(
         records("groups[].actions[].evidence{promptIds,competitors}[]", key="kind"),
         key=("action_id", "kind", "value"),
         columns=(
-            Column("action_id", "string", "The action; refers to `actions`.", source="^actionId"),
-            Column(
+            ref("action_id", "The action; refers to `actions`."),
+            category(
                 "kind",
-                "category",
-                "What the evidence is: a prompt's id or a competitor's name.",
-                levels=("promptIds", "competitors"),
+                "A prompt's id or a competitor's name.",
+                ("promptIds", "competitors"),
             ),
-            Column("value", "string", "The prompt's id or the competitor's name.", source="."),
+            text("value", "The prompt's id or the competitor's name.", "."),
         ),
     ),
     kept=("stateCounts", "groups[].label"),

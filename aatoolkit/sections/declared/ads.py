@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import COUNT, FRACTION, NOT_ADDITIVE, RANK, SUM, share
-from aatoolkit.sections.section import Column, Section, Table, keyed, records
+from aatoolkit.sections.aggregation import NOT_ADDITIVE, share
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    flag,
+    fraction,
+    integer,
+    number,
+    rank,
+    ref,
+    text,
+    timestamp,
+)
+from aatoolkit.sections.section import Section, Table, keyed, records
 
 SECTION = Section(
     "ads",
@@ -14,53 +26,31 @@ SECTION = Section(
         records("observations"),
         key="ad_id",
         columns=(
-            Column("ad_id", "string", "The observation's id."),
-            Column("engine", "string", "The engine whose surface showed it."),
-            Column(
-                "surface",
-                "category",
-                "Where it was shown.",
-                levels=("answer", "ai_overview", "ai_mode", "sidebar"),
+            text("ad_id", "The observation's id."),
+            text("engine", "The engine whose surface showed it."),
+            category(
+                "surface", "Where it was shown.", ("answer", "ai_overview", "ai_mode", "sidebar")
             ),
-            Column(
-                "unit",
-                "category",
-                "Its form.",
-                levels=("single_advertiser", "carousel", "product_carousel", "text"),
+            category(
+                "unit", "Its form.", ("single_advertiser", "carousel", "product_carousel", "text")
             ),
-            Column(
+            category(
                 "placement",
-                "category",
-                "Where it stood beside the answer.",
-                levels=("above_answer", "inline", "below_answer"),
+                "Its place beside the answer.",
+                ("above_answer", "inline", "below_answer"),
             ),
-            Column("position", "Int64", "Its place among the ads; lower is better.", unit=RANK),
-            Column("advertiser", "string", "Who advertises.", source="advertiser.name"),
-            Column(
-                "advertiser_domain",
-                "string",
-                "The advertiser's domain.",
-                source="advertiser.domain",
-            ),
-            Column(
+            rank("position", "Its place among the ads; lower is better."),
+            text("advertiser", "Who advertises.", "advertiser.name"),
+            text("advertiser_domain", "The advertiser's domain.", "advertiser.domain"),
+            flag(
                 "own",
-                "boolean",
-                "Whether the advertiser is the own brand; null = not known.",
-                source="advertiser.own",
+                "Whether the advertiser is the own brand.",
+                "advertiser.own",
             ),
-            Column(
-                "tracked",
-                "boolean",
-                "Whether the project tracks the advertiser.",
-                source="advertiser.tracked",
-            ),
-            Column("prompt_id", "string", "The prompt asked; refers to `prompts`."),
-            Column(
-                "chat_id",
-                "string",
-                "The answer it was seen with; refers to `chats`; null = not kept.",
-            ),
-            Column("observed_at", "timestamp", "When it was seen, in UTC."),
+            flag("tracked", "Whether the project tracks the advertiser.", "advertiser.tracked"),
+            text("prompt_id", "The prompt asked; refers to `prompts`."),
+            text("chat_id", "The answer it was seen with; refers to `chats`."),
+            timestamp("observed_at", "When it was seen, in UTC."),
         ),
     ),
     Table(
@@ -69,26 +59,19 @@ SECTION = Section(
         records("observations[].cards"),
         key=("ad_id", "card"),
         columns=(
-            Column("ad_id", "string", "The ad; refers to `ads`.", source="^adId"),
-            Column("card", "Int64", "The card's place, from 1.", source="#1"),
-            Column("headline", "string", "Its headline."),
-            Column("body", "string", "Its text; null = none."),
-            Column("image_url", "string", "Its picture; null = none."),
-            Column("target_url", "string", "Where it leads."),
-            Column(
+            ref("ad_id", "The ad; refers to `ads`."),
+            integer("card", "The card's place, from 1.", "#1"),
+            text("headline", "Its headline."),
+            text("body", "Its text, if any."),
+            text("image_url", "Its picture, if any."),
+            text("target_url", "Where it leads."),
+            number(
                 "price_amount",
-                "Float64",
-                "The price shown; null = none is.",
-                source="price.amount",
+                "The price shown, if any.",
+                "price.amount",
                 unit="price_currency units",
             ),
-            Column(
-                "price_currency",
-                "string",
-                "The currency of the price.",
-                source="price.currency",
-                unit="ISO 4217",
-            ),
+            text("price_currency", "The currency of the price.", "price.currency", unit="ISO 4217"),
         ),
     ),
     Table(
@@ -97,23 +80,16 @@ SECTION = Section(
         records("advertisers"),
         key="advertiser",
         columns=(
-            Column("advertiser", "string", "Who advertises."),
-            Column("advertiser_domain", "string", "The advertiser's domain.", source="domain"),
-            Column("observations", "Int64", "Ads of it that were seen.", unit=COUNT, aggregate=SUM),
-            Column(
+            text("advertiser", "Who advertises."),
+            text("advertiser_domain", "The advertiser's domain.", "domain"),
+            count("observations", "Ads of it that were seen."),
+            integer(
                 "prompt_count",
-                "Int64",
-                "Distinct prompts beside which they were seen.",
+                "Distinct prompts with its ads.",
                 unit="distinct prompts",
                 aggregate=NOT_ADDITIVE,
             ),
-            Column(
-                "ad_share",
-                "Float64",
-                "Its ads, of all ads seen; the advertisers sum to 1.",
-                unit=FRACTION,
-                aggregate=share(),
-            ),
+            fraction("ad_share", "Its ads, of all ads; sums to 1.", aggregate=share()),
         ),
     ),
     Table(
@@ -122,13 +98,12 @@ SECTION = Section(
         keyed("engineSupport", key="engine"),
         key="engine",
         columns=(
-            Column("engine", "string", "The engine."),
-            Column(
+            text("engine", "The engine."),
+            category(
                 "support",
-                "category",
                 "Whether ads were seen; only none_observed is a measured zero.",
-                source=".",
-                levels=("observed", "none_observed", "not_applicable", "not_checked"),
+                ("observed", "none_observed", "not_applicable", "not_checked"),
+                ".",
             ),
         ),
     ),

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import CHARACTERS, MEAN, RANK, SCORE, SUM
+from aatoolkit.sections.aggregation import CHARACTERS, MEAN
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    flag,
+    integer,
+    rank,
+    ref,
+    score,
+    text,
+    timestamp,
+    words,
+)
 from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES, TONES
-from aatoolkit.sections.section import Column, Section, Table, records
+from aatoolkit.sections.section import Section, Table, records
 
 SECTION = Section(
     "chats",
@@ -15,47 +27,36 @@ SECTION = Section(
         records("chats"),
         key="chat_id",
         columns=(
-            Column("chat_id", "string", "The answer's id."),
-            Column("prompt_id", "string", "The prompt that was asked; refers to `prompts`."),
-            Column("prompt", "string", "The prompt as it was put to the engine."),
-            Column("engine", "string", "The engine that answered."),
-            Column("model", "string", "The engine's model; null = not known."),
-            Column("country", "string", "The country it was asked from."),
-            Column("ran_at", "timestamp", "When it was asked, in UTC."),
-            Column(
+            text("chat_id", "The answer's id."),
+            text("prompt_id", "The prompt that was asked; refers to `prompts`."),
+            text("prompt", "The prompt as it was put to the engine."),
+            text("engine", "The engine that answered."),
+            text("model", "The engine's model."),
+            text("country", "The country it was asked from."),
+            timestamp("ran_at", "When it was asked, in UTC."),
+            category(
                 "outcome",
-                "category",
-                "What came back; only answered ones count in rates.",
-                levels=("answered", "empty", "refused", "error"),
+                "The outcome; only answered ones count in rates.",
+                ("answered", "empty", "refused", "error"),
             ),
-            Column(
+            text(
                 "answer_text",
-                "string",
-                "The answer, or its beginning; null = nothing came back.",
-                source="answer.text",
+                "The answer, or its beginning.",
+                "answer.text",
             ),
-            Column(
-                "answer_format",
-                "category",
-                "How the text is marked up.",
-                source="answer.format",
-                levels=("markdown",),
-            ),
-            Column(
+            category("answer_format", "How the text is marked up.", ("markdown",), "answer.format"),
+            count(
                 "answer_characters",
-                "Int64",
-                "Length of the whole answer, be the text cut or not.",
-                source="answer.characters",
+                "Length of the whole answer.",
+                "answer.characters",
                 unit=CHARACTERS,
-                aggregate=SUM,
             ),
-            Column(
+            flag(
                 "answer_truncated",
-                "boolean",
-                "Whether the text is only the answer's beginning.",
-                source="answer.truncated",
+                "Whether the text was cut.",
+                "answer.truncated",
             ),
-            Column("features", "list<string>", "What the engine showed beside the text."),
+            words("features", "What the engine showed beside the text."),
         ),
     ),
     Table(
@@ -64,25 +65,21 @@ SECTION = Section(
         records("chats[].mentions"),
         key=("chat_id", "brand"),
         columns=(
-            Column("chat_id", "string", "The answer; refers to `chats`.", source="^chatId"),
-            Column("brand", "string", "The brand."),
-            Column("own", "boolean", "Whether it is the project's own; null = not known."),
-            Column(
+            ref("chat_id", "The answer; refers to `chats`."),
+            text("brand", "The brand."),
+            flag("own", "Whether it is the project's own."),
+            rank(
                 "position",
-                "Int64",
-                "Its place among the brands of the answer; lower is better.",
-                unit=RANK,
+                "Its place in the answer; lower is better.",
                 aggregate=MEAN,
             ),
-            Column("sentiment", "category", "The tone of the mention.", levels=TONES),
-            Column(
+            category("sentiment", "The tone of the mention.", TONES),
+            score(
                 "sentiment_score",
-                "Float64",
-                "The mention's score; 50 is neutral, null = not scored.",
-                unit=SCORE,
+                "Its score; 50 is neutral.",
                 aggregate=MEAN,
             ),
-            Column("excerpt", "string", "The words around the mention."),
+            text("excerpt", "The words around the mention."),
         ),
     ),
     Table(
@@ -91,13 +88,13 @@ SECTION = Section(
         records("chats[].citations"),
         key=("chat_id", "n"),
         columns=(
-            Column("chat_id", "string", "The answer; refers to `chats`.", source="^chatId"),
-            Column("n", "Int64", "The source's place in the answer, from 1.", unit="position"),
-            Column("url", "string", "The source's address, as the engine gave it."),
-            Column("source_domain", "string", "Its domain.", source="domain"),
-            Column("title", "string", "Its title; null = the engine gave none."),
-            Column("domain_type", "category", "What kind of site it is on.", levels=DOMAIN_TYPES),
-            Column("cited", "boolean", "Whether the answer cites it; false = retrieved only."),
+            ref("chat_id", "The answer; refers to `chats`."),
+            integer("n", "The source's place in the answer, from 1.", unit="position"),
+            text("url", "The source's address, as the engine gave it."),
+            text("source_domain", "Its domain.", "domain"),
+            text("title", "Its title, if the engine gave one."),
+            category("domain_type", "What kind of site it is on.", DOMAIN_TYPES),
+            flag("cited", "Whether the answer cites it; false = retrieved only."),
         ),
     ),
     Table(
@@ -106,9 +103,9 @@ SECTION = Section(
         records("chats[].fanouts"),
         key=("chat_id", "query_index"),
         columns=(
-            Column("chat_id", "string", "The answer; refers to `chats`.", source="^chatId"),
-            Column("query_index", "Int64", "The query's place, from 0.", source="#0"),
-            Column("query", "string", "The query.", source="."),
+            ref("chat_id", "The answer; refers to `chats`."),
+            integer("query_index", "The query's place, from 0.", "#0"),
+            text("query", "The query.", "."),
         ),
     ),
     kept=("sampling",),

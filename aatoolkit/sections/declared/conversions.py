@@ -7,17 +7,15 @@ those of the analytics property's time zone, which need not be the window's.
 from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
-    COUNT,
     CURRENCY,
-    FRACTION,
     NOT_ADDITIVE,
     SECONDS,
     SUM,
     Aggregation,
-    ratio,
     weighted,
 )
-from aatoolkit.sections.section import Column, Section, Table, keyed, records, single
+from aatoolkit.sections.columns import category, count, date, fraction, integer, number, text, words
+from aatoolkit.sections.section import Section, Table, keyed, records, single
 
 
 def _rate(conversions: str, sessions: str) -> Aggregation:
@@ -35,53 +33,34 @@ SECTION = Section(
         records("engines"),
         key="engine",
         columns=(
-            Column("engine", "string", "The engine that the visits come from."),
-            Column("referrers", "list<string>", "Hosts by which its visits are recognised."),
-            Column(
-                "sessions",
-                "Int64",
-                "Visits; null = they cannot be told from other traffic.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            text("engine", "The engine that the visits come from."),
+            words("referrers", "Hosts by which its visits are recognised."),
+            count("sessions", "Visits, where they can be recognised."),
+            integer(
                 "users",
-                "Int64",
-                "Distinct visitors; one may come from several engines.",
+                "Distinct visitors; engines overlap.",
                 unit="distinct users",
                 aggregate=NOT_ADDITIVE,
             ),
-            Column(
-                "conversions",
-                "Int64",
-                "Conversions in those visits, over the days that are complete.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            count("conversions", "Conversions of those visits, on complete days."),
+            fraction(
                 "conversion_rate",
-                "Float64",
-                "Conversions for each visit, over the days that are complete.",
-                unit=FRACTION,
+                "Conversions per visit, on complete days.",
                 aggregate=_rate("conversions", "sessions"),
             ),
-            Column(
+            number(
                 "revenue",
-                "Float64",
-                "Revenue of those conversions; its currency stands in `conversion_totals`.",
+                "Revenue of those conversions; its currency is in `conversion_totals`.",
                 unit=CURRENCY,
                 aggregate=SUM,
             ),
-            Column(
+            fraction(
                 "engagement_rate",
-                "Float64",
-                "Visits that the analytics count as engaged, of all visits.",
-                unit=FRACTION,
+                "Engaged visits, of all visits.",
                 aggregate=weighted("sessions"),
             ),
-            Column(
+            number(
                 "average_session_seconds",
-                "Float64",
                 "Mean length of a visit.",
                 unit=SECONDS,
                 aggregate=weighted("sessions"),
@@ -94,80 +73,53 @@ SECTION = Section(
         single(),
         key="domain",
         columns=(
-            Column("domain", "string", "The project's domain.", source="$.domain"),
-            Column(
+            text("domain", "The project's domain.", "$.domain"),
+            category(
                 "provider",
-                "category",
-                "The web analytics connected; none = no product is.",
-                source="source.provider",
-                levels=("ga4", "adobe_analytics", "cja", "plausible", "none"),
+                "The web analytics connected; none if there is none.",
+                ("ga4", "adobe_analytics", "cja", "plausible", "none"),
+                "source.provider",
             ),
-            Column(
+            category(
                 "attribution",
-                "category",
-                "How conversions are attributed to visits.",
-                source="source.attribution",
-                levels=("last_click",),
+                "How conversions are attributed.",
+                ("last_click",),
+                "source.attribution",
             ),
-            Column(
+            text(
                 "currency",
-                "string",
-                "The currency of every revenue of the section.",
-                source="source.currency",
+                "Currency of all revenue.",
+                "source.currency",
                 unit="ISO 4217",
             ),
-            Column(
-                "sessions",
-                "Int64",
-                "Visits from anywhere.",
-                source="totals.sessions",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
-                "ai_sessions",
-                "Int64",
-                "Visits that came from engines.",
-                source="totals.aiSessions",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            count("sessions", "Visits from anywhere.", "totals.sessions"),
+            count("ai_sessions", "Visits that came from engines.", "totals.aiSessions"),
+            fraction(
                 "ai_session_share",
-                "Float64",
-                "Visits that came from engines, of all visits.",
-                source="totals.aiSessionShare",
-                unit=FRACTION,
-                aggregate=ratio("ai_sessions", "sessions"),
+                "Visits from engines, of all visits.",
+                "totals.aiSessionShare",
+                over=("ai_sessions", "sessions"),
             ),
-            Column(
+            count(
                 "ai_conversions",
-                "Int64",
-                "Conversions in visits from engines, over the days that are complete.",
-                source="totals.aiConversions",
-                unit=COUNT,
-                aggregate=SUM,
+                "Conversions from engines, on complete days.",
+                "totals.aiConversions",
             ),
-            Column(
+            fraction(
                 "ai_conversion_rate",
-                "Float64",
-                "Conversions for each visit from engines, over the days that are complete.",
-                source="totals.aiConversionRate",
-                unit=FRACTION,
+                "Conversions per visit from engines, on complete days.",
+                "totals.aiConversionRate",
                 aggregate=_rate("ai_conversions", "ai_sessions"),
             ),
-            Column(
+            fraction(
                 "other_conversion_rate",
-                "Float64",
-                "Conversions for each visit from elsewhere, to compare with.",
-                source="totals.otherConversionRate",
-                unit=FRACTION,
+                "Conversions per visit from elsewhere.",
+                "totals.otherConversionRate",
             ),
-            Column(
+            number(
                 "ai_revenue",
-                "Float64",
-                "Revenue of conversions in visits from engines.",
-                source="totals.aiRevenue",
+                "Revenue of visits from engines.",
+                "totals.aiRevenue",
                 unit="`currency` units",
                 aggregate=Aggregation("sum", within="currency"),
             ),
@@ -179,27 +131,18 @@ SECTION = Section(
         records("landingPages"),
         key="path",
         columns=(
-            Column("path", "string", "The path visits from engines began at, or (not set)."),
-            Column("sessions", "Int64", "Visits that began there.", unit=COUNT, aggregate=SUM),
-            Column(
-                "conversions",
-                "Int64",
-                "Conversions in those visits, over the days that are complete.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            text("path", "The path visits from engines began at, or (not set)."),
+            count("sessions", "Visits that began there."),
+            count("conversions", "Conversions of those visits, on complete days."),
+            number(
                 "revenue",
-                "Float64",
-                "Revenue of those conversions; its currency stands in `conversion_totals`.",
+                "Revenue of those conversions; its currency is in `conversion_totals`.",
                 unit=CURRENCY,
                 aggregate=SUM,
             ),
-            Column(
+            count(
                 "cited_answer_count",
-                "Int64",
-                "Answers that cite the path; null = citations are not counted.",
-                unit=COUNT,
+                "Answers that cite the path; paths overlap.",
                 aggregate=Aggregation(
                     "sum", why="one answer may cite several paths: these are answer-path pairs"
                 ),
@@ -212,18 +155,10 @@ SECTION = Section(
         keyed("daily[].byEngine", key="engine"),
         key=("date", "engine"),
         columns=(
-            Column(
-                "date", "date", "The day, in the analytics property's time zone.", source="^date"
-            ),
-            Column("engine", "string", "The engine; one that is absent is not reported, not 0."),
-            Column("sessions", "Int64", "Visits of the day.", unit=COUNT, aggregate=SUM),
-            Column(
-                "conversions",
-                "Int64",
-                "Conversions in those visits; null = lagging, 0 = complete and none.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            date("date", "The day, in the analytics property's time zone.", "^date"),
+            text("engine", "The engine; one that is absent is not reported, not 0."),
+            count("sessions", "Visits of the day."),
+            count("conversions", "Conversions of those visits; missing until they are complete."),
         ),
     ),
     kept=("source.property", "source.timezone"),

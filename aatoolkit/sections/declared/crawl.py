@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
-    COUNT,
     HTTP_STATUS,
     MAX,
     MIN,
     NOT_ADDITIVE,
     REQUESTS,
-    SUM,
     Aggregation,
 )
+from aatoolkit.sections.columns import category, count, integer, ref, text, timestamp
 from aatoolkit.sections.declared._vocabulary import PURPOSES
-from aatoolkit.sections.section import Column, Section, Table, keyed, parallel, records, single
+from aatoolkit.sections.section import Section, Table, keyed, parallel, records, single
 
 SECTION = Section(
     "crawl",
@@ -24,37 +23,27 @@ SECTION = Section(
         records("bots"),
         key="bot",
         columns=(
-            Column("bot", "string", "The crawler."),
-            Column("operator", "string", "Who runs it."),
-            Column("purpose", "category", "What it fetches pages for.", levels=PURPOSES),
-            Column(
-                "requests",
-                "Int64",
-                "Requests made in its name.",
-                unit=REQUESTS,
-                aggregate=SUM,
-            ),
-            Column(
+            text("bot", "The crawler."),
+            text("operator", "Who runs it."),
+            category("purpose", "What it fetches pages for.", PURPOSES),
+            count("requests", "Requests made in its name.", unit=REQUESTS),
+            count(
                 "verified_requests",
-                "Int64",
-                "Requests proved to be its own; the others may be of impostors.",
+                "Requests proved to be its own.",
                 unit=REQUESTS,
-                aggregate=SUM,
             ),
-            Column(
+            category(
                 "verification",
-                "category",
-                "How requests are told from impostors'; user_agent_only proves nothing.",
-                levels=("ip_range", "reverse_dns", "web_bot_auth", "user_agent_only"),
+                "How impostors are recognised; user_agent_only proves nothing.",
+                ("ip_range", "reverse_dns", "web_bot_auth", "user_agent_only"),
             ),
-            Column(
+            integer(
                 "unique_paths",
-                "Int64",
-                "Distinct paths it asked for; crawlers share paths.",
+                "Distinct paths; crawlers share paths.",
                 unit="distinct paths",
                 aggregate=NOT_ADDITIVE,
             ),
-            Column("last_seen_at", "timestamp", "Its last request, in UTC.", aggregate=MAX),
+            timestamp("last_seen_at", "Its last request, in UTC.", aggregate=MAX),
         ),
     ),
     Table(
@@ -63,51 +52,32 @@ SECTION = Section(
         single("gateway"),
         key="domain",
         columns=(
-            Column("domain", "string", "The project's domain.", source="$.domain"),
-            Column(
+            text("domain", "The project's domain.", "$.domain"),
+            category(
                 "cname_state",
-                "category",
-                "Whether the CNAME record points at the gateway.",
-                source="cname.state",
-                levels=("connected", "pending", "not_configured", "error"),
+                "State of the CNAME record.",
+                ("connected", "pending", "not_configured", "error"),
+                "cname.state",
             ),
-            Column(
-                "cname_host",
-                "string",
-                "The name that points at the gateway.",
-                source="cname.host",
-            ),
-            Column(
+            text("cname_host", "The name that points at the gateway.", "cname.host"),
+            category(
                 "dcv_state",
-                "category",
-                "How domain control validation stands.",
-                source="dcv.state",
-                levels=("valid", "pending", "failed", "expired"),
+                "State of domain control validation.",
+                ("valid", "pending", "failed", "expired"),
+                "dcv.state",
             ),
-            Column(
+            timestamp(
                 "dcv_validated_at",
-                "timestamp",
-                "When control of the domain was proved, in UTC.",
-                source="dcv.validatedAt",
+                "When domain control was validated, in UTC.",
+                "dcv.validatedAt",
             ),
-            Column(
-                "dcv_expires_at",
-                "timestamp",
-                "When that proof expires, in UTC.",
-                source="dcv.expiresAt",
-            ),
-            Column(
+            timestamp("dcv_expires_at", "When that proof expires, in UTC.", "dcv.expiresAt"),
+            timestamp(
                 "first_event_at",
-                "timestamp",
-                "The first request recorded, in UTC; nothing before it was measured.",
+                "First recorded request, in UTC; nothing before it was measured.",
                 aggregate=MIN,
             ),
-            Column(
-                "last_event_at",
-                "timestamp",
-                "The last request recorded, in UTC.",
-                aggregate=MAX,
-            ),
+            timestamp("last_event_at", "The last request recorded, in UTC.", aggregate=MAX),
         ),
     ),
     Table(
@@ -116,21 +86,13 @@ SECTION = Section(
         keyed("bots[].statusCounts", key="status_class"),
         key=("bot", "status_class"),
         columns=(
-            Column("bot", "string", "The crawler; refers to `crawl_bots`.", source="^bot"),
-            Column(
+            ref("bot", "The crawler; refers to `crawl_bots`."),
+            category(
                 "status_class",
-                "category",
-                "The class of the status it was answered with.",
-                levels=("2xx", "3xx", "4xx", "5xx"),
+                "The class of the response status.",
+                ("2xx", "3xx", "4xx", "5xx"),
             ),
-            Column(
-                "requests",
-                "Int64",
-                "Requests answered with such a status.",
-                source=".",
-                unit=REQUESTS,
-                aggregate=SUM,
-            ),
+            count("requests", "Requests answered with such a status.", ".", unit=REQUESTS),
         ),
     ),
     Table(
@@ -139,15 +101,13 @@ SECTION = Section(
         parallel("series.requests", axis="series.timestamps", key="bot", name="bucket_start"),
         key=("bucket_start", "bot"),
         columns=(
-            Column("bucket_start", "timestamp", "The start of the hour or day, in UTC."),
-            Column("bot", "string", "The crawler; refers to `crawl_bots`."),
-            Column(
+            timestamp("bucket_start", "The start of the hour or day, in UTC."),
+            text("bot", "The crawler; refers to `crawl_bots`."),
+            count(
                 "requests",
-                "Int64",
-                "Requests in the bucket; null = bucket not observed, 0 = observed and none.",
-                source=".",
+                "Requests in the bucket; missing if it was not observed.",
+                ".",
                 unit=REQUESTS,
-                aggregate=SUM,
             ),
         ),
     ),
@@ -157,25 +117,13 @@ SECTION = Section(
         records("paths"),
         key="path",
         columns=(
-            Column("path", "string", "The path that was asked for."),
-            Column("requests", "Int64", "Requests for it.", unit=REQUESTS, aggregate=SUM),
-            Column(
-                "last_crawled_at",
-                "timestamp",
-                "The last request for it, in UTC.",
-                aggregate=MAX,
-            ),
-            Column(
-                "last_status",
-                "Int64",
-                "The status that request was answered with.",
-                unit=HTTP_STATUS,
-            ),
-            Column(
+            text("path", "The path that was asked for."),
+            count("requests", "Requests for it.", unit=REQUESTS),
+            timestamp("last_crawled_at", "The last request for it, in UTC.", aggregate=MAX),
+            integer("last_status", "The status that request was answered with.", unit=HTTP_STATUS),
+            count(
                 "cited_answer_count",
-                "Int64",
-                "Answers that cite the path; null = citations are not counted.",
-                unit=COUNT,
+                "Answers that cite the path; paths overlap.",
                 aggregate=Aggregation(
                     "sum", why="one answer may cite several paths: these are answer-path pairs"
                 ),
@@ -188,16 +136,9 @@ SECTION = Section(
         keyed("paths[].byBot", key="bot"),
         key=("path", "bot"),
         columns=(
-            Column("path", "string", "The path; refers to `crawl_paths`.", source="^path"),
-            Column("bot", "string", "The crawler; refers to `crawl_bots`."),
-            Column(
-                "requests",
-                "Int64",
-                "Requests of the crawler for the path.",
-                source=".",
-                unit=REQUESTS,
-                aggregate=SUM,
-            ),
+            ref("path", "The path; refers to `crawl_paths`."),
+            text("bot", "The crawler; refers to `crawl_bots`."),
+            count("requests", "Requests of the crawler for the path.", ".", unit=REQUESTS),
         ),
     ),
     kept=("totals", "series.bucket", "gateway.cname.target"),

@@ -8,14 +8,22 @@ from __future__ import annotations
 from aatoolkit.sections.aggregation import (
     BYTES,
     CHECKS,
-    FRACTION,
     HTTP_STATUS,
     MILLISECONDS,
-    SCORE,
-    SUM,
+)
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    flag,
+    fraction,
+    integer,
+    ref,
+    score,
+    text,
+    timestamp,
 )
 from aatoolkit.sections.declared._vocabulary import PURPOSES
-from aatoolkit.sections.section import Column, Section, Table, keyed, records, single
+from aatoolkit.sections.section import Section, Table, keyed, records, single
 
 SECTION = Section(
     "crawlability",
@@ -26,54 +34,18 @@ SECTION = Section(
         single(),
         key="domain",
         columns=(
-            Column("domain", "string", "The project's domain.", source="$.domain"),
-            Column("checked_at", "timestamp", "When the site was examined, in UTC."),
-            Column(
-                "score",
-                "Float64",
-                "The applicable checks that passed, as a percentage.",
-                source="score.value",
-                unit=SCORE,
-            ),
-            Column(
-                "passed",
-                "Int64",
-                "Checks that passed.",
-                source="score.passed",
-                unit=CHECKS,
-                aggregate=SUM,
-            ),
-            Column(
-                "failed",
-                "Int64",
-                "Checks that failed.",
-                source="score.failed",
-                unit=CHECKS,
-                aggregate=SUM,
-            ),
-            Column(
-                "warning",
-                "Int64",
-                "Checks that gave a warning.",
-                source="score.warning",
-                unit=CHECKS,
-                aggregate=SUM,
-            ),
-            Column(
-                "skipped",
-                "Int64",
-                "Checks that did not apply.",
-                source="score.skipped",
-                unit=CHECKS,
-                aggregate=SUM,
-            ),
-            Column(
+            text("domain", "The project's domain.", "$.domain"),
+            timestamp("checked_at", "When the site was examined, in UTC."),
+            score("score", "The applicable checks that passed, as a percentage.", "score.value"),
+            count("passed", "Checks that passed.", "score.passed", unit=CHECKS),
+            count("failed", "Checks that failed.", "score.failed", unit=CHECKS),
+            count("warning", "Checks that gave a warning.", "score.warning", unit=CHECKS),
+            count("skipped", "Checks that did not apply.", "score.skipped", unit=CHECKS),
+            count(
                 "applicable",
-                "Int64",
-                "Checks that applied: passed, failed and warning together.",
-                source="score.applicable",
+                "Checks that applied: passed, failed, warning.",
+                "score.applicable",
                 unit=CHECKS,
-                aggregate=SUM,
             ),
         ),
     ),
@@ -83,25 +55,19 @@ SECTION = Section(
         records("robots.agents"),
         key="bot",
         columns=(
-            Column("bot", "string", "The crawler."),
-            Column("operator", "string", "Who runs it."),
-            Column("purpose", "category", "What it fetches pages for.", levels=PURPOSES),
-            Column(
+            text("bot", "The crawler."),
+            text("operator", "Who runs it."),
+            category("purpose", "What it fetches pages for.", PURPOSES),
+            category(
                 "access",
-                "category",
-                "What robots.txt declares; the server may do otherwise, see `server_status`.",
-                levels=("allowed", "blocked", "partial", "unknown"),
+                "What robots.txt declares; for what the server does see `server_status`.",
+                ("allowed", "blocked", "partial", "unknown"),
             ),
-            Column(
-                "explicit_rule",
-                "boolean",
-                "Whether robots.txt names the crawler; null = not known.",
-            ),
-            Column("rule", "string", "The rule that decides; null = none does."),
-            Column(
+            flag("explicit_rule", "Whether robots.txt names the crawler."),
+            text("rule", "The rule that decides, if one does."),
+            integer(
                 "server_status",
-                "Int64",
-                "The status the server answers the crawler with; null = not tried.",
+                "The status that the crawler gets.",
                 unit=HTTP_STATUS,
             ),
         ),
@@ -112,15 +78,10 @@ SECTION = Section(
         keyed("files", key="file"),
         key="file",
         columns=(
-            Column(
-                "file",
-                "category",
-                "Which file.",
-                levels=("robotsTxt", "llmsTxt", "sitemapXml"),
-            ),
-            Column("present", "boolean", "Whether it is there."),
-            Column("http_status", "Int64", "The status it came with.", unit=HTTP_STATUS),
-            Column("bytes", "Int64", "Its size; null where it is absent.", unit=BYTES),
+            category("file", "Which file.", ("robotsTxt", "llmsTxt", "sitemapXml")),
+            flag("present", "Whether it is there."),
+            integer("http_status", "The status it came with.", unit=HTTP_STATUS),
+            integer("bytes", "Its size.", unit=BYTES),
         ),
     ),
     Table(
@@ -129,22 +90,15 @@ SECTION = Section(
         records("pages"),
         key="url",
         columns=(
-            Column("url", "string", "The page's address."),
-            Column("http_status", "Int64", "The status it came with.", unit=HTTP_STATUS),
-            Column("indexable", "boolean", "Whether it may be indexed."),
-            Column("requires_javascript", "boolean", "Whether its text needs JavaScript."),
-            Column(
+            text("url", "The page's address."),
+            integer("http_status", "The status it came with.", unit=HTTP_STATUS),
+            flag("indexable", "Whether it may be indexed."),
+            flag("requires_javascript", "Whether its text needs JavaScript."),
+            fraction(
                 "visible_text_ratio",
-                "Float64",
-                "Its text that is visible without JavaScript, of all its text.",
-                unit=FRACTION,
+                "Its text without JavaScript, of all its text.",
             ),
-            Column(
-                "ttfb_ms",
-                "Int64",
-                "Time to the first byte; lower is better.",
-                unit=MILLISECONDS,
-            ),
+            integer("ttfb_ms", "Time to the first byte; lower is better.", unit=MILLISECONDS),
         ),
     ),
     Table(
@@ -153,20 +107,18 @@ SECTION = Section(
         keyed("pages[].assistants", key=("engine", "capability")),
         key=("url", "engine", "capability"),
         columns=(
-            Column("url", "string", "The page; refers to `crawlability_pages`.", source="^url"),
-            Column("engine", "string", "The engine; one that is absent was not examined."),
-            Column(
+            ref("url", "The page; refers to `crawlability_pages`."),
+            text("engine", "The engine; one that is absent was not examined."),
+            category(
                 "capability",
-                "category",
-                "What the engine may do: fetch it live, find it in its index, train on it.",
-                levels=("retrievable", "findable", "trainable"),
+                "What the engine may do: fetch it live, index it, train on it.",
+                ("retrievable", "findable", "trainable"),
             ),
-            Column(
+            category(
                 "result",
-                "category",
                 "What was found; not_applicable and unknown are not failures.",
-                source=".",
-                levels=("ok", "failed", "not_applicable", "unknown"),
+                ("ok", "failed", "not_applicable", "unknown"),
+                ".",
             ),
         ),
     ),
@@ -176,22 +128,16 @@ SECTION = Section(
         records("pages[].checks"),
         key=("url", "check_id"),
         columns=(
-            Column("url", "string", "The page; refers to `crawlability_pages`.", source="^url"),
-            Column("check_id", "string", "The check."),
-            Column(
-                "group",
-                "category",
-                "What the check belongs to.",
-                levels=("access", "delivery", "content"),
-            ),
-            Column(
+            ref("url", "The page; refers to `crawlability_pages`."),
+            text("check_id", "The check."),
+            category("group", "What the check belongs to.", ("access", "delivery", "content")),
+            category(
                 "result",
-                "category",
-                "What it found; skipped = it did not apply.",
-                source="status",
-                levels=("passed", "failed", "warning", "skipped"),
+                "What it found; skipped if it did not apply.",
+                ("passed", "failed", "warning", "skipped"),
+                "status",
             ),
-            Column("detail", "string", "What it found, in words."),
+            text("detail", "What it found, in words."),
         ),
     ),
     kept=("robots.url", "robots.httpStatus"),

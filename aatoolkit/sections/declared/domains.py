@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import COUNT, FRACTION, NOT_ADDITIVE, RANK, SUM, ratio, share
+from aatoolkit.sections.aggregation import NOT_ADDITIVE, ratio, share
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    fraction,
+    integer,
+    number,
+    rank,
+    ref,
+    text,
+    words,
+)
 from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES
-from aatoolkit.sections.section import Column, Section, Table, keyed, records
+from aatoolkit.sections.section import Section, Table, keyed, records
 
 SECTION = Section(
     "domains",
@@ -15,73 +26,42 @@ SECTION = Section(
         records("domains"),
         key="source_domain",
         columns=(
-            Column("source_domain", "string", "The cited domain.", source="domain"),
-            Column(
-                "rank",
-                "Int64",
-                "Its place by citations; lower is better, equal counts share a place.",
-                unit=RANK,
-            ),
-            Column("domain_type", "category", "What kind of site it is.", levels=DOMAIN_TYPES),
-            Column(
-                "citation_count",
-                "Int64",
-                "Citations of its pages; one answer may cite several.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            text("source_domain", "The cited domain.", "domain"),
+            rank("rank", "Its place by citations; lower is better, equal counts share a place."),
+            category("domain_type", "What kind of site it is.", DOMAIN_TYPES),
+            count("citation_count", "Citations of its pages; one answer may cite several."),
+            fraction(
                 "citation_share",
-                "Float64",
-                "Its citations, of the citations of all domains.",
-                unit=FRACTION,
+                "Its citations, of all citations.",
                 aggregate=share(
                     "shares of one whole: recompute from counts over engines or fetches"
                 ),
             ),
-            Column(
+            count(
                 "retrieval_count",
-                "Int64",
-                "Times an engine read a page of it, cited or not; null = engines do not tell.",
-                unit=COUNT,
-                aggregate=SUM,
+                "Times an engine read a page of it, cited or not.",
             ),
-            Column(
+            number(
                 "citation_rate",
-                "Float64",
-                "Citations for each retrieval. CAN EXCEED 1: one retrieval may be cited often.",
+                "Citations per retrieval; can exceed 1.",
                 unit="citations per retrieval",
                 aggregate=ratio("citation_count", "retrieval_count"),
             ),
-            Column(
+            integer(
                 "answer_count",
-                "Int64",
-                "Distinct answers that cite it; one answer may cite several domains.",
+                "Distinct answers that cite it; domains overlap.",
                 unit="distinct answers",
                 aggregate=NOT_ADDITIVE,
             ),
-            Column(
+            fraction(
                 "retrieved_answer_share",
-                "Float64",
-                "Answers for which it was read, of the answers of engines that tell.",
-                unit=FRACTION,
+                "Answers that read it, of those of engines that report it.",
             ),
-            Column(
-                "unique_urls",
-                "Int64",
-                "Distinct pages of it that are cited.",
-                unit=COUNT,
-                aggregate=NOT_ADDITIVE,
-            ),
-            Column(
-                "brands_mentioned",
-                "list<string>",
-                "Brands found on its pages; null = no page was examined.",
-            ),
-            Column(
+            count("unique_urls", "Distinct pages of it that are cited.", aggregate=NOT_ADDITIVE),
+            words("brands_mentioned", "Brands found on its pages, if any was examined."),
+            integer(
                 "rank_change",
-                "Int64",
-                "Places gained since the window before; upwards is positive, null = none before.",
+                "Places gained since the previous window; upwards is positive.",
                 unit="places",
             ),
         ),
@@ -92,21 +72,9 @@ SECTION = Section(
         keyed("domains[].byEngine", key="engine"),
         key=("source_domain", "engine"),
         columns=(
-            Column(
-                "source_domain",
-                "string",
-                "The domain; refers to `source_domains`.",
-                source="^domain",
-            ),
-            Column("engine", "string", "The engine; one that is absent is not reported, not 0."),
-            Column(
-                "citation_count",
-                "Int64",
-                "Citations of the domain in the engine's answers.",
-                source=".",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            ref("source_domain", "The domain; refers to `source_domains`.", "^domain"),
+            text("engine", "The engine; one that is absent is not reported, not 0."),
+            count("citation_count", "Citations of the domain in the engine's answers.", "."),
         ),
     ),
     Table(
@@ -115,24 +83,15 @@ SECTION = Section(
         records("typeBreakdown"),
         key="domain_type",
         columns=(
-            Column(
+            category(
                 "domain_type",
-                "category",
-                "What kind of site it is; unclassified where that is not known.",
-                levels=(*DOMAIN_TYPES, "unclassified"),
+                "Kind of site; may be unclassified.",
+                (*DOMAIN_TYPES, "unclassified"),
             ),
-            Column(
-                "citation_count",
-                "Int64",
-                "Citations of domains of the type.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            count("citation_count", "Citations of domains of the type."),
+            fraction(
                 "citation_share",
-                "Float64",
-                "Its citations, of all citations; the types sum to 1.",
-                unit=FRACTION,
+                "Its citations, of all; sums to 1.",
                 aggregate=share(),
             ),
         ),

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import COUNT, FRACTION, MAX, MIN, RANK, SEARCHES, SUM, share
+from aatoolkit.sections.aggregation import MAX, MIN, SEARCHES, share
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    date,
+    flag,
+    fraction,
+    integer,
+    rank,
+    ref,
+    text,
+)
 from aatoolkit.sections.declared._vocabulary import INTENTS
-from aatoolkit.sections.section import Column, Section, Table, keyed, pairs, records
+from aatoolkit.sections.section import Section, Table, keyed, pairs, records
 
 SECTION = Section(
     "fanouts",
@@ -15,40 +26,17 @@ SECTION = Section(
         records("queries"),
         key="query",
         columns=(
-            Column("query", "string", "The query."),
-            Column(
-                "occurrences",
-                "Int64",
-                "Times an engine made it of a prompt.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
-                "share",
-                "Float64",
-                "Its occurrences, of those of all queries.",
-                unit=FRACTION,
-                aggregate=share(),
-            ),
-            Column("intent", "category", "What somebody who searches it is after.", levels=INTENTS),
-            Column(
+            text("query", "The query."),
+            count("occurrences", "Times an engine made it of a prompt."),
+            fraction("share", "Its occurrences, of those of all queries.", aggregate=share()),
+            category("intent", "What somebody who searches it is after.", INTENTS),
+            rank(
                 "own_organic_rank",
-                "Int64",
-                "The project's place in search results for it; lower is better, null = not known.",
-                unit=RANK,
+                "The project's place in search results; lower is better.",
             ),
-            Column(
-                "search_volume",
-                "Int64",
-                "Searches a month for it; null = not known.",
-                unit=SEARCHES,
-            ),
-            Column(
-                "first_seen_on", "date", "The first day of the window it was made.", aggregate=MIN
-            ),
-            Column(
-                "last_seen_on", "date", "The last day of the window it was made.", aggregate=MAX
-            ),
+            integer("search_volume", "Searches a month for it.", unit=SEARCHES),
+            date("first_seen_on", "The first day of the window it was made.", aggregate=MIN),
+            date("last_seen_on", "The last day of the window it was made.", aggregate=MAX),
         ),
     ),
     Table(
@@ -57,16 +45,9 @@ SECTION = Section(
         keyed("queries[].byEngine", key="engine"),
         key=("query", "engine"),
         columns=(
-            Column("query", "string", "The query; refers to `fanout_queries`.", source="^query"),
-            Column("engine", "string", "The engine; one that is absent is not reported, not 0."),
-            Column(
-                "occurrences",
-                "Int64",
-                "Times the engine made the query.",
-                source=".",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            ref("query", "The query; refers to `fanout_queries`."),
+            text("engine", "The engine; one that is absent is not reported, not 0."),
+            count("occurrences", "Times the engine made the query.", "."),
         ),
     ),
     Table(
@@ -75,8 +56,8 @@ SECTION = Section(
         records("queries[].promptIds"),
         key=("query", "prompt_id"),
         columns=(
-            Column("query", "string", "The query; refers to `fanout_queries`.", source="^query"),
-            Column("prompt_id", "string", "The prompt; refers to `prompts`.", source="."),
+            ref("query", "The query; refers to `fanout_queries`."),
+            text("prompt_id", "The prompt; refers to `prompts`.", "."),
         ),
     ),
     Table(
@@ -85,10 +66,8 @@ SECTION = Section(
         pairs("terms", "term", "occurrences"),
         key="term",
         columns=(
-            Column("term", "string", "A word of the queries."),
-            Column(
-                "occurrences", "Int64", "Times it stands in a query.", unit=COUNT, aggregate=SUM
-            ),
+            text("term", "A word of the queries."),
+            count("occurrences", "Times it occurs in a query."),
         ),
     ),
     Table(
@@ -97,11 +76,10 @@ SECTION = Section(
         records("engineSupport"),
         key="engine",
         columns=(
-            Column("engine", "string", "The engine."),
-            Column(
+            text("engine", "The engine."),
+            flag(
                 "exposes_fanouts",
-                "boolean",
-                "Whether it shows its queries; false = its absent rows are not applicable, not 0.",
+                "Whether it shows its queries; if not, its rows are not applicable.",
             ),
         ),
     ),

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
-    COUNT,
-    FRACTION,
     FRACTION_CHANGE,
     NOT_ADDITIVE,
-    SCORE,
-    SUM,
     weighted,
 )
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    fraction,
+    integer,
+    number,
+    ref,
+    score,
+    text,
+    words,
+)
 from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES
-from aatoolkit.sections.section import Column, Section, Table, keyed, records
+from aatoolkit.sections.section import Section, Table, keyed, records
 
 _KINDS = ("missing", "weak", "shared", "strong", "unique")
 
@@ -25,40 +32,28 @@ SECTION = Section(
         records("domainGaps"),
         key="source_domain",
         columns=(
-            Column("source_domain", "string", "The source domain.", source="domain"),
-            Column("domain_type", "category", "What kind of site it is.", levels=DOMAIN_TYPES),
-            Column(
+            text("source_domain", "The source domain.", "domain"),
+            category("domain_type", "What kind of site it is.", DOMAIN_TYPES),
+            category(
                 "kind",
-                "category",
-                "The own citations against the competitors' mean: missing (none, theirs some), "
-                "weak (below), shared (about equal), strong (above), unique (theirs none).",
-                levels=_KINDS,
+                "Own citations against the competitors' mean: from missing (none) to unique.",
+                _KINDS,
             ),
-            Column(
+            count(
                 "own_citations",
-                "Int64",
-                "Citations of the domain in answers that mention the own brand; 0 is measured.",
-                unit=COUNT,
-                aggregate=SUM,
+                "Citations of the domain in answers that mention the own brand.",
             ),
-            Column(
+            integer(
                 "prompt_count",
-                "Int64",
-                "Distinct prompts whose answers cite the domain.",
+                "Distinct prompts that cite the domain.",
                 unit="distinct prompts",
                 aggregate=NOT_ADDITIVE,
             ),
-            Column(
-                "opportunity_score",
-                "Float64",
-                "How much there is to gain; higher is more.",
-                unit=SCORE,
-            ),
-            Column("engines", "list<string>", "The engines whose answers cite the domain."),
-            Column(
+            score("opportunity_score", "How much there is to gain; higher is more."),
+            words("engines", "The engines whose answers cite the domain."),
+            text(
                 "example_url",
-                "string",
-                "A page cited for competitors and not for the own brand; null = none is shown.",
+                "A page cited for competitors and not for the own brand.",
             ),
         ),
     ),
@@ -68,18 +63,12 @@ SECTION = Section(
         keyed("domainGaps[].competitorCitations", key="brand"),
         key=("source_domain", "brand"),
         columns=(
-            Column(
-                "source_domain", "string", "The domain; refers to `gap_domains`.", source="^domain"
-            ),
-            Column("brand", "string", "The competitor."),
-            Column(
+            ref("source_domain", "The domain; refers to `gap_domains`.", "^domain"),
+            text("brand", "The competitor."),
+            count(
                 "citations",
-                "Int64",
-                "Citations of the domain in answers that mention the competitor; "
-                "null = not measured, 0 = none.",
-                source=".",
-                unit=COUNT,
-                aggregate=SUM,
+                "Citations of the domain in answers that mention it.",
+                ".",
             ),
         ),
     ),
@@ -89,28 +78,20 @@ SECTION = Section(
         records("topicGaps"),
         key="topic",
         columns=(
-            Column("topic", "string", "The topic."),
-            Column(
+            text("topic", "The topic."),
+            fraction(
                 "own_mention_rate",
-                "Float64",
-                "Answers that mention the own brand, of the topic's answers.",
-                unit=FRACTION,
+                "Answers that mention the own brand, of all.",
                 aggregate=weighted("answer_count"),
             ),
-            Column("leader", "string", "The brand mentioned most often, the own one included."),
-            Column(
-                "leader_mention_rate",
-                "Float64",
-                "Answers that mention the leader, of the topic's answers.",
-                unit=FRACTION,
-            ),
-            Column(
+            text("leader", "The brand mentioned most often, the own one included."),
+            fraction("leader_mention_rate", "Answers that mention the leader, of all."),
+            number(
                 "gap",
-                "Float64",
-                "The own mention rate less the leader's: 0 where the own brand leads, else less.",
+                "The own mention rate less the leader's; 0 if the own brand leads.",
                 unit=FRACTION_CHANGE,
             ),
-            Column("answer_count", "Int64", "The topic's answers.", unit=COUNT, aggregate=SUM),
+            count("answer_count", "The topic's answers."),
         ),
     ),
     Table(
@@ -119,20 +100,12 @@ SECTION = Section(
         keyed("counts", key="kind"),
         key="kind",
         columns=(
-            Column(
+            category(
                 "kind",
-                "category",
-                "The own citations against the competitors' mean, as in `gap_domains`.",
-                levels=_KINDS,
+                "Own citations against the mean, as in `gap_domains`.",
+                _KINDS,
             ),
-            Column(
-                "domain_count",
-                "Int64",
-                "Source domains of the kind.",
-                source=".",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            count("domain_count", "Source domains of the kind.", "."),
         ),
     ),
     kept=("ownBrand", "competitors"),

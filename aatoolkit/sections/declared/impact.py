@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import PROBABILITY, SUM
+from aatoolkit.sections.aggregation import PROBABILITY
+from aatoolkit.sections.columns import category, count, date, number, ref, text
 from aatoolkit.sections.declared._vocabulary import METRIC_UNITS, METRICS
-from aatoolkit.sections.section import Column, Section, Table, records
+from aatoolkit.sections.section import Section, Table, records
 
 _VERDICTS = ("improved", "declined", "no_detectable_change", "too_early")
 
@@ -17,33 +18,28 @@ SECTION = Section(
         records("actions"),
         key="action_id",
         columns=(
-            Column("action_id", "string", "The action; refers to `actions`."),
-            Column("title", "string", "It in a line."),
-            Column("completed_on", "date", "The day it was done."),
-            Column(
-                "before_start", "date", "First day of the window before.", source="before.start"
-            ),
-            Column("before_end", "date", "Last day of the window before.", source="before.end"),
-            Column("after_start", "date", "First day of the window after.", source="after.start"),
-            Column("after_end", "date", "Last day of the window after.", source="after.end"),
-            Column(
+            text("action_id", "The action; refers to `actions`."),
+            text("title", "It in a line."),
+            date("completed_on", "The day it was done."),
+            date("before_start", "First day of the window before.", "before.start"),
+            date("before_end", "Last day of the window before.", "before.end"),
+            date("after_start", "First day of the window after.", "after.start"),
+            date("after_end", "Last day of the window after.", "after.end"),
+            category(
                 "verdict",
-                "category",
-                "What the comparison says; too_early = not enough answers since.",
-                levels=_VERDICTS,
+                "The result; too_early for lack of answers.",
+                _VERDICTS,
             ),
-            Column(
+            category(
                 "control_metric",
-                "category",
-                "The metric of the comparison group; null = there is none.",
-                source="control.metric",
-                levels=METRICS,
+                "The metric of the comparison group.",
+                METRICS,
+                "control.metric",
             ),
-            Column(
+            number(
                 "control_change",
-                "Float64",
-                "How far it moved where the action was not at work, in its metric's unit.",
-                source="control.change",
+                "Change in the comparison group.",
+                "control.change",
                 unit="per metric",
             ),
         ),
@@ -54,86 +50,50 @@ SECTION = Section(
         records("actions[].metrics"),
         key=("action_id", "metric"),
         columns=(
-            Column(
-                "action_id",
-                "string",
-                "The action; refers to `impact_actions`.",
-                source="^actionId",
-            ),
-            Column("metric", "category", "The metric compared.", levels=METRICS),
-            Column("unit", "category", "The unit of the row's values.", levels=METRIC_UNITS),
-            Column(
+            ref("action_id", "The action; refers to `impact_actions`."),
+            category("metric", "The metric compared.", METRICS),
+            category("unit", "The unit of the row's values.", METRIC_UNITS),
+            number(
                 "before_value",
-                "Float64",
-                "The metric over the window before.",
-                source="before.value",
+                "The metric before.",
+                "before.value",
                 unit="per unit",
             ),
-            Column(
-                "before_n",
-                "Int64",
-                "Answers it rests on.",
-                source="before.sampleCount",
-                unit="answers",
-                aggregate=SUM,
-            ),
-            Column(
+            count("before_n", "Answers it rests on.", "before.sampleCount", unit="answers"),
+            number(
                 "before_ci_low",
-                "Float64",
-                "Lower end of its confidence interval; null = none is given.",
-                source="before.ciLow",
+                "Lower end of its interval.",
+                "before.ciLow",
                 unit="per unit",
             ),
-            Column(
+            number(
                 "before_ci_high",
-                "Float64",
-                "Upper end of its confidence interval; null = none is given.",
-                source="before.ciHigh",
+                "Upper end of its interval.",
+                "before.ciHigh",
                 unit="per unit",
             ),
-            Column(
-                "after_value",
-                "Float64",
-                "The metric over the window after.",
-                source="after.value",
-                unit="per unit",
-            ),
-            Column(
-                "after_n",
-                "Int64",
-                "Answers it rests on.",
-                source="after.sampleCount",
-                unit="answers",
-                aggregate=SUM,
-            ),
-            Column(
+            number("after_value", "The metric after.", "after.value", unit="per unit"),
+            count("after_n", "Answers it rests on.", "after.sampleCount", unit="answers"),
+            number(
                 "after_ci_low",
-                "Float64",
-                "Lower end of its confidence interval; null = none is given.",
-                source="after.ciLow",
+                "Lower end of its interval.",
+                "after.ciLow",
                 unit="per unit",
             ),
-            Column(
+            number(
                 "after_ci_high",
-                "Float64",
-                "Upper end of its confidence interval; null = none is given.",
-                source="after.ciHigh",
+                "Upper end of its interval.",
+                "after.ciHigh",
                 unit="per unit",
             ),
-            Column("change", "Float64", "After less before.", unit="per unit"),
-            Column(
+            number("change", "After less before.", unit="per unit"),
+            number(
                 "relative_change",
-                "Float64",
-                "The change as a fraction of the value before; null where that is 0.",
+                "The change as a fraction of the value before.",
                 unit="fraction of before",
             ),
-            Column("verdict", "category", "What the comparison says.", levels=_VERDICTS),
-            Column(
-                "confidence",
-                "Float64",
-                "How sure the verdict is; null = not computed.",
-                unit=PROBABILITY,
-            ),
+            category("verdict", "What the comparison says.", _VERDICTS),
+            number("confidence", "How sure the verdict is.", unit=PROBABILITY),
         ),
     ),
     Table(
@@ -142,11 +102,9 @@ SECTION = Section(
         records("annotations"),
         key=("date", "label"),
         columns=(
-            Column("date", "date", "The day it happened."),
-            Column("label", "string", "What happened, in words."),
-            Column(
-                "kind", "category", "The kind of event.", levels=("engine_change", "own_change")
-            ),
+            date("date", "The day it happened."),
+            text("label", "What happened, in words."),
+            category("kind", "The kind of event.", ("engine_change", "own_change")),
         ),
     ),
     kept=("actions[].control.description",),

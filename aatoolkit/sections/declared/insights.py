@@ -1,10 +1,11 @@
-"""Insights: changes that the service found worth telling, with their evidence."""
+"""Insights: changes that the service reports, with their evidence."""
 
 from __future__ import annotations
 
 from aatoolkit.sections.aggregation import COUNT
+from aatoolkit.sections.columns import category, date, integer, number, ref, text, timestamp
 from aatoolkit.sections.declared._vocabulary import LOW_TO_HIGH, METRIC_UNITS, METRICS
-from aatoolkit.sections.section import Column, Section, Table, records
+from aatoolkit.sections.section import Section, Table, records
 
 _PER_METRIC = "per metric_unit"
 
@@ -17,110 +18,71 @@ SECTION = Section(
         records("insights"),
         key="insight_id",
         columns=(
-            Column("insight_id", "string", "The insight's id."),
-            Column(
+            text("insight_id", "The insight's id."),
+            category(
                 "type",
-                "category",
-                "What kind of change it tells of.",
-                levels=(
+                "Kind of change.",
+                (
                     "visibility_change",
                     "sentiment_change",
                     "competitor_citation_gain",
                     "citation_loss",
                 ),
             ),
-            Column(
-                "severity", "category", "How much it matters.", levels=LOW_TO_HIGH, ordered=True
-            ),
-            Column(
+            category("severity", "How much it matters.", LOW_TO_HIGH, ordered=True),
+            category(
                 "confidence",
-                "category",
                 "How well the observations support it.",
-                levels=("provisional", "worth_a_look", "confident", "high"),
+                ("provisional", "worth_a_look", "confident", "high"),
                 ordered=True,
             ),
-            Column("title", "string", "It in a line."),
-            Column("what", "string", "What happened, in words."),
-            Column("why", "string", "A likely cause, in words; null = none is known."),
-            Column("recommendation", "string", "What to do about it, in words."),
-            Column(
-                "metric",
-                "category",
-                "The metric that moved.",
-                source="metric.key",
-                levels=METRICS,
-            ),
-            Column(
+            text("title", "It in a line."),
+            text("what", "What happened, in words."),
+            text("why", "A likely cause, in words."),
+            text("recommendation", "What to do about it, in words."),
+            category("metric", "The metric that moved.", METRICS, "metric.key"),
+            category(
                 "metric_unit",
-                "category",
-                "The unit of the metric and of its change.",
-                source="metric.unit",
-                levels=METRIC_UNITS,
+                "The unit of metric and change.",
+                METRIC_UNITS,
+                "metric.unit",
             ),
-            Column(
+            number(
                 "before",
-                "Float64",
-                "The metric over the baseline; 0 is a measured zero.",
-                source="metric.before",
+                "The metric over the baseline.",
+                "metric.before",
                 unit=_PER_METRIC,
             ),
-            Column(
-                "after",
-                "Float64",
-                "The metric over the window.",
-                source="metric.after",
-                unit=_PER_METRIC,
-            ),
-            Column(
+            number("after", "The metric over the window.", "metric.after", unit=_PER_METRIC),
+            number(
                 "change",
-                "Float64",
-                "How far it moved, reckoned as `change_kind` says.",
-                source="metric.change",
+                "How far it moved; see `change_kind`.",
+                "metric.change",
                 unit=_PER_METRIC,
             ),
-            Column(
+            category(
                 "change_kind",
-                "category",
-                "Whether the change is a difference (absolute) or a fraction of before (relative).",
-                source="metric.changeKind",
-                levels=("absolute", "relative"),
+                "Whether it is a difference or a fraction of before.",
+                ("absolute", "relative"),
+                "metric.changeKind",
             ),
-            Column(
-                "engine", "string", "The engine it is about; null = all.", source="scope.engine"
-            ),
-            Column("topic", "string", "The topic it is about; null = all.", source="scope.topic"),
-            Column(
-                "category",
-                "string",
-                "The prompt category it is about; null = all.",
-                source="scope.category",
-            ),
-            Column("brand", "string", "The brand it is about.", source="scope.brand"),
-            Column(
-                "baseline_start",
-                "date",
-                "First day of the window compared with.",
-                source="baseline.start",
-            ),
-            Column(
-                "baseline_end",
-                "date",
-                "Last day of the window compared with.",
-                source="baseline.end",
-            ),
-            Column(
+            text("engine", "The engine it is about; missing if all.", "scope.engine"),
+            text("topic", "The topic it is about; missing if all.", "scope.topic"),
+            text("category", "The prompt category it is about; missing if all.", "scope.category"),
+            text("brand", "The brand it is about.", "scope.brand"),
+            date("baseline_start", "First day of the window compared with.", "baseline.start"),
+            date("baseline_end", "Last day of the window compared with.", "baseline.end"),
+            integer(
                 "answer_count",
-                "Int64",
-                "Answers it rests on; insights overlap, so these do not add.",
-                source="evidence.answerCount",
+                "Answers it rests on; insights overlap.",
+                "evidence.answerCount",
                 unit=COUNT,
             ),
-            Column("detected_at", "timestamp", "When it was found, in UTC."),
-            Column(
+            timestamp("detected_at", "When it was found, in UTC."),
+            category(
                 "state",
-                "category",
-                "What its reader did with it; a workflow state, not availability.",
-                levels=("new", "seen", "dismissed"),
+                "A workflow state, not availability.",
+                ("new", "seen", "dismissed"),
             ),
         ),
     ),
@@ -130,16 +92,13 @@ SECTION = Section(
         records("insights[].evidence{promptIds,urls}[]", key="kind"),
         key=("insight_id", "kind", "value"),
         columns=(
-            Column(
-                "insight_id", "string", "The insight; refers to `insights`.", source="^insightId"
-            ),
-            Column(
+            ref("insight_id", "The insight; refers to `insights`."),
+            category(
                 "kind",
-                "category",
-                "What the evidence is: a prompt's id or a page's address.",
-                levels=("promptIds", "urls"),
+                "A prompt's id or a page's address.",
+                ("promptIds", "urls"),
             ),
-            Column("value", "string", "The prompt's id or the page's address.", source="."),
+            text("value", "The prompt's id or the page's address.", "."),
         ),
     ),
     kept=("summary.headline", "summary.bySeverity"),

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
     COUNT,
-    FRACTION,
     FRACTION_CHANGE,
     MAX,
-    RANK,
-    SUM,
     Aggregation,
-    ratio,
     refused,
     share,
     weighted,
 )
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    date,
+    flag,
+    fraction,
+    number,
+    position,
+    rank,
+    text,
+)
 from aatoolkit.sections.declared._vocabulary import METRIC_UNITS
-from aatoolkit.sections.section import Column, Section, Table, keyed, records
+from aatoolkit.sections.section import Section, Table, keyed, records
 
 SECTION = Section(
     "overview",
@@ -27,39 +34,35 @@ SECTION = Section(
         keyed("kpis", key="metric"),
         key="metric",
         columns=(
-            Column("metric", "string", "The metric, as the API spells it: mentionRate, …."),
-            Column(
+            text("metric", "The metric, as the API spells it: mentionRate, …."),
+            number(
                 "value",
-                "Float64",
-                "The metric over the window, in the unit of its row.",
+                "The metric, in the unit of its row.",
                 unit="per `unit`",
                 aggregate=refused("recompute from numerator/denominator"),
             ),
-            Column(
+            number(
                 "previous_value",
-                "Float64",
-                "The metric over the window of equal length before; null = nothing to compare.",
-                source="previous",
+                "The metric in the window before, in the unit of its row.",
+                "previous",
                 unit="per `unit`",
                 optional=True,
             ),
-            Column(
+            number(
                 "numerator",
-                "Float64",
-                "What the value counts or sums: mentions, citations, or a sum of positions.",
+                "What the value counts or sums.",
                 unit="count or sum",
                 aggregate=Aggregation("sum", within="metric"),
                 optional=True,
             ),
-            Column(
+            number(
                 "denominator",
-                "Float64",
-                "What the value is over: answers, mentions or citations, its sample size.",
+                "What it is divided by: its sample size.",
                 unit=COUNT,
                 aggregate=Aggregation("sum", within="metric"),
                 optional=True,
             ),
-            Column("unit", "category", "The unit of the row's values.", levels=METRIC_UNITS),
+            category("unit", "The unit of the row's values.", METRIC_UNITS),
         ),
     ),
     Table(
@@ -68,49 +71,28 @@ SECTION = Section(
         records("trends.points"),
         key="date",
         columns=(
-            Column("date", "date", "The day on which the answers were collected, in UTC."),
-            Column(
+            date("date", "The day on which the answers were collected, in UTC."),
+            count(
                 "answer_count",
-                "Int64",
-                "Answers collected on the day; 0 = none were, so the other figures are null.",
-                unit=COUNT,
-                aggregate=SUM,
+                "Answers collected on the day; without any, the rest is missing.",
             ),
-            Column(
-                "mention_count",
-                "Int64",
-                "Answers that mention the brand in focus.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            count("mention_count", "Answers that mention the brand in focus."),
+            fraction(
                 "mention_rate",
-                "Float64",
-                "Answers that mention the brand in focus, of all answers of the day.",
-                unit=FRACTION,
-                aggregate=ratio("mention_count", "answer_count"),
+                "Answers that mention the brand in focus, of all.",
+                over=("mention_count", "answer_count"),
             ),
-            Column(
+            fraction(
                 "share_of_voice",
-                "Float64",
-                "Mentions of the brand in focus, of the mentions of all brands.",
-                unit=FRACTION,
+                "Mentions of the brand in focus, of those of all brands.",
                 aggregate=refused("needs all-brand denominator"),
             ),
-            Column(
+            position(
                 "average_position",
-                "Float64",
-                "Mean place among the brands of the answers that mention it; lower is better.",
-                unit=RANK,
+                "Mean place where it is mentioned; lower is better.",
                 aggregate=weighted("mention_count"),
             ),
-            Column(
-                "citation_count",
-                "Int64",
-                "Citations of the own pages in answers of the day.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            count("citation_count", "Citations of the own pages in answers of the day."),
         ),
     ),
     Table(
@@ -119,35 +101,28 @@ SECTION = Section(
         records("topBrands"),
         key="brand",
         columns=(
-            Column("brand", "string", "The brand."),
-            Column("own", "boolean", "Whether it is the project's own; null = not known."),
-            Column("rank", "Int64", "Its place among the brands; lower is better.", unit=RANK),
-            Column("mention_count", "Int64", "Answers that mention it.", unit=COUNT, aggregate=SUM),
-            Column(
+            text("brand", "The brand."),
+            flag("own", "Whether it is the project's own."),
+            rank("rank", "Its place among the brands; lower is better."),
+            count("mention_count", "Answers that mention it."),
+            fraction(
                 "mention_rate",
-                "Float64",
-                "Answers that mention it, of all answers; one answer may mention several brands.",
-                unit=FRACTION,
+                "Answers that mention it, of all; brands overlap.",
                 aggregate=refused("not additive across brands: one answer may mention several"),
             ),
-            Column(
+            fraction(
                 "share_of_voice",
-                "Float64",
-                "Its mentions, of the mentions of all brands, listed or not.",
-                unit=FRACTION,
+                "Its mentions, of those of all brands.",
                 aggregate=share(),
             ),
-            Column(
+            position(
                 "average_position",
-                "Float64",
-                "Mean place among the brands of the answers that mention it; lower is better.",
-                unit=RANK,
+                "Mean place where it is mentioned; lower is better.",
                 aggregate=weighted("mention_count"),
             ),
-            Column(
+            number(
                 "mention_rate_change",
-                "Float64",
-                "The mention rate less that of the window before; 0.01 is one percentage point.",
+                "Change of the mention rate; 0.01 is one percentage point.",
                 unit=FRACTION_CHANGE,
             ),
         ),
@@ -158,32 +133,20 @@ SECTION = Section(
         records("engines"),
         key="engine",
         columns=(
-            Column("engine", "string", "The engine."),
-            Column(
+            text("engine", "The engine."),
+            count(
                 "answer_count",
-                "Int64",
-                "Answers collected from the engine; 0 = none were, so the figures are null.",
-                unit=COUNT,
-                aggregate=SUM,
+                "Answers collected from the engine; without any, the rest is missing.",
             ),
-            Column(
-                "mention_count",
-                "Int64",
-                "Answers that mention the brand in focus.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            count("mention_count", "Answers that mention the brand in focus."),
+            fraction(
                 "mention_rate",
-                "Float64",
-                "Answers that mention the brand in focus, of all answers of the engine.",
-                unit=FRACTION,
-                aggregate=ratio("mention_count", "answer_count"),
+                "Answers that mention the brand in focus, of all.",
+                over=("mention_count", "answer_count"),
             ),
-            Column(
+            date(
                 "last_run_day",
-                "date",
-                "The last day on which prompts were put to the engine; null = it never ran.",
+                "The last day it ran; missing if it never did.",
                 aggregate=MAX,
             ),
         ),

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import COUNT, FRACTION, SCORE, SUM, refused, weighted
+from aatoolkit.sections.aggregation import refused, weighted
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    date,
+    flag,
+    fraction,
+    ref,
+    score,
+    text,
+    words,
+)
 from aatoolkit.sections.declared._vocabulary import TONES
-from aatoolkit.sections.section import Column, Section, Table, keyed, records
+from aatoolkit.sections.section import Section, Table, keyed, records
 
 SECTION = Section(
     "perception",
@@ -15,54 +26,34 @@ SECTION = Section(
         records("sentiment"),
         key="brand",
         columns=(
-            Column("brand", "string", "The brand."),
-            Column("own", "boolean", "Whether it is the project's own; null = not known."),
-            Column(
+            text("brand", "The brand."),
+            flag("own", "Whether it is the project's own."),
+            score(
                 "sentiment_score",
-                "Float64",
-                "Mean score of its scored mentions; 50 is neutral, null = none was scored.",
-                source="score",
-                unit=SCORE,
+                "Mean score of its scored mentions; 50 is neutral.",
+                "score",
                 aggregate=weighted("scored_count"),
             ),
-            Column(
+            fraction(
                 "positive_share",
-                "Float64",
-                "Its mentions in a positive tone, of those labelled with a tone.",
-                source="positive",
-                unit=FRACTION,
+                "Its positive mentions, of those labelled.",
+                "positive",
                 aggregate=weighted("scored_count"),
             ),
-            Column(
+            fraction(
                 "neutral_share",
-                "Float64",
-                "Its mentions in a neutral tone, of those labelled with a tone.",
-                source="neutral",
-                unit=FRACTION,
+                "Its neutral mentions, of those labelled.",
+                "neutral",
                 aggregate=weighted("scored_count"),
             ),
-            Column(
+            fraction(
                 "negative_share",
-                "Float64",
-                "Its mentions in a negative tone, of those labelled with a tone; lower is better.",
-                source="negative",
-                unit=FRACTION,
+                "Its negative mentions, of those labelled; lower is better.",
+                "negative",
                 aggregate=weighted("scored_count"),
             ),
-            Column(
-                "scored_count",
-                "Int64",
-                "Mentions that were scored: the sample size of the score.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
-                "mention_count",
-                "Int64",
-                "Answers that mention the brand, scored or not.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            count("scored_count", "Mentions that were scored: the sample size of the score."),
+            count("mention_count", "Answers that mention the brand, scored or not."),
         ),
     ),
     Table(
@@ -71,35 +62,27 @@ SECTION = Section(
         records("sentimentTrend"),
         key="date",
         columns=(
-            Column("date", "date", "The day on which the answers were collected, in UTC."),
-            Column(
+            date("date", "The day on which the answers were collected, in UTC."),
+            score(
                 "sentiment_score",
-                "Float64",
                 "Mean score of the day's scored mentions; 50 is neutral.",
-                source="score",
-                unit=SCORE,
+                "score",
                 aggregate=refused("no n: the scored mentions of a day are not reported"),
             ),
-            Column(
+            fraction(
                 "positive_share",
-                "Float64",
-                "The day's mentions in a positive tone, of those labelled with a tone.",
-                source="positive",
-                unit=FRACTION,
+                "Positive mentions of the day, of those labelled.",
+                "positive",
             ),
-            Column(
+            fraction(
                 "neutral_share",
-                "Float64",
-                "The day's mentions in a neutral tone, of those labelled with a tone.",
-                source="neutral",
-                unit=FRACTION,
+                "Neutral mentions of the day, of those labelled.",
+                "neutral",
             ),
-            Column(
+            fraction(
                 "negative_share",
-                "Float64",
-                "The day's mentions in a negative tone, of those labelled with a tone.",
-                source="negative",
-                unit=FRACTION,
+                "Negative mentions of the day, of those labelled.",
+                "negative",
             ),
         ),
     ),
@@ -109,22 +92,11 @@ SECTION = Section(
         records("attributes"),
         key=("brand", "attribute"),
         columns=(
-            Column("brand", "string", "The brand."),
-            Column("attribute", "string", "What answers ascribe to it, in words."),
-            Column("polarity", "category", "The attribute's usual tone.", levels=TONES),
-            Column(
-                "occurrences",
-                "Int64",
-                "Answers that ascribe it to the brand.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
-                "share",
-                "Float64",
-                "Its occurrences, of those of all attributes of the same brand.",
-                unit=FRACTION,
-            ),
+            text("brand", "The brand."),
+            text("attribute", "What answers ascribe to it, in words."),
+            category("polarity", "The attribute's usual tone.", TONES),
+            count("occurrences", "Answers that ascribe it to the brand."),
+            fraction("share", "Its occurrences, of those of all attributes of the same brand."),
         ),
     ),
     Table(
@@ -133,19 +105,10 @@ SECTION = Section(
         keyed("attributes[].byEngine", key="engine"),
         key=("brand", "attribute", "engine"),
         columns=(
-            Column("brand", "string", "The brand.", source="^brand"),
-            Column(
-                "attribute", "string", "What answers ascribe to it, in words.", source="^attribute"
-            ),
-            Column("engine", "string", "The engine; one that is absent is not reported, not 0."),
-            Column(
-                "occurrences",
-                "Int64",
-                "Answers of the engine that ascribe it to the brand.",
-                source=".",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            ref("brand", "The brand."),
+            ref("attribute", "What answers ascribe to it, in words."),
+            text("engine", "The engine; one that is absent is not reported, not 0."),
+            count("occurrences", "Answers of the engine that ascribe it to the brand.", "."),
         ),
     ),
     Table(
@@ -154,23 +117,17 @@ SECTION = Section(
         records("claims"),
         key="claim_id",
         columns=(
-            Column("claim_id", "string", "The claim's id."),
-            Column("brand", "string", "The brand it is about."),
-            Column("text", "string", "The claim, in words."),
-            Column(
-                "verdict",
-                "category",
-                "What checking it found.",
-                levels=("accurate", "inaccurate", "unverified"),
+            text("claim_id", "The claim's id."),
+            text("brand", "The brand it is about."),
+            text("text", "The claim, in words."),
+            category(
+                "verdict", "The result of the check.", ("accurate", "inaccurate", "unverified")
             ),
-            Column(
-                "occurrences", "Int64", "Answers that make the claim.", unit=COUNT, aggregate=SUM
-            ),
-            Column("engines", "list<string>", "The engines whose answers make the claim."),
-            Column(
+            count("occurrences", "Answers that make the claim."),
+            words("engines", "The engines whose answers make the claim."),
+            text(
                 "example_chat_id",
-                "string",
-                "An answer that makes the claim; refers to `chats`; null = none is shown.",
+                "An answer that makes the claim; refers to `chats`.",
             ),
         ),
     ),

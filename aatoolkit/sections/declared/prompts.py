@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
     COUNT,
-    FRACTION,
     MAX,
-    RANK,
-    SCORE,
     SEARCHES,
-    SUM,
-    ratio,
     refused,
     weighted,
 )
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    date,
+    flag,
+    fraction,
+    integer,
+    position,
+    ref,
+    score,
+    text,
+    timestamp,
+)
 from aatoolkit.sections.declared._vocabulary import INTENTS
-from aatoolkit.sections.section import Column, Section, Table, records, single
+from aatoolkit.sections.section import Section, Table, records, single
 
 SECTION = Section(
     "prompts",
@@ -26,77 +34,50 @@ SECTION = Section(
         records("rows"),
         key="prompt_id",
         columns=(
-            Column("prompt_id", "string", "The prompt's id."),
-            Column("prompt", "string", "The prompt as it is put to the engines."),
-            Column("topic", "string", "Its topic; null = untagged."),
-            Column("category", "string", "Its category; null = none."),
-            Column("intent", "category", "What somebody who asks it is after.", levels=INTENTS),
-            Column(
-                "branded",
-                "boolean",
-                "Whether it names the own brand, which makes a mention all but certain.",
-            ),
-            Column("country", "string", "The country it is asked from.", unit="ISO 3166-1 alpha-2"),
-            Column("language", "string", "The language it is asked in.", unit="BCP 47"),
-            Column("active", "boolean", "Whether it is still asked."),
-            Column(
+            text("prompt_id", "The prompt's id."),
+            text("prompt", "The prompt as it is put to the engines."),
+            text("topic", "Its topic, if tagged."),
+            text("category", "Its category, if it has one."),
+            category("intent", "What somebody who asks it is after.", INTENTS),
+            flag("branded", "Whether it names the own brand, so that a mention is likely."),
+            text("country", "The country it is asked from.", unit="ISO 3166-1 alpha-2"),
+            text("language", "The language it is asked in.", unit="BCP 47"),
+            flag("active", "Whether it is still asked."),
+            integer(
                 "volume_estimate",
-                "Int64",
-                "Estimated searches a month for it, not answers collected; null = no estimate.",
-                source="volume.estimate",
+                "Estimated searches a month, not answers collected.",
+                "volume.estimate",
                 unit=SEARCHES,
             ),
-            Column(
+            category(
                 "volume_band",
-                "category",
-                "Searches a month as a band.",
-                source="volume.band",
-                levels=("0-10", "10-100", "<100", "100-1K", "1K-10K"),
+                "Searches a month, banded.",
+                ("0-10", "10-100", "<100", "100-1K", "1K-10K"),
+                "volume.band",
             ),
-            Column(
+            count(
                 "answer_count",
-                "Int64",
-                "Answers collected; 0 = it was not asked, so the other figures are null.",
-                unit=COUNT,
-                aggregate=SUM,
+                "Answers collected; without any, the rest is missing.",
             ),
-            Column(
-                "mention_count",
-                "Int64",
-                "Answers that mention the brand in focus.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            count("mention_count", "Answers that mention the brand in focus."),
+            fraction(
                 "mention_rate",
-                "Float64",
-                "Answers that mention the brand in focus, of the prompt's answers.",
-                unit=FRACTION,
-                aggregate=ratio("mention_count", "answer_count"),
+                "Answers that mention the brand in focus, of all.",
+                over=("mention_count", "answer_count"),
             ),
-            Column(
+            position(
                 "average_position",
-                "Float64",
-                "Mean place among the brands of the answers that mention it; lower is better.",
-                unit=RANK,
+                "Mean place where it is mentioned; lower is better.",
                 aggregate=weighted("mention_count"),
             ),
-            Column(
+            score(
                 "sentiment_score",
-                "Float64",
                 "Mean score of the scored mentions; 50 is neutral.",
-                unit=SCORE,
                 aggregate=refused("no n: the scored mentions of a prompt are not reported"),
             ),
-            Column(
-                "own_citation_count",
-                "Int64",
-                "Citations of the own pages in the prompt's answers.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column("top_brand", "string", "The brand that its answers mention most often."),
-            Column("created_at", "timestamp", "When it was added, in UTC."),
+            count("own_citation_count", "Citations of the own pages in the prompt's answers."),
+            text("top_brand", "The brand that its answers mention most often."),
+            timestamp("created_at", "When it was added, in UTC."),
         ),
     ),
     Table(
@@ -105,18 +86,14 @@ SECTION = Section(
         records("rows[].engines"),
         key=("prompt_id", "engine"),
         columns=(
-            Column("prompt_id", "string", "The prompt; refers to `prompts`.", source="^promptId"),
-            Column("engine", "string", "The engine; one that is absent is not reported."),
-            Column(
-                "mentioned", "boolean", "Whether the latest answer mentions the brand in focus."
-            ),
-            Column(
+            ref("prompt_id", "The prompt; refers to `prompts`."),
+            text("engine", "The engine; one that is absent is not reported."),
+            flag("mentioned", "Whether the latest answer mentions the brand in focus."),
+            position(
                 "position",
-                "Float64",
-                "The brand's place in that answer; lower is better, null = not mentioned.",
-                unit=RANK,
+                "The brand's place there, if mentioned; lower is better.",
             ),
-            Column("last_run_day", "date", "The day of the latest run.", aggregate=MAX),
+            date("last_run_day", "The day of the latest run.", aggregate=MAX),
         ),
     ),
     Table(
@@ -125,13 +102,13 @@ SECTION = Section(
         single("account"),
         key="domain",
         columns=(
-            Column("domain", "string", "The project's domain.", source="$.domain"),
-            Column("plan", "string", "The account's plan."),
-            Column("prompt_allowance", "Int64", "Prompts that the plan allows.", unit=COUNT),
-            Column("prompts_used", "Int64", "Prompts that count against it.", unit=COUNT),
-            Column("prompts_remaining", "Int64", "Prompts still to be had.", unit=COUNT),
-            Column("engine_allowance", "Int64", "Engines that the plan allows.", unit=COUNT),
-            Column("resets_on", "date", "The day on which the allowance starts anew."),
+            text("domain", "The project's domain.", "$.domain"),
+            text("plan", "The account's plan."),
+            integer("prompt_allowance", "Prompts that the plan allows.", unit=COUNT),
+            integer("prompts_used", "Prompts that count against it.", unit=COUNT),
+            integer("prompts_remaining", "Prompts still to be had.", unit=COUNT),
+            integer("engine_allowance", "Engines that the plan allows.", unit=COUNT),
+            date("resets_on", "The day on which the allowance starts anew."),
         ),
     ),
     kept=("paging",),

@@ -5,9 +5,20 @@ A position counts only where a brand is mentioned, so it is to be read beside th
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import COUNT, FRACTION, RANK, SUM, share, weighted
+from aatoolkit.sections.aggregation import share, weighted
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    date,
+    flag,
+    fraction,
+    number,
+    position,
+    rank,
+    text,
+)
 from aatoolkit.sections.declared._vocabulary import METRICS
-from aatoolkit.sections.section import Column, Section, Table, keyed, matrix, records
+from aatoolkit.sections.section import Section, Table, keyed, matrix, records
 
 SECTION = Section(
     "ranking",
@@ -18,42 +29,29 @@ SECTION = Section(
         records("leaderboard"),
         key="brand",
         columns=(
-            Column("brand", "string", "The brand."),
-            Column("own", "boolean", "Whether it is the project's own; null = not known."),
-            Column("rank", "Int64", "Its place by share of voice; lower is better.", unit=RANK),
-            Column(
-                "previous_rank",
-                "Int64",
-                "Its place in the window before; null = it had none.",
-                unit=RANK,
-            ),
-            Column(
+            text("brand", "The brand."),
+            flag("own", "Whether it is the project's own."),
+            rank("rank", "Its place by share of voice; lower is better."),
+            rank("previous_rank", "Its place in the window before, if it had one."),
+            position(
                 "average_position",
-                "Float64",
-                "Mean place among the brands of the answers that mention it; lower is better.",
-                unit=RANK,
+                "Mean place where it is mentioned; lower is better.",
                 aggregate=weighted("mention_count"),
             ),
-            Column(
+            fraction(
                 "first_position_rate",
-                "Float64",
-                "Its mentions in first place, of those with a place.",
-                unit=FRACTION,
+                "Mentions in first place, of those with a place.",
                 aggregate=weighted("mention_count"),
             ),
-            Column(
+            fraction(
                 "top_three_rate",
-                "Float64",
-                "Its mentions in the first three places, of those with a place.",
-                unit=FRACTION,
+                "Mentions in the first three, of those with a place.",
                 aggregate=weighted("mention_count"),
             ),
-            Column("mention_count", "Int64", "Answers that mention it.", unit=COUNT, aggregate=SUM),
-            Column(
+            count("mention_count", "Answers that mention it."),
+            fraction(
                 "share_of_voice",
-                "Float64",
-                "Its mentions, of the mentions of all brands, listed or not.",
-                unit=FRACTION,
+                "Its mentions, of those of all brands.",
                 aggregate=share(),
             ),
         ),
@@ -69,20 +67,13 @@ SECTION = Section(
         ),
         key=("brand", "engine"),
         columns=(
-            Column("brand", "string", "The brand."),
-            Column("engine", "string", "The engine."),
-            Column(
-                "metric",
-                "category",
-                "What the values are; the same in every row.",
-                source="$.matrix.metric",
-                levels=METRICS,
-            ),
-            Column(
+            text("brand", "The brand."),
+            text("engine", "The engine."),
+            category("metric", "The metric of all values.", METRICS, "$.matrix.metric"),
+            number(
                 "value",
-                "Float64",
-                "The metric of the brand in the engine's answers; null = not measured.",
-                source=".",
+                "The metric of brand and engine.",
+                ".",
                 unit="per metric",
             ),
         ),
@@ -93,21 +84,13 @@ SECTION = Section(
         keyed("positionCounts", key=("brand", "position_band")),
         key=("brand", "position_band"),
         columns=(
-            Column("brand", "string", "The brand; one that is absent is not reported."),
-            Column(
+            text("brand", "The brand; one that is absent is not reported."),
+            category(
                 "position_band",
-                "category",
-                "Its place in an answer; a band that is absent is not reported.",
-                levels=("1", "2", "3", "4-10", "11+"),
+                "Its place in an answer.",
+                ("1", "2", "3", "4-10", "11+"),
             ),
-            Column(
-                "mention_count",
-                "Int64",
-                "Answers that mention the brand in such a place.",
-                source=".",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            count("mention_count", "Answers that mention the brand in such a place.", "."),
         ),
     ),
     Table(
@@ -116,11 +99,9 @@ SECTION = Section(
         keyed("history[].ranks", key="brand"),
         key=("date", "brand"),
         columns=(
-            Column("date", "date", "The day, in UTC.", source="^date"),
-            Column("brand", "string", "The brand; one that is absent had no place that day."),
-            Column(
-                "rank", "Int64", "Its place on the day; lower is better.", source=".", unit=RANK
-            ),
+            date("date", "The day, in UTC.", "^date"),
+            text("brand", "The brand; one that is absent had no place that day."),
+            rank("rank", "Its place on the day; lower is better.", "."),
         ),
     ),
 )

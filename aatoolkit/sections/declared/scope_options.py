@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import COUNT, LAST, SUM
-from aatoolkit.sections.section import Column, Section, Table, records
+from aatoolkit.sections.aggregation import LAST
+from aatoolkit.sections.columns import count, date, flag, text
+from aatoolkit.sections.section import Section, Table, records
 
 SECTION = Section(
     "scope_options",
@@ -14,15 +15,12 @@ SECTION = Section(
         records("engines"),
         key="engine",
         columns=(
-            Column(
-                "engine", "string", "The engine's id, as the engine filter takes it.", source="id"
-            ),
-            Column("label", "string", "The engine's name for people."),
-            Column("configured", "boolean", "Whether the project has the engine switched on."),
-            Column(
+            text("engine", "The engine's id, as the engine filter takes it.", "id"),
+            text("label", "The engine's name for people."),
+            flag("configured", "Whether the project has the engine switched on."),
+            date(
                 "last_run_day",
-                "date",
-                "The last day on which prompts were put to the engine; null = it never ran.",
+                "The last day it ran; missing if it never did.",
                 aggregate=LAST,
             ),
         ),
@@ -33,20 +31,12 @@ SECTION = Section(
         records("topics"),
         key="topic",
         columns=(
-            Column(
+            text(
                 "topic",
-                "string",
-                "The topic; (none) stands for prompts without one and is no filter value.",
+                "The topic; (none) if a prompt has none.",
                 null="(none)",
             ),
-            Column(
-                "prompt_count",
-                "Int64",
-                "Prompts of the topic.",
-                source="count",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            count("prompt_count", "Prompts of the topic.", "count"),
         ),
     ),
     Table(
@@ -55,20 +45,12 @@ SECTION = Section(
         records("categories"),
         key="category",
         columns=(
-            Column(
+            text(
                 "category",
-                "string",
-                "The category; (none) stands for prompts without one and is no filter value.",
+                "The category; (none) if a prompt has none.",
                 null="(none)",
             ),
-            Column(
-                "prompt_count",
-                "Int64",
-                "Prompts of the category.",
-                source="count",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            count("prompt_count", "Prompts of the category.", "count"),
         ),
     ),
     Table(
@@ -77,14 +59,11 @@ SECTION = Section(
         records("brands"),
         key="brand",
         columns=(
-            Column(
-                "brand", "string", "The brand's name, as the brand filter takes it.", source="name"
-            ),
-            Column("tracked", "boolean", "Whether the project tracks the brand."),
-            Column(
+            text("brand", "The brand's name, as the brand filter takes it.", "name"),
+            flag("tracked", "Whether the project tracks the brand."),
+            flag(
                 "own",
-                "boolean",
-                "Whether the brand is the project's own; absent or null = not known, not false.",
+                "Whether it is the project's own; missing if not known.",
                 optional=True,
             ),
         ),

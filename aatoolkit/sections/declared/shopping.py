@@ -7,19 +7,26 @@ here, so that it is not taken for the availability of data.
 from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
-    COUNT,
     CURRENCY,
-    FRACTION,
     NOT_ADDITIVE,
-    RANK,
-    SUM,
     Aggregation,
-    ratio,
     refused,
     share,
     weighted,
 )
-from aatoolkit.sections.section import Column, Section, Table, keyed, records, single
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    flag,
+    fraction,
+    integer,
+    number,
+    position,
+    rank,
+    ref,
+    text,
+)
+from aatoolkit.sections.section import Section, Table, keyed, records, single
 
 _STOCK = ("in_stock", "out_of_stock", "preorder", "unknown")
 
@@ -32,77 +39,55 @@ SECTION = Section(
         records("products"),
         key="product_id",
         columns=(
-            Column("product_id", "string", "The product's id."),
-            Column("title", "string", "Its title."),
-            Column("brand", "string", "Its brand."),
-            Column("own", "boolean", "Whether that is the own brand; null = not known."),
-            Column("category", "string", "Its product category, not a prompt's."),
-            Column("mention_count", "Int64", "Answers that show it.", unit=COUNT, aggregate=SUM),
-            Column(
+            text("product_id", "The product's id."),
+            text("title", "Its title."),
+            text("brand", "Its brand."),
+            flag("own", "Whether that is the own brand."),
+            text("category", "Its product category, not a prompt's."),
+            count("mention_count", "Answers that show it."),
+            fraction(
                 "visibility_rate",
-                "Float64",
-                "Answers that show it, of the answers with shopping results.",
-                unit=FRACTION,
+                "Answers that show it, of those with shopping results.",
                 aggregate=NOT_ADDITIVE,
             ),
-            Column(
+            position(
                 "average_position",
-                "Float64",
-                "Mean place among the products of the answers that show it; lower is better.",
-                unit=RANK,
+                "Mean place where it is shown; lower is better.",
                 aggregate=weighted("mention_count"),
             ),
-            Column(
+            fraction(
                 "first_position_rate",
-                "Float64",
-                "Answers that show it first, of the answers that show it.",
-                unit=FRACTION,
+                "Answers that show it first, of those that show it.",
                 aggregate=weighted("mention_count"),
             ),
-            Column(
+            number(
                 "rating_value",
-                "Float64",
-                "Its rating, of at most `rating_max`; null = none is shown.",
-                source="rating.value",
+                "Its rating, of at most `rating_max`.",
+                "rating.value",
                 unit="0..rating_max",
             ),
-            Column("rating_max", "Float64", "The best rating there is.", source="rating.max"),
-            Column(
-                "rating_count",
-                "Int64",
-                "Reviews behind the rating.",
-                source="rating.count",
-                unit="reviews",
-            ),
-            Column(
+            number("rating_max", "The best rating there is.", "rating.max"),
+            integer("rating_count", "Reviews behind the rating.", "rating.count", unit="reviews"),
+            number(
                 "price_min",
-                "Float64",
-                "Its lowest price, in `currency`; null = none is shown.",
-                source="priceRange.min",
+                "Its lowest price, in `currency`.",
+                "priceRange.min",
                 unit=CURRENCY,
                 aggregate=Aggregation("min", within="currency"),
             ),
-            Column(
+            number(
                 "price_max",
-                "Float64",
-                "Its highest price, in `currency`; null = none is shown.",
-                source="priceRange.max",
+                "Its highest price, in `currency`.",
+                "priceRange.max",
                 unit=CURRENCY,
                 aggregate=Aggregation("max", within="currency"),
             ),
-            Column(
-                "currency",
-                "string",
-                "The currency of its prices.",
-                source="priceRange.currency",
-                unit="ISO 4217",
-            ),
-            Column(
+            text("currency", "The currency of its prices.", "priceRange.currency", unit="ISO 4217"),
+            category(
                 "stock_status",
-                "category",
-                "Whether it can be bought; it says nothing of the availability of data.",
-                source="availability",
-                levels=_STOCK,
+                "Whether it can be bought; not data availability.",
+                _STOCK,
+                "availability",
             ),
         ),
     ),
@@ -112,44 +97,29 @@ SECTION = Section(
         records("products[].offers"),
         key=("product_id", "offer_position"),
         columns=(
-            Column(
-                "product_id",
-                "string",
-                "The product; refers to `shopping_products`.",
-                source="^productId",
-            ),
-            Column(
+            ref("product_id", "The product; refers to `shopping_products`."),
+            rank(
                 "offer_position",
-                "Int64",
-                "The offer's place among those for the product; lower is better.",
-                source="position",
-                unit=RANK,
+                "The offer's place for the product; lower is better.",
+                "position",
             ),
-            Column("merchant", "string", "Who sells."),
-            Column("merchant_domain", "string", "The seller's domain.", source="domain"),
-            Column(
+            text("merchant", "Who sells."),
+            text("merchant_domain", "The seller's domain.", "domain"),
+            number(
                 "price_amount",
-                "Float64",
-                "The price; null = none is shown.",
-                source="price.amount",
+                "The price, if shown.",
+                "price.amount",
                 unit="price_currency units",
             ),
-            Column(
-                "price_currency",
-                "string",
-                "The currency of the price.",
-                source="price.currency",
-                unit="ISO 4217",
-            ),
-            Column(
+            text("price_currency", "The currency of the price.", "price.currency", unit="ISO 4217"),
+            category(
                 "stock_status",
-                "category",
-                "Whether it can be bought; it says nothing of the availability of data.",
-                source="availability",
-                levels=_STOCK,
+                "Whether it can be bought; not data availability.",
+                _STOCK,
+                "availability",
             ),
-            Column("delivery_text", "string", "What is said of delivery; null = nothing."),
-            Column("url", "string", "Where it is sold."),
+            text("delivery_text", "What is said of delivery."),
+            text("url", "Where it is sold."),
         ),
     ),
     Table(
@@ -158,14 +128,9 @@ SECTION = Section(
         keyed("products[].attributes", key="attribute"),
         key=("product_id", "attribute"),
         columns=(
-            Column(
-                "product_id",
-                "string",
-                "The product; refers to `shopping_products`.",
-                source="^productId",
-            ),
-            Column("attribute", "string", "The attribute's name."),
-            Column("value", "string", "Its value, as shown.", source="."),
+            ref("product_id", "The product; refers to `shopping_products`."),
+            text("attribute", "The attribute's name."),
+            text("value", "Its value, as shown.", "."),
         ),
     ),
     Table(
@@ -174,43 +139,29 @@ SECTION = Section(
         records("brands"),
         key="brand",
         columns=(
-            Column("brand", "string", "The brand."),
-            Column("own", "boolean", "Whether it is the project's own; null = not known."),
-            Column(
+            text("brand", "The brand."),
+            flag("own", "Whether it is the project's own."),
+            fraction(
                 "visibility_rate",
-                "Float64",
-                "Answers that show a product of it, of the answers with shopping results.",
-                unit=FRACTION,
+                "Answers that show a product of it, of those with shopping results.",
                 aggregate=NOT_ADDITIVE,
             ),
-            Column(
+            fraction(
                 "win_rate",
-                "Float64",
-                "Answers that list a product of it first, of the answers with shopping results.",
-                unit=FRACTION,
+                "Answers with a product of it first, of those with shopping results.",
                 aggregate=NOT_ADDITIVE,
             ),
-            Column(
+            fraction(
                 "share_of_shelf",
-                "Float64",
-                "Its product placements, of those of all brands, listed or not.",
-                unit=FRACTION,
+                "Its product placements, of those of all brands.",
                 aggregate=share(),
             ),
-            Column(
+            position(
                 "average_position",
-                "Float64",
                 "Mean place of its products; lower is better.",
-                unit=RANK,
                 aggregate=refused("no sample size in this table"),
             ),
-            Column(
-                "product_count",
-                "Int64",
-                "Products of it that are shown.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            count("product_count", "Products of it that are shown."),
         ),
     ),
     Table(
@@ -219,25 +170,20 @@ SECTION = Section(
         records("merchants"),
         key="merchant",
         columns=(
-            Column("merchant", "string", "Who sells."),
-            Column("merchant_domain", "string", "The seller's domain.", source="domain"),
-            Column("offer_count", "Int64", "Offers of it.", unit=COUNT, aggregate=SUM),
-            Column(
+            text("merchant", "Who sells."),
+            text("merchant_domain", "The seller's domain.", "domain"),
+            count("offer_count", "Offers of it."),
+            fraction(
                 "offer_share",
-                "Float64",
-                "Its offers, of those of all merchants, listed or not.",
-                unit=FRACTION,
+                "Its offers, of those of all merchants.",
                 aggregate=share(),
             ),
-            Column(
+            number(
                 "average_price",
-                "Float64",
-                "Mean price of its offers, in `currency`; null = none is shown.",
+                "Mean price of its offers, in `currency`.",
                 unit=CURRENCY,
             ),
-            Column(
-                "currency", "string", "The currency of its prices; null = none.", unit="ISO 4217"
-            ),
+            text("currency", "The currency of its prices.", unit="ISO 4217"),
         ),
     ),
     Table(
@@ -246,27 +192,13 @@ SECTION = Section(
         single("totals"),
         key="domain",
         columns=(
-            Column("domain", "string", "The project's domain.", source="$.domain"),
-            Column(
-                "answers_checked",
-                "Int64",
-                "Answers examined for shopping results.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
-                "answers_with_shopping",
-                "Int64",
-                "Answers that have them: the denominator of visibility.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
-            Column(
+            text("domain", "The project's domain.", "$.domain"),
+            count("answers_checked", "Answers examined for shopping results."),
+            count("answers_with_shopping", "Answers with shopping results."),
+            fraction(
                 "trigger_rate",
-                "Float64",
-                "Answers with shopping results, of the answers examined.",
-                unit=FRACTION,
-                aggregate=ratio("answers_with_shopping", "answers_checked"),
+                "Answers with shopping results, of all examined.",
+                over=("answers_with_shopping", "answers_checked"),
             ),
         ),
     ),

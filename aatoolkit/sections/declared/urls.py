@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
-    COUNT,
-    FRACTION,
     MAX,
     MIN,
     NOT_ADDITIVE,
-    RANK,
-    SUM,
     share,
     weighted,
 )
+from aatoolkit.sections.columns import (
+    category,
+    count,
+    date,
+    flag,
+    fraction,
+    integer,
+    position,
+    ref,
+    text,
+)
 from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES
-from aatoolkit.sections.section import Column, Section, Table, records
+from aatoolkit.sections.section import Section, Table, records
 
 SECTION = Section(
     "urls",
@@ -25,19 +32,13 @@ SECTION = Section(
         records("items"),
         key="url",
         columns=(
-            Column("url", "string", "The page's address, as the engine gave it."),
-            Column(
-                "source_domain",
-                "string",
-                "Its domain; refers to `source_domains`.",
-                source="domain",
-            ),
-            Column("title", "string", "Its title; null = the engine gave none."),
-            Column(
+            text("url", "The page's address, as the engine gave it."),
+            text("source_domain", "Its domain; refers to `source_domains`.", "domain"),
+            text("title", "Its title, if the engine gave one."),
+            category(
                 "page_type",
-                "category",
                 "What kind of page it is.",
-                levels=(
+                (
                     "homepage",
                     "category",
                     "product",
@@ -51,43 +52,30 @@ SECTION = Section(
                     "other",
                 ),
             ),
-            Column("domain_type", "category", "What kind of site it is on.", levels=DOMAIN_TYPES),
-            Column("citation_count", "Int64", "Citations of it.", unit=COUNT, aggregate=SUM),
-            Column(
-                "citation_share",
-                "Float64",
-                "Its citations, of the citations of all pages.",
-                unit=FRACTION,
-                aggregate=share(),
-            ),
-            Column(
+            category("domain_type", "What kind of site it is on.", DOMAIN_TYPES),
+            count("citation_count", "Citations of it."),
+            fraction("citation_share", "Its citations, of all citations.", aggregate=share()),
+            count(
                 "retrieval_count",
-                "Int64",
-                "Times an engine read it, cited or not; null = engines do not tell.",
-                unit=COUNT,
-                aggregate=SUM,
+                "Times an engine read it, cited or not.",
             ),
-            Column(
+            integer(
                 "answer_count",
-                "Int64",
-                "Distinct answers that cite it; one answer may cite several pages.",
+                "Distinct answers that cite it; pages overlap.",
                 unit="distinct answers",
                 aggregate=NOT_ADDITIVE,
             ),
-            Column(
+            position(
                 "average_citation_position",
-                "Float64",
-                "Mean place among the sources of the answers that cite it; lower is better.",
-                unit=RANK,
+                "Mean place among the sources; lower is better.",
                 aggregate=weighted("citation_count"),
             ),
-            Column(
+            date(
                 "first_cited_on",
-                "date",
-                "The first day it was cited, be it before the window.",
+                "The first day it was cited, in or before the window.",
                 aggregate=MIN,
             ),
-            Column("last_cited_on", "date", "The last day it was cited.", aggregate=MAX),
+            date("last_cited_on", "The last day it was cited.", aggregate=MAX),
         ),
     ),
     Table(
@@ -96,15 +84,9 @@ SECTION = Section(
         records("items[].prompts"),
         key=("url", "prompt_id"),
         columns=(
-            Column("url", "string", "The page; refers to `cited_urls`.", source="^url"),
-            Column("prompt_id", "string", "The prompt; refers to `prompts`."),
-            Column(
-                "citation_count",
-                "Int64",
-                "Citations of the page in answers to the prompt.",
-                unit=COUNT,
-                aggregate=SUM,
-            ),
+            ref("url", "The page; refers to `cited_urls`."),
+            text("prompt_id", "The prompt; refers to `prompts`."),
+            count("citation_count", "Citations of the page in answers to the prompt."),
         ),
     ),
     Table(
@@ -113,10 +95,10 @@ SECTION = Section(
         records("items[].brands"),
         key=("url", "brand"),
         columns=(
-            Column("url", "string", "The page; refers to `cited_urls`.", source="^url"),
-            Column("brand", "string", "The brand; one that is absent was not looked for."),
-            Column("own", "boolean", "Whether it is the project's own; null = not known."),
-            Column("mentioned", "boolean", "Whether the page mentions it."),
+            ref("url", "The page; refers to `cited_urls`."),
+            text("brand", "The brand; one that is absent was not looked for."),
+            flag("own", "Whether it is the project's own."),
+            flag("mentioned", "Whether the page mentions it."),
         ),
     ),
     kept=("paging",),

@@ -23,10 +23,10 @@ ABOUT = (
     ANSWER,
     Column("host", "string", "The project that was asked about."),
     Column("days", "Int64", "The days of the window that was asked for.", unit="days"),
-    Column("window_start", "date", "Its first day; null = the answer does not say."),
-    Column("window_end", "date", "Its last day; null = the answer does not say."),
+    Column("window_start", "date", "Its first day, if the answer says so."),
+    Column("window_end", "date", "Its last day, if the answer says so."),
     *(
-        Column(f"filter_{name}", "string", f"What {name} was narrowed to; null = not narrowed.")
+        Column(f"filter_{name}", "string", f"What {name} was narrowed to, if it was.")
         for name in FILTERS
     ),
     Column("fetched_at", "timestamp", "When the service gave the answer, in UTC."),
@@ -36,14 +36,14 @@ ABOUT = (
     Column("sha256", "string", "The SHA-256 of the answer's bytes."),
     Column("bytes", "Int64", "The size of the answer.", unit="bytes"),
     Column("stale", "boolean", "Whether the answer had expired when it was used."),
-    Column("error", "string", "Why the answer could not be used; null = it could."),
+    Column("error", "string", "Why the answer could not be used, if it could not."),
 )
 _OF_COLUMNS = (
     ANSWER,
     Column("table", "string", "The table."),
     Column("column", "string", "The column."),
     Column("status", "category", "Whether the answer could measure it."),
-    Column("cause", "string", "Why not; null = it could, or no reason is known."),
+    Column("cause", "string", "Why not, where a reason is known."),
     Column("reason", "string", "The service's own words."),
 )
 _STATEMENTS = (
