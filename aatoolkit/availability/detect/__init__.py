@@ -49,13 +49,13 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from aatoolkit.availability.detect import engines, footnotes, objects, roles, rows, transport
-from aatoolkit.availability.detect.answer import Answer, Whole
+from aatoolkit.availability.detect.context import Answer, Whole
 from aatoolkit.availability.detect.common import envelope_of
 from aatoolkit.availability.detect.phrases import WORDS
 from aatoolkit.availability.detect.roles import is_size
 from aatoolkit.availability.detect.signals import Signal, raw
 from aatoolkit.availability.detect.transport import speaks, tells
-from aatoolkit.availability.detect.words import read_word
+from aatoolkit.availability.detect.vocabulary import read_word
 from aatoolkit.jsontree.vectors import step
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import REFERENCE, Rule

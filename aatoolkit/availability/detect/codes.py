@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect.phrases import STRONG
-from aatoolkit.availability.detect.words import tokens, understand
+from aatoolkit.availability.detect.vocabulary import tokens, understand
 
 _AVAILABLE = Availability(Status.AVAILABLE)
 _PARTIAL = Availability(Status.PARTIAL)

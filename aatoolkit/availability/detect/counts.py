@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.availability.detect.words import tokens
+from aatoolkit.availability.detect.vocabulary import tokens
 
 _PART = {
     *("observed", "sampled", "collected", "successful", "received", "measured", "processed"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.context import Answer
 from aatoolkit.availability.detect.roles import fold
 from aatoolkit.scope import ScopeOptions
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles, statements
-from aatoolkit.availability.detect.answer import Answer, weighed
+from aatoolkit.availability.detect.context import Answer, weighed
 from aatoolkit.availability.detect.codes import instead_of_number
 from aatoolkit.availability.detect.maps import denied
 from aatoolkit.availability.detect.parts import explained, reason_in, state_in, words_in
 from aatoolkit.availability.detect.phrases import STRONG, WEAK
-from aatoolkit.availability.detect.words import because, best, tokens, understand
+from aatoolkit.availability.detect.vocabulary import because, best, tokens, understand
 from aatoolkit.jsontree.vectors import step
 
 _DEEPEST = 12

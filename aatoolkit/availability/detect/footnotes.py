@@ -7,10 +7,10 @@ from typing import Any
 
 from aatoolkit.availability import Availability
 from aatoolkit.availability.detect import roles
-from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.context import Answer
 from aatoolkit.availability.detect.parts import reason_in
 from aatoolkit.availability.detect.phrases import STRONG
-from aatoolkit.availability.detect.words import best, in_prose
+from aatoolkit.availability.detect.vocabulary import best, in_prose
 from aatoolkit.jsontree.vectors import step
 
 _MARKS = ("id", "mark", "marker", "symbol", "key", "ref", "code")

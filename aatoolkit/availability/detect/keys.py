@@ -8,7 +8,7 @@ from functools import lru_cache
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect.phrases import PLAIN, STRONG
 from aatoolkit.availability.detect.roles import ENGINES, FIELDS, fold, is_notice, is_reason
-from aatoolkit.availability.detect.words import phrase, tokens
+from aatoolkit.availability.detect.vocabulary import phrase, tokens
 
 STATED, MILD = 2, 1
 """A key that says availability by itself; one that does with a strong word only."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.context import Answer
 from aatoolkit.availability.detect.parts import reason_in, words_in
 from aatoolkit.availability.detect.phrases import STRONG
-from aatoolkit.availability.detect.words import Word, best, in_prose
+from aatoolkit.availability.detect.vocabulary import Word, best, in_prose
 from aatoolkit.jsontree.vectors import MISSING, step
 
 _ROOTS = ("", "data", "result")

@@ -8,7 +8,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.context import Answer
 from aatoolkit.availability.detect.counts import coverage
 from aatoolkit.availability.detect.parts import (
     explained,
@@ -19,7 +19,7 @@ from aatoolkit.availability.detect.parts import (
     state_in,
 )
 from aatoolkit.availability.detect.phrases import STRONG, WEAK
-from aatoolkit.availability.detect.words import because, read_word, tokens, understand
+from aatoolkit.availability.detect.vocabulary import because, read_word, tokens, understand
 from aatoolkit.errors import UnknownAvailabilityWarning
 from aatoolkit.jsontree.vectors import step
 

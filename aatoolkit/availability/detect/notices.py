@@ -7,10 +7,10 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.context import Answer
 from aatoolkit.availability.detect.parts import explained, reason_in
 from aatoolkit.availability.detect.phrases import STRONG
-from aatoolkit.availability.detect.words import Word, because, in_prose, is_code, tokens, understand
+from aatoolkit.availability.detect.vocabulary import Word, because, in_prose, is_code, tokens, understand
 
 _ASIDE = re.compile(
     r"(?i)deprecat|\b(parameter|argument|endpoint|version|browser|locale|currency|time ?zone)\b"

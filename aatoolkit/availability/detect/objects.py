@@ -15,7 +15,7 @@ from aatoolkit.availability.detect import (
     roles,
     statements,
 )
-from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.context import Answer
 from aatoolkit.availability.detect.maps import (
     abilities,
     denied,
@@ -26,7 +26,7 @@ from aatoolkit.availability.detect.maps import (
 )
 from aatoolkit.availability.detect.parts import explained
 from aatoolkit.availability.detect.phrases import STRONG
-from aatoolkit.availability.detect.words import tokens, understand
+from aatoolkit.availability.detect.vocabulary import tokens, understand
 from aatoolkit.jsontree.vectors import step
 
 _DEEPEST = 12

@@ -7,7 +7,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.words import because, in_prose, tokens, understand
+from aatoolkit.availability.detect.vocabulary import because, in_prose, tokens, understand
 
 _DEEPEST = 4
 _CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insufficient_sample")

@@ -8,7 +8,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability
 from aatoolkit.availability.detect import roles
-from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.context import Answer
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
 _MOST_CODES = 200

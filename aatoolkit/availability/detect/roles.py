@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aatoolkit.availability.detect.words import tokens
+from aatoolkit.availability.detect.vocabulary import tokens
 
 FIELDS = {
     *("field", "fields", "metric", "metrics", "column", "columns", "measure", "measures"),

@@ -8,12 +8,12 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.detect import codes, footnotes, keys, roles
-from aatoolkit.availability.detect.answer import MOST_FIELDS, Answer, weighed
+from aatoolkit.availability.detect.context import MOST_FIELDS, Answer, weighed
 from aatoolkit.availability.detect.fields import measures, sibling_state
 from aatoolkit.availability.detect.parts import state_in, words_in
 from aatoolkit.availability.detect.phrases import STRONG
 from aatoolkit.availability.detect.records import Records
-from aatoolkit.availability.detect.words import best, is_code, understand
+from aatoolkit.availability.detect.vocabulary import best, is_code, understand
 from aatoolkit.jsontree.paths import Each, Field
 
 _EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.context import Answer
 from aatoolkit.availability.detect.maps import (
     Place,
     add,
@@ -19,7 +19,7 @@ from aatoolkit.availability.detect.maps import (
 )
 from aatoolkit.availability.detect.parts import explained, said, state_in
 from aatoolkit.availability.detect.phrases import STRONG, WEAK
-from aatoolkit.availability.detect.words import understand
+from aatoolkit.availability.detect.vocabulary import understand
 from aatoolkit.jsontree.vectors import step
 
 

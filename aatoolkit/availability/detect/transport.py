@@ -26,11 +26,11 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, located, roles
-from aatoolkit.availability.detect.answer import Answer
+from aatoolkit.availability.detect.context import Answer
 from aatoolkit.availability.detect.parts import reason_in, words_in
 from aatoolkit.availability.detect.phrases import STRONG
 from aatoolkit.availability.detect.statements import read
-from aatoolkit.availability.detect.words import Word, in_prose, is_code, tokens, understand
+from aatoolkit.availability.detect.vocabulary import Word, in_prose, is_code, tokens, understand
 from aatoolkit.jsontree.vectors import step
 
 STATUSES: Mapping[int, tuple[Status, Cause | None]] = {

@@ -11,7 +11,7 @@ from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect.keys import denial, subject
 from aatoolkit.availability.detect.roles import fold, is_echo, is_footnotes, is_holder, is_size
 from aatoolkit.availability.detect.signals import Signal, raw
-from aatoolkit.availability.detect.words import tokens
+from aatoolkit.availability.detect.vocabulary import tokens
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.jsontree.vectors import Vector, step
 
