@@ -1,19 +1,108 @@
-"""One answer while it is read: what it holds, what is known of it, and what was found."""
+"""What detection works on: one answer, what is known of it, and the signals found so far."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect.keys import denial, subject
 from aatoolkit.availability.detect.roles import fold, is_echo, is_footnotes, is_holder, is_size
-from aatoolkit.availability.detect.signals import Signal, raw
 from aatoolkit.availability.detect.vocabulary import tokens
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.jsontree.vectors import Vector, step
+
+_LONGEST_RAW = 500
+"""Evidence longer than this is cut: it is there to be looked at, the answer itself is kept."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One thing an answer says about availability.
+
+    Parameters
+    ----------
+    scope : str
+        ``section``, ``field``, ``row`` or ``engine``.
+    target : str or None
+        The field's path, the row's path (``points[0]``) or the engine's id; None for the
+        whole section.
+    availability : Availability
+        What it says.
+    sample_size : int or None
+        The observations behind it, where given.
+    as_of : str or None
+        The moment up to which it is complete, as given.
+    path : str
+        The JSON path of the evidence; ``status`` or ``header NAME`` for evidence outside the
+        body.
+    rule : str
+        The name of the rule that read it.
+    raw : str or None
+        The evidence itself, as JSON text.
+    """
+
+    scope: str
+    target: str | None
+    availability: Availability
+    sample_size: int | None
+    as_of: str | None
+    path: str
+    rule: str
+    raw: str | None = None
+
+
+def raw(value: Any) -> str:
+    """Evidence as JSON text, cut where it is long."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        text = "…"
+    return text if len(text) <= _LONGEST_RAW else text[: _LONGEST_RAW - 1] + "…"
+
+
+_DEEPEST_SHARED = 8
+
+
+def envelope_of(documents: Mapping[str, Any]) -> set[str]:
+    """The paths that most sections have in common, though they share no schema.
+
+    Parameters
+    ----------
+    documents : mapping of str to object
+        The decoded answer of each section.
+
+    Returns
+    -------
+    set of str
+        Paths of fields outside lists, of more than half of at least three sections.
+
+    Examples
+    --------
+    >>> bare = {name: {"meta": {"state": "x"}, name: []} for name in ("ads", "gaps", "urls")}
+    >>> sorted(envelope_of(bare))
+    ['meta', 'meta.state']
+    """
+    if len(documents) < 3:
+        return set()
+    counted = Counter(path for document in documents.values() for path in _paths(document))
+    return {path for path, count in counted.items() if count * 2 > len(documents)}
+
+
+def _paths(document: Any) -> Iterator[str]:
+    waiting: list[tuple[tuple[Step, ...], Any]] = [((), document)]
+    while waiting:
+        steps, value = waiting.pop()
+        if steps:
+            yield format_path(steps)
+        if isinstance(value, dict) and len(steps) < _DEEPEST_SHARED:
+            waiting += [((*steps, Field(name)), item) for name, item in value.items()]
+
 
 _DEEPEST = 24
 MOST_FIELDS = 300

@@ -9,8 +9,8 @@ from typing import Any
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import Answer
-from aatoolkit.availability.detect.counts import coverage
 from aatoolkit.availability.detect.parts import (
+    coverage,
     explained,
     moment_in,
     reason_in,

@@ -1,20 +1,13 @@
-"""The walk through an answer's objects, outside lists of records, from the envelope inwards."""
+"""The walk through an answer's objects, outside lists of records: metadata, notes and notices."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.detect import (
-    counts,
-    fields,
-    footnotes,
-    keys,
-    notices,
-    roles,
-    statements,
-)
+from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import Answer
 from aatoolkit.availability.detect.maps import (
     abilities,
@@ -24,9 +17,24 @@ from aatoolkit.availability.detect.maps import (
     named_list,
     named_map,
 )
-from aatoolkit.availability.detect.parts import explained
+from aatoolkit.availability.detect.parts import (
+    coverage,
+    explained,
+    is_data,
+    loss,
+    read_footnotes,
+    reason_in,
+)
 from aatoolkit.availability.detect.phrases import STRONG
-from aatoolkit.availability.detect.vocabulary import tokens, understand
+from aatoolkit.availability.detect.statements import read_fields, read_statement, siblings
+from aatoolkit.availability.detect.vocabulary import (
+    Word,
+    because,
+    in_prose,
+    is_code,
+    tokens,
+    understand,
+)
 from aatoolkit.jsontree.vectors import step
 
 _DEEPEST = 12
@@ -38,21 +46,21 @@ def walk(answer: Answer) -> None:
     """Read what the objects of an answer say."""
     if isinstance(answer.document, dict):
         _envelope(answer, answer.document, "$", "", 0)
-    notices.hear(answer)
+    hear(answer)
 
 
 def _envelope(answer: Answer, given: dict[str, Any], path: str, pattern: str, depth: int) -> None:
     """An object that speaks for the whole answer: the answer itself, or its metadata."""
-    spoken = fields.siblings(answer, given, path, pattern)
+    spoken = siblings(answer, given, path, pattern)
     for name, value in given.items():
         at, below = path + step(name), f"{pattern}.{name}" if pattern else name
         # An annotation is called by what follows its namespace: ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
         if name in spoken or roles.is_echo(key):
             continue
-        if footnotes.read(answer, key, value, at):
+        if read_footnotes(answer, key, value, at):
             continue
-        if (lost := counts.loss(key, value)) is not None:
+        if (lost := loss(key, value)) is not None:
             answer.add("section", None, lost, at, "count", value)
         elif isinstance(value, bool):
             _flag(answer, key, value, at, given)
@@ -73,9 +81,9 @@ def _object(
     given: Mapping[str, Any],
     depth: int,
 ) -> None:
-    if keys.subject(key) and statements.read(answer, key, value, (None, at), given):
+    if keys.subject(key) and read_statement(answer, key, value, (None, at), given):
         return
-    if notices.read(answer, key, value, at) or named_map(answer, key, value, at):
+    if read_notices(answer, key, value, at) or named_map(answer, key, value, at):
         return
     if _counted(answer, key, value, at) or _work(answer, key, value, at):
         return
@@ -92,12 +100,12 @@ def _object(
         inner = below if roles.is_wrapper(key) else ""
         _envelope(answer, value, at, inner, depth + 1)
     else:
-        fields.read(answer, key, value, at, below, given)
+        read_fields(answer, key, value, at, below, given)
 
 
 def _counted(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
     """A part and a whole under a key about data; whether that is what it is."""
-    state = counts.coverage(key, value, listed=at.count(".") > 1 and counts.is_data(key))
+    state = coverage(key, value, listed=at.count(".") > 1 and is_data(key))
     if state is not None:
         answer.add("section", None, state, at, "count", value)
     return state is not None
@@ -132,9 +140,9 @@ def _flag(answer: Answer, key: str, value: bool, at: str, given: Mapping[str, An
 
 
 def _text(answer: Answer, key: str, value: str, at: str, given: Mapping[str, Any]) -> None:
-    if notices.read(answer, key, value, at):
+    if read_notices(answer, key, value, at):
         return
-    if keys.subject(key) and statements.read(answer, key, value, (None, at), given):
+    if keys.subject(key) and read_statement(answer, key, value, (None, at), given):
         return
     known = understand(value)
     ending = keys.suffix(key)
@@ -150,14 +158,14 @@ def _text(answer: Answer, key: str, value: str, at: str, given: Mapping[str, Any
         state = answer.weighed(explained(known.availability, given))
         answer.add("section", None, state, at, "envelope", value)
     elif ending and ending[1] == "reason":
-        notices.named_reason(answer, key, value, at)
+        named_reason(answer, key, value, at)
 
 
 def _list(answer: Answer, key: str, value: list[Any], at: str, given: Mapping[str, Any]) -> None:
     if not value:
         _source(answer, key, at)
     elif (
-        notices.read(answer, key, value, at)
+        read_notices(answer, key, value, at)
         or denied(answer, key, value, at)
         or (_is_counterpart(key, given) and engine_lists(answer, {key: value}, at, paired=True))
         or failures(answer, key, value, at)
@@ -165,7 +173,7 @@ def _list(answer: Answer, key: str, value: list[Any], at: str, given: Mapping[st
     ):
         return
     elif keys.subject(key):
-        statements.read(answer, key, value, (None, at), given)
+        read_statement(answer, key, value, (None, at), given)
     elif tokens(key)[:1] == ("sampling",) and all(isinstance(item, dict) for item in value):
         answer.add("section", None, Availability(Status.PARTIAL), at, "sampling", value)
 
@@ -186,3 +194,94 @@ def _source(answer: Answer, key: str, at: str) -> None:
     if not any(signal.rule == "source" for signal in answer.found):
         state = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED)
         answer.add("section", None, state, at, "source", None)
+
+
+_ASIDE = re.compile(
+    r"(?i)deprecat|\b(parameter|argument|endpoint|version|browser|locale|currency|time ?zone)\b"
+)
+"""Notices that are about the call, and not about data."""
+
+_IDLE = ("id", "name", "key", "section", "property", "path")
+"""Names in a notice that are the notice's own, not those of a field."""
+
+
+def read_notices(answer: Answer, key: str, value: Any, path: str) -> bool:
+    """Read what stands under a key of notes or notices; whether it is such a key."""
+    note = roles.is_note(key)
+    # Remarks are about anything; where nothing was measured, they may say why.
+    remark = roles.is_remark(key) and not answer.measured
+    if not note and not roles.is_notice(key) and not remark:
+        return False
+    listed = [(item, f"{path}[{at}]") for at, item in enumerate(value)] if _is_list(value) else []
+    for item, place in listed or [(value, path)]:
+        if note:
+            _note(answer, item, place)
+        else:
+            _notice(answer, key, item, place)
+    return True
+
+
+def hear(answer: Answer) -> None:
+    """Take a notice of prose for what it says, where nothing else speaks of the section."""
+    for text, path, value in () if answer.has_section else answer.prose:
+        known = None if _ASIDE.search(text) else understand(text) or in_prose(text)
+        if known is not None and _is_heard(text, known):
+            state = answer.weighed(known.availability)
+            part = state.status == Status.UNAVAILABLE and answer.counted
+            state = Availability(Status.PARTIAL if part else state.status, state.cause, text)
+            answer.add("section", None, state, path, "notice", value)
+            return
+
+
+def _is_heard(text: str, known: Word) -> bool:
+    """Whether a word of a notice can be trusted; everyday words only where they are the code."""
+    if known.canonical == "available":
+        return False
+    coded = is_code(text) and known.canonical not in ("unavailable", "error")
+    return known.strength >= STRONG or coded
+
+
+def named_reason(answer: Answer, key: str, value: str, path: str) -> None:
+    """A reason for an absence that its own key names: ``emptyReason``, ``noDataReason``."""
+    state = keys.denial(" ".join(tokens(key)[:-1]))
+    if state is not None:
+        state = answer.weighed(explained(state, {"reason": value}))
+        answer.add("section", None, state, path, "reason", value)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _note(answer: Answer, item: Any, path: str) -> None:
+    text = reason_in(item) if isinstance(item, dict) else item
+    if isinstance(text, str) and text.strip():
+        known = understand(text) if is_code(text) else None
+        cause = known.availability.cause if known else None
+        answer.add("section", None, Availability(Status.PARTIAL, cause, text), path, "note", item)
+
+
+def _notice(answer: Answer, key: str, item: Any, path: str) -> None:
+    """A notice with a code says something; one of prose is kept until all else is read."""
+    given = item if isinstance(item, dict) else {}
+    texts = [text for text in given.values() if isinstance(text, str)]
+    texts += [item] if isinstance(item, str) else []
+    for text in texts:
+        known = understand(text) if is_code(text) else None
+        if known and known.strength >= STRONG and known.canonical != "available":
+            state = answer.weighed(because(known.availability, reason_in(given) or text))
+            _add(answer, given, state, path, item)
+            return
+    if (roles.is_prose(key) or roles.is_remark(key)) and not any(map(_ASIDE.search, texts)):
+        answer.prose += [(text, path, item) for text in texts]
+
+
+def _add(answer: Answer, given: dict[str, Any], state: Availability, path: str, item: Any) -> None:
+    """Keep what a notice says of the field or engine it names, else of the section."""
+    named = roles.name_of({name: value for name, value in given.items() if name not in _IDLE})
+    if named is None:
+        answer.add("section", None, state, path, "notice", item)
+    elif named[0] == "engine":
+        answer.add("engine", named[1], state, path, "notice", item)
+    else:
+        answer.add("field", answer.about(named[1]), state, path, "notice", item)

@@ -1,13 +1,21 @@
-"""The parts of a statement: its state, its words, the size of its sample, its moment."""
+"""The parts of a statement: its state, words, sample and moment; counts; footnotes.
+
+Numbers are metrics nearly everywhere, so counts are believed only under a key that is about
+data: ``dataCoverage``, ``sampling``, ``_shards``, ``suppressedRows``.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.vocabulary import because, in_prose, tokens, understand
+from aatoolkit.availability.detect.context import Answer
+from aatoolkit.availability.detect.phrases import STRONG
+from aatoolkit.availability.detect.vocabulary import because, best, in_prose, tokens, understand
+from aatoolkit.jsontree.vectors import step
 
 _DEEPEST = 4
 _CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insufficient_sample")
@@ -98,3 +106,202 @@ def said(value: bool, key: str) -> Availability:
     if "configur" in text:
         return Availability(Status.UNAVAILABLE, Cause.NOT_CONFIGURED)
     return Availability(Status.UNAVAILABLE)
+
+
+_PART = {
+    *("observed", "sampled", "collected", "successful", "received", "measured", "processed"),
+    *("actual", "read", "completed", "answered", "reporting", "reported", "captured", "present"),
+    *("loaded", "returned", "used", "seen"),
+}
+_WHOLE = {
+    *("expected", "total", "required", "planned", "requested", "scheduled", "possible", "all"),
+    *("space", "population", "eligible", "target", "overall"),
+}
+_FAILED = {"failed", "missing", "lost", "dropped", "errored", "unavailable", "absent"}
+_FORM = {"count", "counts", "size", "number", "num", "n", "of", "samples", "sample"}
+_ABOUT = {
+    *("sampling", "sample", "sampled", "shards", "clusters", "partitions", "collection"),
+    *("completeness", "measurement", "ingestion"),
+}
+_DATA = {"data", "dataset", "observations", "observation", "runs", "answers", "meta", "info"}
+_WITHOUT = {"suppression", "truncation", "redaction", "omission", "thresholding"}
+
+_LOST = (
+    "missing|incomplete|unavailable|suppressed|dropped|omitted|skipped|failed|lost|delayed|partial"
+    "|unmeasured|uncollected|redacted|withheld|truncated|thresholded"
+)
+_UNITS = (
+    "rows?|records?|days?|dates?|hours?|weeks?|months?|periods?|intervals?|samples?|observations?"
+    "|measurements?|points?|shards?|partitions?|runs?|buckets?"
+)
+_LOSS = re.compile(
+    rf"({_LOST}) (data )?({_UNITS})|({_UNITS}) ({_LOST})"
+    r"|(data|collection|collector|ingestion|measurement|tracking|coverage|observation|reporting"
+    r"|sampling|dataset) "
+    r"(gaps?|holes?|outages?|losses|interruptions?)"
+)
+_SINCE = re.compile(
+    r"(first |last )?"
+    r"(incomplete|partial|provisional|preliminary|unfinali[sz]ed|unsettled) "
+    r"(date|day|hour|week|month|period|since|from|after|as of|until|through)"
+)
+_RATE = re.compile(r"(data )?sampl(e|ing) (rate|ratio|fraction|percent|percentage|share)")
+
+
+def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Availability | None:
+    """What an object under a key says by a part and a whole: ``{"observed": 22, "expected": 30}``.
+
+    ``listed`` tells that the object is the entry of a list that is about availability.
+
+    Examples
+    --------
+    >>> coverage("_shards", {"total": 5, "failed": 2}).status
+    <Status.PARTIAL: 'partial'>
+    >>> coverage("brandCoverage", {"observed": 12, "total": 40})
+    """
+    about = {*tokens(key)}
+    if about <= _WITHOUT and any((_number(item) or 0) > 0 for item in value.values()):
+        return Availability(Status.PARTIAL)
+    covers = "coverage" in about and about & _DATA
+    if not listed and not ((about & _ABOUT or covers) and about <= _ABOUT | _DATA | {"coverage"}):
+        return None
+    if any(loss(f"{key} {name}", item) or loss(name, item) for name, item in value.items()):
+        return Availability(Status.PARTIAL)
+    parts, wholes = _numbers(value, _PART), _numbers(value, _WHOLE)
+    sizes = _numbers(value, {"size", "n", "count"}) if about & {"sample", "sampling"} else {}
+    plain = {of: part for of in wholes if of and (part := _plain(value, of)) is not None}
+    parts = {**sizes, **plain, **parts}
+    for of, part in parts.items():
+        whole = wholes.get(of, wholes.get((), next(iter(wholes.values()), None)))
+        if whole is not None and 0 <= part <= whole and whole > 0:
+            return Availability(_status(part, whole))
+    if wholes and any(lost > 0 for lost in _numbers(value, _FAILED).values()):
+        return Availability(Status.PARTIAL)
+    return None
+
+
+def _plain(value: Mapping[str, Any], of: tuple[str, ...]) -> float | None:
+    """The number that bears a name alone, beside that of which it is a part: ``runs``."""
+    return next((_number(item) for name, item in value.items() if tokens(name) == of), None)
+
+
+def is_data(key: str) -> bool:
+    """Whether a key names observations, which within metadata are counted for their own sake."""
+    return {*tokens(key)} <= _DATA
+
+
+def _status(part: float, whole: float) -> Status:
+    if part == whole:
+        return Status.AVAILABLE
+    return Status.PARTIAL if part else Status.UNAVAILABLE
+
+
+def _numbers(value: Mapping[str, Any], words: set[str]) -> dict[tuple[str, ...], float]:
+    """The numbers whose names hold one of some words, by the rest of the name."""
+    found: dict[tuple[str, ...], float] = {}
+    for name, item in value.items():
+        parts = tokens(name)
+        number = _number(item)
+        if number is not None and {*parts} & words:
+            found.setdefault(tuple(p for p in parts if p not in words | _FORM), number)
+    return found
+
+
+def _number(item: Any) -> float | None:
+    if type(item) in (int, float):
+        return float(item)
+    return float(item) if isinstance(item, str) and re.fullmatch(r"\d{1,15}", item) else None
+
+
+def loss(key: str, value: Any) -> Availability | None:
+    """What a count, list or moment under a key says is missing of the whole.
+
+    Examples
+    --------
+    >>> loss("suppressedRows", 3).status, loss("first_incomplete_date", "2026-11-18").status
+    (<Status.PARTIAL: 'partial'>, <Status.PARTIAL: 'partial'>)
+    >>> loss("missingPages", ["/pricing"]), loss("suppressedRows", 0)
+    (None, None)
+    """
+    text = " ".join(tokens(key))
+    number = value if type(value) in (int, float) else 0
+    some = number > 0 or (isinstance(value, list) and len(value) > 0)
+    sampled = _RATE.fullmatch(text) and 0 < number < (100 if "percent" in text else 1)
+    lost = some and _LOSS.fullmatch(text.removesuffix(" count"))
+    begun = isinstance(value, str) and value != "" and _SINCE.fullmatch(text)
+    return Availability(Status.PARTIAL) if sampled or lost or begun else None
+
+
+_MARKS = ("id", "mark", "marker", "symbol", "key", "ref", "code")
+_APPLIES_TO = ("fields", "metrics", "columns", "engines", "appliesTo", "applies_to")
+
+
+def read_footnotes(answer: Answer, key: str, value: Any, path: str) -> bool:
+    """Read footnotes that name the field or engine they are about; whether any did."""
+    found = False
+    for target, text, at, item in _targets(value, path) if roles.is_footnotes(key) else ():
+        state = footnote_state(text)
+        if state is None:
+            continue
+        if answer.is_engine(target):
+            answer.add("engine", target, state, at, "footnote", item)
+        elif answer.knows(target) and not answer.holds(target):
+            answer.add("field", answer.about(target), state, at, "footnote", item)
+        else:
+            continue
+        found = True
+    return found
+
+
+def footnote_state(text: str) -> Availability | None:
+    """What a footnote says of a value that is not there."""
+    known = best([text], STRONG) or in_prose(text)
+    if known is None or known.canonical == "available":
+        return None
+    return Availability(known.availability.status, known.availability.cause, text)
+
+
+def footnote_marks(document: Any) -> dict[str, str]:
+    """The footnotes of an answer by their marks."""
+    notes = document.items() if isinstance(document, dict) else ()
+    found: dict[str, str] = {}
+    for value in (value for key, value in notes if roles.is_footnotes(key)):
+        if isinstance(value, dict):
+            found |= {mark: text for mark, text in value.items() if isinstance(text, str)}
+        for note in value if isinstance(value, list) else ():
+            mark = (
+                next((note[name] for name in _MARKS if name in note), None)
+                if _is_object(note)
+                else None
+            )
+            text = reason_in(note) if _is_object(note) else None
+            if isinstance(mark, str | int) and text:
+                found[str(mark)] = text
+    return found
+
+
+def _is_object(note: Any) -> bool:
+    return isinstance(note, dict)
+
+
+def _targets(value: Any, path: str) -> Iterator[tuple[str, str, str, Any]]:
+    """The targets of footnotes, each with its text."""
+    if isinstance(value, dict):
+        for name, text in value.items():
+            if isinstance(text, str):
+                yield name, text, path + step(name), text
+    for at, note in enumerate(value if isinstance(value, list) else ()):
+        given = note if isinstance(note, dict) else {}
+        text = reason_in(given) or given.get("code")
+        named = roles.name_of(given)
+        targets = [named[1]] if named else []
+        for name in _APPLIES_TO:
+            listed = given.get(name)
+            targets += (
+                [each for each in listed if isinstance(each, str)]
+                if isinstance(listed, list)
+                else []
+            )
+        if isinstance(text, str):
+            for target in dict.fromkeys(targets):
+                yield target, text, f"{path}[{at}]", note

@@ -95,14 +95,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "no support",
         ),
     ),
-    _means(
-        WEAK,
-        "not_applicable",
-        (
-            "na",
-            "none exposed",
-        ),
-    ),
+    _means(WEAK, "not_applicable", ("na", "none exposed")),
     _means(
         PLAIN,
         "insufficient_sample",
@@ -235,27 +228,9 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
     _means(
         WEAK,
         "unavailable",
-        (
-            "missing",
-            "empty",
-            "none",
-            "absent",
-            "no",
-            "false",
-            "silent",
-            "not found",
-            "withdrawn",
-        ),
+        ("missing", "empty", "none", "absent", "no", "false", "silent", "not found", "withdrawn"),
     ),
-    _means(
-        STRONG,
-        "truncated",
-        (
-            "truncated",
-            "(?:row|result) limit(?: reached)?",
-            "capped",
-        ),
-    ),
+    _means(STRONG, "truncated", ("truncated", "(?:row|result) limit(?: reached)?", "capped")),
     _means(
         STRONG,
         "filtered",
@@ -312,14 +287,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
             "(?:internal|server|upstream|fetch|sync|import|source) (?:error|failed|failure)",
         ),
     ),
-    _means(
-        STRONG,
-        "available",
-        (
-            "available",
-            "measured",
-        ),
-    ),
+    _means(STRONG, "available", ("available", "measured")),
     _means(
         WEAK,
         "available",

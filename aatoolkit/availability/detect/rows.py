@@ -1,20 +1,112 @@
-"""Rows: inside lists of records only what speaks of data by name, or with evidence, is believed."""
+"""Lists of records: only what speaks of data by name, or with evidence beside it, is believed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from typing import Any
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.availability.detect import codes, footnotes, keys, roles
+from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import MOST_FIELDS, Answer, weighed
-from aatoolkit.availability.detect.fields import measures, sibling_state
-from aatoolkit.availability.detect.parts import state_in, words_in
+from aatoolkit.availability.detect.parts import footnote_state, state_in, words_in
 from aatoolkit.availability.detect.phrases import STRONG
-from aatoolkit.availability.detect.records import Records
-from aatoolkit.availability.detect.vocabulary import best, is_code, understand
+from aatoolkit.availability.detect.statements import measures, sibling_state
+from aatoolkit.availability.detect.vocabulary import (
+    best,
+    instead_of_number,
+    is_code,
+    is_observation,
+    is_observation_status,
+    observed,
+    understand,
+)
 from aatoolkit.jsontree.paths import Each, Field
+from aatoolkit.jsontree.vectors import MISSING, Vector
+
+_MOST_CODES = 200
+"""A column of more distinct texts than this holds texts, and no """
+
+Told = tuple[int, Any, Availability]
+"""A row, what stands in it, and what that says."""
+
+
+class Records:
+    """The records of a list, and what is found in them.
+
+    Parameters
+    ----------
+    answer : Answer
+        The answer, which takes what is found.
+    rows : Vector
+        The records; what is no object has no fields.
+    """
+
+    def __init__(self, answer: Answer, rows: Vector) -> None:
+        self.answer = answer
+        self.rows = rows
+        self.names = rows.fields()
+
+    @cached_property
+    def are_dated(self) -> bool:
+        """Whether they are points in time."""
+        return any(map(roles.is_when, self.names))
+
+    @cached_property
+    def counted(self) -> set[str]:
+        """The fields that hold a number in some record."""
+        return {name for name in self.names if self.rows.field(name).numbers}
+
+    @cached_property
+    def measured(self) -> set[str]:
+        """Those of them that are no sizes of samples and no moments."""
+        return {n for n in self.counted if not roles.is_size(n) and not roles.is_when(n)}
+
+    @cached_property
+    def counting(self) -> set[str]:
+        """Those of them that hold a number other than 0."""
+        return {name for name in self.measured if True in self.rows.field(name).numbers}
+
+    def lacks(self, at: int) -> bool:
+        """Whether a record holds null where others hold numbers."""
+        return any(self.rows.field(name).values[at] is None for name in self.counted)
+
+    def is_idle(self, at: int, *, zero: bool) -> bool:
+        """Whether a record holds nothing where others count; with ``zero``, nothing or 0."""
+        zeros = (self.rows.field(name).values[at] for name in self.counting) if zero else ()
+        null = self.lacks(at) or any(value == 0 for value in zeros)
+        numbers = (self.rows.field(name).values[at] for name in self.measured)
+        return null and not any(type(one) in (int, float) and one for one in numbers)
+
+    def telling(
+        self, name: str, kind: type, says: Callable[[Any], Availability | None]
+    ) -> Iterator[Told]:
+        """The values of a type that say something; each distinct one is asked once."""
+        values = self.rows.field(name).values
+        distinct = {value for value in values if type(value) is kind}
+        if len(distinct) > _MOST_CODES:
+            return
+        states = {value: state for value in distinct if (state := says(value)) is not None}
+        if states:
+            for at, value in enumerate(values):
+                if type(value) is kind and value in states:
+                    yield at, value, states[value]
+
+    def given(self, name: str) -> Iterator[tuple[int, Any]]:
+        """The values of a field that are there, each with its row."""
+        for at, value in enumerate(self.rows.field(name).values):
+            if value is not MISSING:
+                yield at, value
+
+    def add(
+        self, name: str, at: int, state: Availability, rule: str, about: str | None = None
+    ) -> None:
+        """Keep what a field says of its record, or of another field of it."""
+        told = self.rows.field(name)
+        place = self.rows.path(at) if about is None else self.rows.field(about).path(at)
+        target = place.removeprefix("$").removeprefix(".")
+        self.answer.add("row", target, state, told.path(at), rule, told.values[at])
+
 
 _EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 
@@ -55,7 +147,7 @@ def _read(records: Records) -> None:
         elif bool in kinds and any(keys.flag_of_nothing(name, flag) for flag in (True, False)):
             _flags_of_nothing(records, name)
         elif str in kinds and _is_status(records, name):
-            for at, _, state in records.telling(name, str, codes.observed):
+            for at, _, state in records.telling(name, str, observed):
                 records.add(name, at, state, "row code")
         elif keys.is_absence(name) and kinds & {dict, list}:
             _absences(records, name)
@@ -68,7 +160,7 @@ def _read(records: Records) -> None:
         elif kinds & {str, list} and keys.may_be_row_word(name):
             _words(records, name)
         elif str in kinds and kinds & {int, float}:
-            for at, _, state in records.telling(name, str, codes.instead_of_number):
+            for at, _, state in records.telling(name, str, instead_of_number):
                 records.add(name, at, state, "sign", name)
         if dict in kinds and not keys.is_absence(name):
             _wrapped(records, name)
@@ -107,14 +199,14 @@ def _is_status(records: Records, name: str) -> bool:
     Under a name such as ``flag`` letters may be anything: they are codes where each value that
     is null bears one that says why.
     """
-    if codes.is_observation_status(name):
+    if is_observation_status(name):
         return True
-    value = next(filter(codes.is_observation, records.names), None) if keys.is_flags(name) else None
+    value = next(filter(is_observation, records.names), None) if keys.is_flags(name) else None
     if value is None:
         return False
     flags, values = records.rows.field(name).values, records.rows.field(value).values
     given = {(flag, item is None) for flag, item in zip(flags, values, strict=True)}
-    codes_of = {flag: codes.observed(flag) for flag, _ in given if isinstance(flag, str) and flag}
+    codes_of = {flag: observed(flag) for flag, _ in given if isinstance(flag, str) and flag}
     lacking = [codes_of.get(flag) for flag, is_null in given if is_null]
     return (
         all(codes_of.values())
@@ -182,7 +274,7 @@ def _marked(records: Records, name: str) -> None:
     """Rows that bear the mark of a footnote, where what others measured is null."""
     for at, value in records.given(name):
         text = records.answer.footnotes.get(str(value))
-        state = footnotes.said(text) if text else None
+        state = footnote_state(text) if text else None
         if state and records.lacks(at):
             records.add(name, at, state, "footnote")
 
