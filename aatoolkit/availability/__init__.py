@@ -1,11 +1,22 @@
 """Availability: what could be measured, and why not.
 
-``status`` defines the statuses, the causes and how they combine; ``detect`` reads them out of an
-answer whose metadata has no documented name or shape.
+``status`` defines the statuses, the causes and how they combine; ``subject`` the rows that a
+statement is about; ``detect`` reads statements out of an answer whose metadata has no documented
+name or shape.
 """
 
 from __future__ import annotations
 
 from aatoolkit.availability.status import UNKNOWN, Availability, Cause, Status, combine, join
+from aatoolkit.availability.subject import Condition, Statement
 
-__all__ = ["UNKNOWN", "Availability", "Cause", "Status", "combine", "join"]
+__all__ = [
+    "UNKNOWN",
+    "Availability",
+    "Cause",
+    "Condition",
+    "Statement",
+    "Status",
+    "combine",
+    "join",
+]

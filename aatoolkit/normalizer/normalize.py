@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit import sections
-from aatoolkit.availability.detect import Signal, Whole, recognise
+from aatoolkit.availability.detect import FullDocument, Signal, recognise
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.arrow_tables import Grown, grow
 from aatoolkit.jsontree.coerce import Array
@@ -155,7 +155,7 @@ def _signals(
         declared.availability,
         options=options,
         envelope=envelope,
-        whole=None if grown.cut is None else Whole(LazyVector(document), grown.cut),
+        whole=None if grown.cut is None else FullDocument(LazyVector(document), grown.cut),
         **transport,
     )
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import aatoolkit as aa
-from aatoolkit.availability.detect import Signal, Whole, recognise
+from aatoolkit.availability.detect import FullDocument, Signal, recognise
 from aatoolkit.jsontree import split
 from aatoolkit.jsontree.arrow_tables import grow
 from aatoolkit.jsontree.cursor import Spot
@@ -109,7 +109,7 @@ def test_what_is_said_is_heard_in_columns(name: str) -> None:
     document = Spot.of(grow(value).place)
     expected = set(map(str, recognise(value)))
     for path in lists(value):
-        whole = Whole(LazyVector(document), path)
+        whole = FullDocument(LazyVector(document), path)
         assert set(map(str, recognise(shortened(value, path), whole=whole))) == expected
 
 

@@ -9,7 +9,7 @@ In reading order:
 ``detection``
     `recognise`: the order of the rules, a service's own `Rule`, what scope options add.
 ``context``
-    `Signal`; `Answer`, one answer while it is read; `envelope_of`, what most sections share.
+    `Signal`; `AnswerContext`, one answer while it is read; `envelope_of`, what most sections share.
 ``transport``, ``errors``
     The HTTP status and headers; errors inside a body.
 ``objects``, ``maps``, ``statements``
@@ -25,7 +25,7 @@ In reading order:
 
 from __future__ import annotations
 
-from aatoolkit.availability.detect.context import Signal, Whole, envelope_of
+from aatoolkit.availability.detect.context import FullDocument, Signal, envelope_of
 from aatoolkit.availability.detect.detection import recognise
 from aatoolkit.availability.detect.phrases import WORDS
 from aatoolkit.availability.detect.roles import is_size
@@ -36,9 +36,9 @@ from aatoolkit.sections.availability_rule import REFERENCE, Rule
 __all__ = [
     "REFERENCE",
     "WORDS",
+    "FullDocument",
     "Rule",
     "Signal",
-    "Whole",
     "envelope_of",
     "is_size",
     "read_word",

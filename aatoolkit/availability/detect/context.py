@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability import Availability, Cause, Condition, Status
 from aatoolkit.availability.detect.keys import denial, subject
 from aatoolkit.availability.detect.roles import fold, is_echo, is_footnotes, is_holder, is_size
 from aatoolkit.availability.detect.vocabulary import tokens
+from aatoolkit.availability.subject import engine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.jsontree.vectors import Vector, step
 
@@ -45,6 +46,9 @@ class Signal:
         The name of the rule that read it.
     raw : str or None
         The evidence itself, as JSON text.
+    rows : tuple of Condition
+        The rows it is about, where it is about some only: those of its engine, or those after
+        a day. A row's path is its target.
     """
 
     scope: str
@@ -55,6 +59,11 @@ class Signal:
     path: str
     rule: str
     raw: str | None = None
+    rows: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.scope == "engine" and self.target is not None and not self.rows:
+            object.__setattr__(self, "rows", engine(self.target))
 
 
 def raw(value: Any) -> str:
@@ -126,7 +135,7 @@ _FORM = {
 """Numbers under such names describe the answer or the call, and measure nothing."""
 
 
-class Whole(NamedTuple):
+class FullDocument(NamedTuple):
     """All of an answer, where its longest list is cut short in what was decoded.
 
     Parameters
@@ -146,7 +155,7 @@ class Whole(NamedTuple):
         return "$" + "".join(map(step, self.steps))
 
 
-class Answer:
+class AnswerContext:
     """An answer, its field names and rows, and the signals found in it so far."""
 
     def __init__(
@@ -154,7 +163,7 @@ class Answer:
         document: Any,
         engines: Collection[str] = (),
         envelope: Collection[str] = (),
-        whole: Whole | None = None,
+        whole: FullDocument | None = None,
     ) -> None:
         self.document = document
         self.whole = whole

@@ -50,7 +50,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import objects, roles, rows, transport
-from aatoolkit.availability.detect.context import Answer, Signal, Whole, raw
+from aatoolkit.availability.detect.context import AnswerContext, FullDocument, Signal, raw
 from aatoolkit.availability.detect.errors import read_errors
 from aatoolkit.availability.detect.parts import footnote_marks
 from aatoolkit.availability.detect.roles import fold
@@ -87,7 +87,7 @@ def _engines_given(engines: list[Any]) -> Iterator[Engine]:
             yield engine["id"], configured if isinstance(configured, bool) else None, ran
 
 
-def _corroborate(answer: Answer, engines: list[Engine]) -> None:
+def _corroborate(answer: AnswerContext, engines: list[Engine]) -> None:
     """Add what the options say of engines that the answer does not speak of."""
     spoken = {fold(each.target or "") for each in answer.found if each.scope == "engine"}
     silent = [(engine, state) for engine in engines if (state := _engine_state(engine)) is not None]
@@ -107,7 +107,7 @@ def _engine_state(engine: Engine) -> Availability | None:
     return Availability(Status.UNAVAILABLE, Cause.NOT_RUN) if ran is False else None
 
 
-def _add(answer: Answer, scope: str, target: str | None, state: Availability) -> None:
+def _add(answer: AnswerContext, scope: str, target: str | None, state: Availability) -> None:
     answer.add(scope, target, state, "scope options", "options", target)
 
 
@@ -119,7 +119,7 @@ def recognise(
     headers: Mapping[str, str] | None = None,
     options: ScopeOptions | Mapping[str, Any] | None = None,
     envelope: Collection[str] = (),
-    whole: Whole | None = None,
+    whole: FullDocument | None = None,
 ) -> list[Signal]:
     """What an answer says about its own availability; nothing found is an empty list.
 
@@ -137,7 +137,7 @@ def recognise(
         What may be asked of the project, which tells engines that cannot report.
     envelope : collection of str
         The paths that most sections share, as `envelope_of` finds them.
-    whole : Whole, optional
+    whole : FullDocument, optional
         All of the answer, where ``document`` has only the beginning of its longest list.
 
     Returns
@@ -157,7 +157,7 @@ def recognise(
     'unavailable (not connected): No CNAME.'
     """
     listed = listed_engines(options)
-    answer = Answer(document, [name for name, _, _ in listed], envelope, whole)
+    answer = AnswerContext(document, [name for name, _, _ in listed], envelope, whole)
     if not transport.of_status(answer, status):
         read_errors(answer)
         transport.of_headers(answer, headers or {})
@@ -181,7 +181,7 @@ def recognise(
     return answer.found
 
 
-def _is_heard(answer: Answer, whole: Whole) -> bool:
+def _is_heard(answer: AnswerContext, whole: FullDocument) -> bool:
     """Whether the list that is cut short says anything as a list, and not by its records."""
     return any(rows.is_spoken_for(name) or roles.speaks_of(name) for name in whole.steps) or any(
         signal.path.startswith(whole.path) for signal in answer.found

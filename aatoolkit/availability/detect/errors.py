@@ -8,7 +8,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import roles
-from aatoolkit.availability.detect.context import Answer
+from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.parts import reason_in, words_in
 from aatoolkit.availability.detect.phrases import STRONG
 from aatoolkit.availability.detect.vocabulary import (
@@ -77,7 +77,7 @@ def texts_in(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
-def read_errors(answer: Answer) -> None:
+def read_errors(answer: AnswerContext) -> None:
     """Read an error in the body of an answer that came with a good status."""
     document = answer.document
     if read_located(answer):
@@ -182,7 +182,7 @@ def _numbered(document: Any, path: str, depth: int = 0) -> tuple[Any, str] | Non
 _ROOTS = ("", "data", "result")
 
 
-def read_located(answer: Answer) -> bool:
+def read_located(answer: AnswerContext) -> bool:
     """Read errors that say where they belong; whether all of an answer's errors do."""
     document = answer.document
     listed = document.get("errors") if isinstance(document, dict) else None

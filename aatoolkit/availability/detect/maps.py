@@ -8,7 +8,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.context import Answer
+from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.parts import (
     coverage,
     explained,
@@ -33,7 +33,7 @@ Entry = tuple[str, str | None, Any, str]
 
 
 def add(
-    answer: Answer,
+    answer: AnswerContext,
     place: Place,
     state: Availability,
     rule: str,
@@ -77,7 +77,7 @@ def records(listed: list[Any], path: str) -> list[Entry]:
 
 
 def entries_of(
-    answer: Answer, key: str, entries: Iterable[Entry], *, trusted: bool = False
+    answer: AnswerContext, key: str, entries: Iterable[Entry], *, trusted: bool = False
 ) -> None:
     """Keep a map from fields or engines to what is said of each, if that is what it is."""
     listed = [entry for entry in entries if entry[2] is not None]
@@ -109,7 +109,7 @@ def entries_of(
 
 
 def entry(
-    answer: Answer, name: str, scope: str | None, state: Availability, path: str, value: Any
+    answer: AnswerContext, name: str, scope: str | None, state: Availability, path: str, value: Any
 ) -> None:
     """Keep what is said of one field or engine, or of the section under its own name."""
     given = value if isinstance(value, dict) else {}
@@ -139,7 +139,7 @@ def state_of(value: Any, key: str) -> Availability | None:
 
 
 def denied(
-    answer: Answer,
+    answer: AnswerContext,
     key: str,
     listed: list[Any],
     path: str,
@@ -179,7 +179,7 @@ def denied(
     return len(answer.found) > before
 
 
-def named_map(answer: Answer, key: str, value: dict[str, Any], path: str) -> bool:
+def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str) -> bool:
     """A map whose key names its entries (``engines``, ``nullReasons``) or denies them."""
     parts = tokens(key)
     denial = keys.denial(key)
@@ -217,7 +217,7 @@ def named_map(answer: Answer, key: str, value: dict[str, Any], path: str) -> boo
     return len(answer.found) > before
 
 
-def abilities(answer: Answer, key: str, value: Mapping[str, Any], path: str) -> bool:
+def abilities(answer: AnswerContext, key: str, value: Mapping[str, Any], path: str) -> bool:
     """What engines can do, feature by feature: ``{"fanouts": {"chatgpt": true}}``."""
     found = False
     for name, item in value.items():
@@ -231,7 +231,7 @@ def abilities(answer: Answer, key: str, value: Mapping[str, Any], path: str) -> 
 
 
 def engine_lists(
-    answer: Answer, lists: Mapping[str, Any], path: str, *, paired: bool = False
+    answer: AnswerContext, lists: Mapping[str, Any], path: str, *, paired: bool = False
 ) -> bool:
     """Engines listed by what they could do: ``{"with": ["chatgpt"], "without": ["gemini"]}``."""
     named = {name: item for name, item in lists.items() if isinstance(item, list)}
@@ -259,7 +259,7 @@ def _listed(name: str) -> Availability | None:
     return keys.denial(name)
 
 
-def failures(answer: Answer, key: str, value: list[Any], path: str) -> bool:
+def failures(answer: AnswerContext, key: str, value: list[Any], path: str) -> bool:
     """Engines that failed, each record with its error: ``partialFailures``."""
     if not {*tokens(key)} & {"failure", "failures", "errors", "failed"}:
         return False
@@ -271,7 +271,7 @@ def failures(answer: Answer, key: str, value: list[Any], path: str) -> bool:
     return bool(value) and len(entries) == len(value)
 
 
-def named_list(answer: Answer, key: str, value: list[Any], path: str) -> bool:
+def named_list(answer: AnswerContext, key: str, value: list[Any], path: str) -> bool:
     """A list of engines or sections that holds no numbers, only what each could report."""
     scope = roles.speaks_of(key)
     entries = records(value, path) if scope else []

@@ -8,7 +8,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.context import Answer
+from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.maps import (
     abilities,
     denied,
@@ -42,14 +42,16 @@ _WAITING = ("forbidden", "error", "pending", "not_run")
 """Words that a business thing may well say of itself; they count where nothing was measured."""
 
 
-def walk(answer: Answer) -> None:
+def walk(answer: AnswerContext) -> None:
     """Read what the objects of an answer say."""
     if isinstance(answer.document, dict):
         _envelope(answer, answer.document, "$", "", 0)
     hear(answer)
 
 
-def _envelope(answer: Answer, given: dict[str, Any], path: str, pattern: str, depth: int) -> None:
+def _envelope(
+    answer: AnswerContext, given: dict[str, Any], path: str, pattern: str, depth: int
+) -> None:
     """An object that speaks for the whole answer: the answer itself, or its metadata."""
     spoken = siblings(answer, given, path, pattern)
     for name, value in given.items():
@@ -73,7 +75,7 @@ def _envelope(answer: Answer, given: dict[str, Any], path: str, pattern: str, de
 
 
 def _object(
-    answer: Answer,
+    answer: AnswerContext,
     key: str,
     value: dict[str, Any],
     at: str,
@@ -103,7 +105,7 @@ def _object(
         read_fields(answer, key, value, at, below, given)
 
 
-def _counted(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
+def _counted(answer: AnswerContext, key: str, value: dict[str, Any], at: str) -> bool:
     """A part and a whole under a key about data; whether that is what it is."""
     state = coverage(key, value, listed=at.count(".") > 1 and is_data(key))
     if state is not None:
@@ -111,7 +113,7 @@ def _counted(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
     return state is not None
 
 
-def _work(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
+def _work(answer: AnswerContext, key: str, value: dict[str, Any], at: str) -> bool:
     """The state of the work an answer comes from, where the answer itself is empty."""
     if not roles.is_process(key) or answer.has_section:
         return False
@@ -127,7 +129,7 @@ def _work(answer: Answer, key: str, value: dict[str, Any], at: str) -> bool:
     return False
 
 
-def _flag(answer: Answer, key: str, value: bool, at: str, given: Mapping[str, Any]) -> None:
+def _flag(answer: AnswerContext, key: str, value: bool, at: str, given: Mapping[str, Any]) -> None:
     state = keys.flag(key, value)
     if state is None or (state.status == Status.AVAILABLE and not keys.is_claim(key)):
         return
@@ -139,7 +141,7 @@ def _flag(answer: Answer, key: str, value: bool, at: str, given: Mapping[str, An
     answer.add("section", None, state, at, "flag", value)
 
 
-def _text(answer: Answer, key: str, value: str, at: str, given: Mapping[str, Any]) -> None:
+def _text(answer: AnswerContext, key: str, value: str, at: str, given: Mapping[str, Any]) -> None:
     if read_notices(answer, key, value, at):
         return
     if keys.subject(key) and read_statement(answer, key, value, (None, at), given):
@@ -161,7 +163,9 @@ def _text(answer: Answer, key: str, value: str, at: str, given: Mapping[str, Any
         named_reason(answer, key, value, at)
 
 
-def _list(answer: Answer, key: str, value: list[Any], at: str, given: Mapping[str, Any]) -> None:
+def _list(
+    answer: AnswerContext, key: str, value: list[Any], at: str, given: Mapping[str, Any]
+) -> None:
     if not value:
         _source(answer, key, at)
     elif (
@@ -184,7 +188,7 @@ def _is_counterpart(key: str, given: Mapping[str, Any]) -> bool:
     return roles.speaks_of(key) == "engine" and any(map(keys.denial, others))
 
 
-def _source(answer: Answer, key: str, at: str) -> None:
+def _source(answer: AnswerContext, key: str, at: str) -> None:
     """No source of data, where the answer measured nothing: it is not connected."""
     parts = {*tokens(key)}
     bare = parts & {"integrations", "connections", "connectors"}
@@ -205,7 +209,7 @@ _IDLE = ("id", "name", "key", "section", "property", "path")
 """Names in a notice that are the notice's own, not those of a field."""
 
 
-def read_notices(answer: Answer, key: str, value: Any, path: str) -> bool:
+def read_notices(answer: AnswerContext, key: str, value: Any, path: str) -> bool:
     """Read what stands under a key of notes or notices; whether it is such a key."""
     note = roles.is_note(key)
     # Remarks are about anything; where nothing was measured, they may say why.
@@ -221,7 +225,7 @@ def read_notices(answer: Answer, key: str, value: Any, path: str) -> bool:
     return True
 
 
-def hear(answer: Answer) -> None:
+def hear(answer: AnswerContext) -> None:
     """Take a notice of prose for what it says, where nothing else speaks of the section."""
     for text, path, value in () if answer.has_section else answer.prose:
         known = None if _ASIDE.search(text) else understand(text) or in_prose(text)
@@ -241,7 +245,7 @@ def _is_heard(text: str, known: Word) -> bool:
     return known.strength >= STRONG or coded
 
 
-def named_reason(answer: Answer, key: str, value: str, path: str) -> None:
+def named_reason(answer: AnswerContext, key: str, value: str, path: str) -> None:
     """A reason for an absence that its own key names: ``emptyReason``, ``noDataReason``."""
     state = keys.denial(" ".join(tokens(key)[:-1]))
     if state is not None:
@@ -253,7 +257,7 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
-def _note(answer: Answer, item: Any, path: str) -> None:
+def _note(answer: AnswerContext, item: Any, path: str) -> None:
     text = reason_in(item) if isinstance(item, dict) else item
     if isinstance(text, str) and text.strip():
         known = understand(text) if is_code(text) else None
@@ -261,7 +265,7 @@ def _note(answer: Answer, item: Any, path: str) -> None:
         answer.add("section", None, Availability(Status.PARTIAL, cause, text), path, "note", item)
 
 
-def _notice(answer: Answer, key: str, item: Any, path: str) -> None:
+def _notice(answer: AnswerContext, key: str, item: Any, path: str) -> None:
     """A notice with a code says something; one of prose is kept until all else is read."""
     given = item if isinstance(item, dict) else {}
     texts = [text for text in given.values() if isinstance(text, str)]
@@ -276,7 +280,9 @@ def _notice(answer: Answer, key: str, item: Any, path: str) -> None:
         answer.prose += [(text, path, item) for text in texts]
 
 
-def _add(answer: Answer, given: dict[str, Any], state: Availability, path: str, item: Any) -> None:
+def _add(
+    answer: AnswerContext, given: dict[str, Any], state: Availability, path: str, item: Any
+) -> None:
     """Keep what a notice says of the field or engine it names, else of the section."""
     named = roles.name_of({name: value for name, value in given.items() if name not in _IDLE})
     if named is None:

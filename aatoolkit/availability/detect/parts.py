@@ -12,7 +12,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.context import Answer
+from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.phrases import STRONG
 from aatoolkit.availability.detect.vocabulary import because, best, in_prose, tokens, understand
 from aatoolkit.jsontree.vectors import step
@@ -236,7 +236,7 @@ _MARKS = ("id", "mark", "marker", "symbol", "key", "ref", "code")
 _APPLIES_TO = ("fields", "metrics", "columns", "engines", "appliesTo", "applies_to")
 
 
-def read_footnotes(answer: Answer, key: str, value: Any, path: str) -> bool:
+def read_footnotes(answer: AnswerContext, key: str, value: Any, path: str) -> bool:
     """Read footnotes that name the field or engine they are about; whether any did."""
     found = False
     for target, text, at, item in _targets(value, path) if roles.is_footnotes(key) else ():

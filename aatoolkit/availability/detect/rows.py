@@ -8,7 +8,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.context import MOST_FIELDS, Answer, weighed
+from aatoolkit.availability.detect.context import MOST_FIELDS, AnswerContext, weighed
 from aatoolkit.availability.detect.parts import footnote_state, state_in, words_in
 from aatoolkit.availability.detect.phrases import STRONG
 from aatoolkit.availability.detect.statements import measures, sibling_state
@@ -36,13 +36,13 @@ class Records:
 
     Parameters
     ----------
-    answer : Answer
+    answer : AnswerContext
         The answer, which takes what is found.
     rows : Vector
         The records; what is no object has no fields.
     """
 
-    def __init__(self, answer: Answer, rows: Vector) -> None:
+    def __init__(self, answer: AnswerContext, rows: Vector) -> None:
         self.answer = answer
         self.rows = rows
         self.names = rows.fields()
@@ -111,7 +111,7 @@ class Records:
 _EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 
 
-def walk(answer: Answer) -> None:
+def walk(answer: AnswerContext) -> None:
     """Read what the records of every list say of their own data."""
     for steps, vector in answer.vectors:
         listed = len(steps) > 0 and isinstance(steps[-1], Each)

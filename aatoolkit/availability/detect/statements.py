@@ -8,7 +8,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.context import Answer, weighed
+from aatoolkit.availability.detect.context import AnswerContext, weighed
 from aatoolkit.availability.detect.maps import (
     Place,
     add,
@@ -32,7 +32,7 @@ from aatoolkit.jsontree.vectors import step
 
 
 def read_statement(
-    answer: Answer, key: str, value: Any, place: Place, beside: Mapping[str, Any]
+    answer: AnswerContext, key: str, value: Any, place: Place, beside: Mapping[str, Any]
 ) -> bool:
     """Read what stands under a key about availability; whether anything was found."""
     grade = keys.subject(key)
@@ -53,7 +53,9 @@ def read_statement(
     return len(answer.found) > before
 
 
-def _word(answer: Answer, key: str, value: str, place: Place, beside: Mapping[str, Any]) -> None:
+def _word(
+    answer: AnswerContext, key: str, value: str, place: Place, beside: Mapping[str, Any]
+) -> None:
     known = understand(value)
     least = WEAK if keys.subject(key) == keys.STATED else STRONG
     if known and known.strength >= least:
@@ -62,7 +64,9 @@ def _word(answer: Answer, key: str, value: str, place: Place, beside: Mapping[st
         add(answer, place, unknown(value, place[1]), "statement", value)
 
 
-def _object(answer: Answer, key: str, value: dict[str, Any], target: str | None, path: str) -> None:
+def _object(
+    answer: AnswerContext, key: str, value: dict[str, Any], target: str | None, path: str
+) -> None:
     least = WEAK if keys.subject(key) == keys.STATED else STRONG
     state = state_in(value, least)
     if state is not None:
@@ -113,7 +117,7 @@ _VALUES = ("value", "amount", "current")
 
 
 def read_fields(
-    answer: Answer,
+    answer: AnswerContext,
     key: str,
     value: dict[str, Any],
     path: str,
@@ -226,7 +230,7 @@ def _given(value: Any) -> set[bool]:
     return set() if value is None else {value != 0}
 
 
-def siblings(answer: Answer, given: dict[str, Any], path: str, pattern: str) -> set[str]:
+def siblings(answer: AnswerContext, given: dict[str, Any], path: str, pattern: str) -> set[str]:
     """Read the keys that speak of one beside them (``revenueReason``); those that did."""
     names = {roles.fold(name): name for name in reversed(given) if name[:1] not in "_@$"}
     spoken: set[str] = set()

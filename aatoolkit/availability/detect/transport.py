@@ -26,7 +26,7 @@ from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.context import Answer
+from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.errors import (
     STATUSES,
     texts_in,
@@ -53,7 +53,7 @@ _PLAN = re.compile(
 )
 
 
-def of_status(answer: Answer, status: int) -> bool:
+def of_status(answer: AnswerContext, status: int) -> bool:
     """Read an HTTP status that says something; whether the body is no answer of a section."""
     if status < 400 and status not in STATUSES:
         return False
@@ -107,7 +107,7 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
     return bool(asked) or any(_names_parameter(value, depth + 1) for value in body.values())
 
 
-def of_headers(answer: Answer, headers: Mapping[str, str]) -> None:
+def of_headers(answer: AnswerContext, headers: Mapping[str, str]) -> None:
     """Read response headers that speak of availability, such as ``X-Data-Availability``."""
     for name, text in headers.items():
         if tells(name) and isinstance(text, str):
@@ -116,7 +116,7 @@ def of_headers(answer: Answer, headers: Mapping[str, str]) -> None:
             answer.found[before:] = [replace(each, rule="header") for each in answer.found[before:]]
 
 
-def _of_header(answer: Answer, name: str, text: str) -> None:
+def _of_header(answer: AnswerContext, name: str, text: str) -> None:
     key, path = re.sub(r"(?i)^x-", "", name), f"header {name.lower()}"
     value, said = _header(text)
     if isinstance(value, str):

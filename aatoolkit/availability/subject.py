@@ -1,0 +1,133 @@
+"""Subjects: which rows an availability statement is about.
+
+A statement concerns all rows of a table or column, or those that its conditions pick: an engine,
+the days after a day, one key. Conditions compare text, so that a statement can be written down
+without a table, carried with a frame, and applied to whichever rows are left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final
+
+from aatoolkit.availability.status import Availability
+
+OPERATORS: Final = ("in", ">", ">=", "<", "<=")
+"""What a condition may compare by; ``in`` takes any number of values, the others one."""
+
+_MOMENT = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Rows picked by the values of one column.
+
+    Parameters
+    ----------
+    column : str
+        The column, or where no table is known the dimension: ``engine``, ``date``.
+    op : {"in", ">", ">=", "<", "<="}
+        How values are compared: numbers as numbers, days and moments as such, other text as
+        text. A day and a moment are compared by their days.
+    values : tuple of str
+        What they are compared with, as text.
+
+    Raises
+    ------
+    ValueError
+        If the operator is not known, or is given the wrong number of values.
+
+    Examples
+    --------
+    >>> late = Condition("date", ">", ("2026-11-19",))
+    >>> late.matches(["2026-11-19", "2026-11-20T06:00:00Z", None])
+    [False, True, False]
+    >>> str(Condition("engine", "in", ("chatgpt", "gemini")))
+    'engine in chatgpt, gemini'
+    """
+
+    column: str
+    op: str
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.op not in OPERATORS:
+            raise ValueError(f"{self.op!r} is none of {', '.join(OPERATORS)}")
+        if self.op != "in" and len(self.values) != 1:
+            raise ValueError(f"{self.op!r} takes one value, not {len(self.values)}")
+
+    def matches(self, values: Iterable[object]) -> list[bool]:
+        """For each of some values of the column, whether its rows are meant.
+
+        A missing value matches nothing. Meant for the distinct values of a column, not for
+        each of its rows.
+        """
+        if self.op == "in":
+            wanted = frozenset(self.values)
+            return [value is not None and _text(value) in wanted for value in values]
+        return [self._compares(value) for value in values]
+
+    def _compares(self, value: object) -> bool:
+        given, limit = _comparable(_text(value), self.values[0])
+        if given is None or limit is None or value is None:
+            return False
+        above, below = given > limit, given < limit  # type: ignore[operator]
+        return bool({">": above, ">=": not below, "<": below, "<=": not above}[self.op])
+
+    def __str__(self) -> str:
+        sign = "=" if self.op == "in" and len(self.values) == 1 else self.op
+        return f"{self.column} {sign} {', '.join(self.values)}"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One availability statement about a table or column.
+
+    Parameters
+    ----------
+    availability : Availability
+        What it states.
+    rows : tuple of Condition
+        The rows it is about: those for which all conditions hold; all rows where there are none.
+    """
+
+    availability: Availability
+    rows: tuple[Condition, ...] = ()
+
+
+def engine(*ids: str) -> tuple[Condition, ...]:
+    """The rows of some engines."""
+    return (Condition("engine", "in", ids),)
+
+
+def after(moment: str, *, including: bool = False) -> tuple[Condition, ...]:
+    """The rows after a day or moment; with ``including``, from it on.
+
+    Examples
+    --------
+    >>> str(after("2026-11-19")[0]), str(after("2026-11-18", including=True)[0])
+    ('date > 2026-11-19', 'date >= 2026-11-18')
+    """
+    return (Condition("date", ">=" if including else ">", (moment,)),)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value)
+
+
+def _comparable(given: str, limit: str) -> tuple[object, object]:
+    """Two values in a form in which they can be compared; None where they cannot."""
+    if _MOMENT.fullmatch(given) and _MOMENT.fullmatch(limit):
+        shorter = min(len(given), len(limit), 10 if 10 in (len(given), len(limit)) else 19)
+        return given[:shorter].replace(" ", "T"), limit[:shorter].replace(" ", "T")
+    try:
+        return float(given), float(limit)
+    except ValueError:
+        return (None, None) if _MOMENT.fullmatch(limit) else (given, limit)
