@@ -69,7 +69,7 @@ ONLY = {
     "traitlets": "aatoolkit/display/widgets/",
     "IPython": "aatoolkit/display/ipython.py",
     # The accessor names the type of what it gives, and no more.
-    "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/frame/accessor_plot.py"),
+    "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/frame/accessor/plot.py"),
 }
 """Packages that one folder only may import, even at call time."""
 

@@ -11,8 +11,8 @@ import pandas as pd
 
 from aatoolkit.availability import Status
 from aatoolkit.frame import merge
-from aatoolkit.frame.accessor_measures import Measured
-from aatoolkit.frame.accessor_plot import Pictured
+from aatoolkit.frame.accessor.measures import Measured
+from aatoolkit.frame.accessor.plot import Pictured
 from aatoolkit.frame.parquet import write_parquet
 from aatoolkit.jsontree.coerce import typed
 from aatoolkit.metadata.arrow_schema import declared
