@@ -1,4 +1,4 @@
-"""The verbs of ``df.aa`` that never take a missing value for a number."""
+"""Verbs that compute: `aggregate`, `complete`, `interval`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from aatoolkit.frame import aggregate, complete, require, reshape
+from aatoolkit.frame import aggregate, complete
 from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.groupby import By
 
 
-class Measured:
-    """What can be made of a frame's measures; each verb gives a new frame."""
+class Measures:
+    """Numbers made of numbers; what was not measured never becomes one."""
 
     _frame: pd.DataFrame
 
@@ -126,100 +126,6 @@ class Measured:
         1   claude  <NA>      unknown             no_row
         """
         return complete.complete(self._frame, levels, availability)
-
-    def require(self, *columns: str) -> pd.DataFrame:
-        """Return the frame if these columns could be measured, at least in part.
-
-        A column of which nothing is known passes if it holds a value.
-
-        Parameters
-        ----------
-        *columns : str
-            Their names.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The frame itself.
-
-        Raises
-        ------
-        AvailabilityError
-            If one is not there or holds no measurement; ``.columns`` says why.
-
-        Examples
-        --------
-        >>> pd.DataFrame({"n": [0]}).aa.require("n")
-           n
-        0  0
-        """
-        return require.require(self._frame, columns)
-
-    def drop_unavailable(self) -> pd.DataFrame:
-        """Leave out the columns that could not be measured or do not apply; the key stays.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A new frame. What is unknown or partly measured stays in it.
-
-        Examples
-        --------
-        >>> pd.DataFrame({"n": [0]}).aa.drop_unavailable().columns.tolist()
-        ['n']
-        """
-        return require.drop_unavailable(self._frame)
-
-    def to_long(self, columns: str | Iterable[str] | None = None) -> pd.DataFrame:
-        """One row a cell: the form in which each value stands beside what is known of it.
-
-        Parameters
-        ----------
-        columns : str or list of str, optional
-            The numbers to lay out; by default all that are no key. The other columns identify
-            the rows; one that is named like what is added gets an underscore after its name.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Those columns, then ``variable``, ``value``, ``unit``, ``availability``,
-            ``availability_cause`` and ``availability_reason``. Values are Int64 if all the
-            numbers are whole by dtype, and Float64 otherwise.
-
-        Raises
-        ------
-        AvailabilityError
-            If there is no such column, or it holds no numbers.
-        ExportError
-            If a whole number is too large to stand beside fractions exactly.
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({"engine": ["chatgpt"], "n": [3], "m": [4]})
-        >>> frame.aa.to_long()[["engine", "variable", "value", "availability"]]
-            engine variable  value availability
-        0  chatgpt        n      3      unknown
-        1  chatgpt        m      4      unknown
-        """
-        return reshape.to_long(self._frame, columns)
-
-    def with_context(self) -> pd.DataFrame:
-        """Put before the columns where and when the rows were read, so that frames combine.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The frame with ``host``, ``days``, ``window_start`` and ``window_end`` (missing
-            where the answer does not give them), ``filter_engine``, ``filter_topic``,
-            ``filter_category``, ``filter_brand`` (missing where nothing was filtered) and
-            ``fetched_at`` before its columns.
-
-        Raises
-        ------
-        AvailabilityError
-            If the frame was not read from exactly one answer, or has such a column.
-        """
-        return reshape.with_context(self._frame)
 
     def interval(self, column: str, level: float = 0.95) -> pd.DataFrame:
         """How sure a rate is, row by row, from its declared numerator and denominator.

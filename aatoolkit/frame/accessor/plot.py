@@ -1,4 +1,4 @@
-"""The verb of ``df.aa`` that draws."""
+"""The verb that draws: `plot`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Pictured:
-    """What can be shown of a frame."""
+class Plot:
+    """A frame as a picture."""
 
     _frame: pd.DataFrame
 
