@@ -1,6 +1,16 @@
 """``df.aa``: the accessor and its verbs, and Parquet.
 
-``accessor`` is what a frame has; each verb has a module of its own (``merge``, ``aggregate``,
-``complete``, ``reshape``, ``require``). ``groupby``, ``cell_status`` and ``aggregation_plan`` are
-what the verbs share. ``parquet`` writes frames with their metadata and reads them back.
+In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata. In reading order:
+
+- ``accessor``: signatures and documentation of every verb, one file per family
+- ``merge``: ``merge``, ``rename``, ``adopt`` and `aatoolkit.concat`
+- ``cell_status``: the availability of each cell, which the verbs below share
+- ``groupby``: rows in groups, and the availability of each group
+- ``aggregation_plan``: which rule each column follows, or why it has none
+- ``aggregate``: ``aggregate``, by those rules
+- ``complete``: ``complete``, explicit rows for what was not reported
+- ``reshape``: ``to_long`` and ``with_context``
+- ``require``: ``require`` and ``drop_unavailable``
+- ``dtypes``: one dtype a column over several frames
+- ``parquet``: frames to Parquet files and back
 """

@@ -1,4 +1,4 @@
-"""Rows become one by each column's declared rule, and what was not measured stays missing.
+"""Aggregate rows by each column's declared rule; what was not measured stays missing.
 
 A group has a number only if every one of its rows to which the column applies was wholly
 measured. Sums of nothing do not exist here: a group without a number is missing, with the
@@ -43,7 +43,7 @@ _MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 @dataclass(frozen=True)
 class _Outcome:
-    """One column of the result: its values, what is known of each and of all, its coverage."""
+    """One column of the result: its values, the availability of each and of all, its coverage."""
 
     values: pd.Series
     states: list[Availability]
@@ -75,7 +75,7 @@ def aggregate(
             described[within] = known.columns[within]
         kept[each.column] = outcome.values
         described[each.column] = ColumnMetadata(each.of, outcome.whole)
-        for name, said in _said(each.column, outcome, allow_partial).items():
+        for name, said in _beside(each.column, outcome, allow_partial).items():
             kept[name], described[name] = said, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(kept, index=groups.keys.index)
@@ -93,7 +93,7 @@ def _outcome(
     own = combine(known.columns[part].availability for part in each.parts)
     nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
     empty = nothing if groups.keys.columns.empty or own.status in EMPTY else _NO_ROW
-    codes, states = groups.joined(cells)
+    codes, states = groups.combined(cells)
     codes = np.where(shown & ~undefined & ~full, codes + len(states), codes)
     codes = np.where(undefined & full, 2 * len(states), codes)
     codes = np.where(groups.count(np.ones(len(frame), bool)) > 0, codes, 2 * len(states) + 1)
@@ -111,17 +111,17 @@ def _outcome(
 
 
 def _reported(cells: Cells, groups: Groups) -> Cells:
-    """The cells without rows that nobody reported, in groups that have others.
+    """Leave out rows that nobody reported, in groups that have others.
 
     That a combination has no row says nothing of those that have: their sum stays what it was
-    before somebody made the gap explicit. Of a group without any other row it is all there is.
+    before the gap was made explicit. In a group without any other row it is all there is.
     """
-    lacking = cells.for_want_of_a_row
+    lacking = cells.unreported
     return cells.without(lacking & (groups.count(~lacking) > 0)[groups.ids], "no row")
 
 
 def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Availability:
-    """What is known of a column over all groups: their statuses, and the words of its rows."""
+    """The availability of a column over all groups: their statuses, the words of its rows."""
     status = reduce(join, (state.status for state in used), Status.NOT_APPLICABLE)
     if status == Status.NOT_APPLICABLE:
         return combine(used)
@@ -130,7 +130,7 @@ def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Av
 
 
 def _cells(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> Cells:
-    """What is known of the rows that a column is computed from."""
+    """The availability of the cells that a column is computed from."""
     cells = reduce(together, (cells_of(frame, part, known) for part in each.parts))
     cells = _reported(cells, groups)
     if each.rule.by:
@@ -140,7 +140,7 @@ def _cells(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups
     if each.rule.rule in ("first", "last"):
         order = slice(None) if each.rule.rule == "last" else slice(None, None, -1)
         turned = Groups(groups.ids[order], groups.keys)
-        return cells.without(~turned.last(cells.applicable[order])[order], "another row stands")
+        return cells.without(~turned.last(cells.applicable[order])[order], "another row is taken")
     return cells
 
 
@@ -227,8 +227,8 @@ def _like(result: pd.Series, values: pd.Series) -> pd.Series:
     return result
 
 
-def _said(name: str, outcome: _Outcome, allow_partial: bool) -> dict[str, pd.Series]:
-    """What stands beside a column: its coverage, and its states where the groups differ."""
+def _beside(name: str, outcome: _Outcome, allow_partial: bool) -> dict[str, pd.Series]:
+    """The columns beside a column: its coverage, and its status where the groups differ."""
     beside = {f"{name}{COVERAGE}": outcome.coverage} if allow_partial else {}
     groups = Cells(outcome.states, outcome.codes, outcome.values.notna().to_numpy(bool))
     unsaid = groups.given & groups.having(Status.UNKNOWN)

@@ -1,4 +1,4 @@
-"""Which rule each column of a frame follows when its rows become one, or why it has none."""
+"""Which aggregation rule each column of a frame follows, or why it has none."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The cells of a column: which hold a number that counts, and why the others do not.
+"""The availability of each cell: which hold a number that counts, and why the others do not.
 
-What is known of a cell is the narrowest of three things. A column ``x_availability`` beside
-``x`` speaks of its cells one by one. A column ``availability`` speaks of whole rows: what it
-calls anything but available has no number to give, whatever stands there. Where neither says
-more, a cell is as its column is; a value that is missing from a measured column is unknown,
-and an explicit number in a column of which nothing is known counts.
+The narrowest of three statements decides. A column ``x_availability`` beside ``x`` gives the
+status of its cells one by one. A column ``availability`` gives that of whole rows: a row with
+any status but available has no number to give, whatever it holds. Where neither says more, a
+cell has the status of its column; a missing value of a measured column is unknown, and an
+explicit number in a column without metadata counts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.metadata.attrs import FrameMetadata
 
 ROW = "availability"
-"""The column that says of each row what is known of it."""
+"""The column that holds the status of each row."""
 
 CAUSE, REASON, COVERAGE = "_cause", "_reason", "_coverage"
-"""What is added to the name of a column for what is said of its cells or of the rows."""
+"""The endings of columns that describe the cells of another column, or the rows."""
 
 STATUSES = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
 """The dtype of statuses as data."""
@@ -36,7 +36,7 @@ _NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
 
 @dataclass(frozen=True)
 class Cells:
-    """What is known of the cells of one column, or of columns taken together.
+    """The availability of the cells of one column, or of several columns combined.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Cells:
     codes : array of int
         For each row, which of the states is its own.
     given : array of bool
-        Whether a number stands there that counts, wholly or in part.
+        Whether the cell holds a number that counts, wholly or in part.
     """
 
     states: Sequence[Availability]
@@ -67,8 +67,8 @@ class Cells:
         return self.given & ~self.having(Status.PARTIAL)
 
     @property
-    def for_want_of_a_row(self) -> Mask:
-        """The rows that were made up because none was reported, so that nothing is known."""
+    def unreported(self) -> Mask:
+        """The rows added for what was not reported, of which nothing is known."""
         return np.array(
             [
                 state.cause == Cause.NO_ROW and state.status == Status.UNKNOWN
@@ -85,14 +85,14 @@ class Cells:
 
 
 def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
-    """What is known of the cells of a column."""
+    """The availability of the cells of a column."""
     state = known.columns[name].availability
     lacking = _NO_VALUE if state.status == Status.AVAILABLE else state
     present = _present(frame[name])
     cells = Cells((state, lacking), np.where(present, 0, 1), present)
-    if _speaks(frame, ROW):
+    if _holds_statuses(frame, ROW):
         cells = _by_row(frame, cells)
-    if _speaks(frame, f"{name}_{ROW}"):
+    if _holds_statuses(frame, f"{name}_{ROW}"):
         cells = _by_cell(frame, f"{name}_{ROW}", cells, present)
     return cells
 
@@ -109,15 +109,15 @@ def together(first: Cells, second: Cells) -> Cells:
 
 
 def is_said(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a column says something of rows or of another column, and is no measure."""
+    """Whether a column describes rows or another column, and is no measure."""
     return any(
-        name.endswith(ROW + ending) and _speaks(frame, name.removesuffix(ending))
+        name.endswith(ROW + ending) and _holds_statuses(frame, name.removesuffix(ending))
         for ending in ("", CAUSE, REASON)
     )
 
 
 def _present(values: pd.Series) -> Mask:
-    """Where a value stands; what is not a number is none, also in a nullable column."""
+    """Whether each cell holds a value; NaN is none, also in a nullable column."""
     there = values.notna().to_numpy(bool)
     if pd.api.types.is_float_dtype(values.dtype):
         there = there & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
@@ -131,7 +131,7 @@ def _both(first: Availability, second: Availability) -> Availability:
     return combine((first, second))
 
 
-def _speaks(frame: pd.DataFrame, name: str) -> bool:
+def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     """Whether a column holds statuses and nothing else."""
     if name not in frame.columns:
         return False
@@ -142,21 +142,21 @@ def _speaks(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _by_row(frame: pd.DataFrame, cells: Cells) -> Cells:
-    """Cells of rows that speak for themselves; a row that was reported leaves it to the column."""
+    """Apply the status of rows; a row that is available leaves it to the column."""
     stated = _stated(frame, ROW, cells.given)
     telling = ~stated.having(Status.AVAILABLE)
     return _over(cells, stated, telling)
 
 
 def _by_cell(frame: pd.DataFrame, name: str, cells: Cells, present: Mask) -> Cells:
-    """Cells that are spoken for one by one; where nothing is said the rows have their say."""
+    """Apply the statuses of single cells; where there is none, that of the row stays."""
     stated = _stated(frame, name, present)
     contradicted = stated.having(Status.AVAILABLE) & ~present
     return _over(cells, stated, frame[name].notna().to_numpy(bool) & ~contradicted)
 
 
 def _over(cells: Cells, stated: Cells, rows: Mask) -> Cells:
-    """The same cells, but for some rows those that are stated."""
+    """Replace the status of some rows by what is stated."""
     return Cells(
         (*cells.states, *stated.states),
         np.where(rows, stated.codes + len(cells.states), cells.codes),
@@ -165,7 +165,7 @@ def _over(cells: Cells, stated: Cells, rows: Mask) -> Cells:
 
 
 def _stated(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
-    """Cells as a column of statuses spells them out; silence is no objection."""
+    """Read cells from a column of statuses; a missing status leaves the value to count."""
     said = pd.DataFrame(
         {
             part: frame[name + part].astype("string") if name + part in frame.columns else pd.NA

@@ -1,4 +1,4 @@
-"""Explicit rows for what was not reported, so that no step after passes over it silently."""
+"""Add explicit rows for what was not reported, so that no later step skips it silently."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _row_states(
     engines: Mapping[str | None, Availability],
     reported: bool,
 ) -> pd.DataFrame:
-    """What is known of rows: that they were reported, or why not."""
+    """The status of rows: that they were reported, or why not."""
     measures = [
         column.availability
         for name, column in known.columns.items()
@@ -141,7 +141,7 @@ def _row_states(
 
 
 def _signals(availability: pd.DataFrame) -> list[Signal]:
-    """What an answer says of itself, out of ``tables.availability``."""
+    """The signals of an answer, out of ``tables.availability``."""
     find(availability, _TOLD)
     told = availability.reindex(columns=[*_TOLD, "rule"]).astype(object)
     return [
@@ -151,7 +151,7 @@ def _signals(availability: pd.DataFrame) -> list[Signal]:
 
 
 def _is_stated_engine(signal: Signal) -> bool:
-    """Whether a signal says of an engine what its rows are; scope options only suggest it."""
+    """Whether the answer itself states the status of an engine; scope options only suggest it."""
     return signal.scope == "engine" and signal.rule != INFERRED
 
 
@@ -162,15 +162,15 @@ def _state(status: str, cause: str | None, reason: str | None) -> Availability:
 def _without_engines(
     known: FrameMetadata, frame: pd.DataFrame, said: list[Signal]
 ) -> FrameMetadata:
-    """What is known of columns but for their engines, of which the rows now speak."""
+    """Column metadata without what concerns single engines, whose rows now hold it."""
     rest = [each for each in said if each.scope != "engine"]
     columns = dict(known.columns)
-    for name, claim in known.columns.items():
-        column, table = declared(claim), (claim.of or "").partition(".")[0]
-        if column is None or claim.availability.cause == Cause.ABSENT:
+    for name, metadata in known.columns.items():
+        column, table = declared(metadata), (metadata.of or "").partition(".")[0]
+        if column is None or metadata.availability.cause == Cause.ABSENT:
             continue
         if are_rows_of(known, table):
             measured = bool(frame[name].notna().any())
             state = state_of(sections.table(table), column, rest, False, measured)
-            columns[name] = replace(claim, availability=state)
+            columns[name] = replace(metadata, availability=state)
     return replace(known, columns=columns)

@@ -1,4 +1,4 @@
-"""One dtype a column over several frames, so that stacking them loses neither dtype nor levels."""
+"""Common dtypes of several frames, so that concatenating them keeps dtypes and categories."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _as(column: pd.Series, dtype: Any) -> pd.Series:
 
 
 def _missing(like: pd.DataFrame | pd.Series, dtype: Any) -> pd.Series:
-    """Nothing but missing values, as many as there are rows."""
+    """A column of missing values only, as many as there are rows."""
     return pd.Series(None, index=like.index, dtype=dtype or object)
 
 

@@ -1,4 +1,4 @@
-"""Rows in groups: which group each row is in, and what is known of a group's rows together."""
+"""Groups of rows: which group each row is in, and the availability of each group."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Groups:
         chosen[at[at >= 0]] = True
         return chosen
 
-    def joined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
-        """What is known of each group's cells taken together, as states and codes of them."""
+    def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
+        """The combined availability of each group's cells, as states and codes of them."""
         kinds = max(len(cells.states), 1)
         group, code = np.divmod(np.unique(self.ids * kinds + cells.codes), kinds)
         bounds = np.searchsorted(group, np.arange(len(self) + 1)).tolist()

@@ -1,7 +1,7 @@
-"""Verbs with pandas' signatures that keep what is known where pandas drops it.
+"""`merge`, `rename`, `concat` with pandas' signatures that keep the metadata pandas drops.
 
-None changes a frame that it is given. What they cannot know is unknown: a claim of a frame is
-carried on as it is believed there, and joined where several frames meet in one column.
+None changes a frame that it is given. A column's metadata is carried along as it holds in its
+frame, and combined where several frames meet in one column; `adopt` restores what was lost.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from aatoolkit.metadata.attrs import (
     attach,
     metadata_of,
 )
-from aatoolkit.metadata.fingerprint import Trial, witnesses_of
+from aatoolkit.metadata.fingerprint import FingerprintCheck, fingerprint_of
 
 _SIDE = "_aatoolkit_side"
 
 
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    """``left.merge(right, **options)`` with what is known of both."""
+    """``left.merge(right, **options)`` with the metadata of both."""
     shown = options.pop("indicator", False)
     side = (shown if isinstance(shown, str) else "_merge") if shown else _SIDE
     merged = left.merge(right, **options, indicator=side)
@@ -53,7 +53,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
-    """``frame.rename(…)`` with each claim under the new name."""
+    """``frame.rename(…)`` with the metadata of each column under its new name."""
     renamed = frame.rename(*arguments, **options)
     known = metadata_of(frame, levels=True)
     names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
@@ -63,7 +63,7 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
 
 
 def adopt(frame: pd.DataFrame, *frames: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the claims of others, as far as its columns hold what theirs hold."""
+    """The frame with the metadata of others, for columns that hold what theirs hold."""
     known = metadata_of(frame, levels=True)
     columns, sources, key = dict(known.columns), [known], known.key
     for other in frames:
@@ -75,7 +75,7 @@ def adopt(frame: pd.DataFrame, *frames: pd.DataFrame) -> pd.DataFrame:
             sources.append(theirs)
             key = key or tuple(name for name in theirs.key if set(theirs.key) <= columns.keys())
     adopted = frame.copy(deep=False)
-    return attach(adopted, FrameMetadata(columns, _telling(adopted, key), _sources(sources)))
+    return attach(adopted, FrameMetadata(columns, _unique_key(adopted, key), _sources(sources)))
 
 
 def concat(
@@ -88,7 +88,7 @@ def concat(
     sort: bool = False,
     verify_integrity: bool = False,
 ) -> pd.DataFrame:
-    """Stack frames as `pandas.concat` does, with what is known of all of them.
+    """Stack frames as `pandas.concat` does, with the metadata of all of them.
 
     A column keeps its dtype where a frame lacks it or has only missing values of it, and a
     category gets the levels of all. Its status is the join of its statuses in all frames; it
@@ -142,14 +142,14 @@ def concat(
     knowns = [metadata_of(frame, levels=True) for frame in listed]
     columns = {str(name): _stacked(str(name), listed, knowns) for name in stacked.columns}
     same = {known.key for known in knowns}
-    key = _telling(stacked, same.pop() if len(same) == 1 else ())
+    key = _unique_key(stacked, same.pop() if len(same) == 1 else ())
     return attach(stacked, FrameMetadata(columns, key, _sources(knowns)))
 
 
 def _stacked(
     name: str, frames: Sequence[pd.DataFrame], knowns: Sequence[FrameMetadata]
 ) -> ColumnMetadata:
-    """What is known of a column over the frames that have it, and those that lack it."""
+    """The metadata of a column over the frames that have it, and those that lack it."""
     having = [known.columns[name] for known in knowns if name in known.columns]
     lacking = [
         frame for frame, known in zip(frames, knowns, strict=True) if name not in known.columns
@@ -163,17 +163,17 @@ def _stacked(
 
 
 def _without_rows(
-    claim: ColumnMetadata,
+    column: ColumnMetadata,
     lacking: int,
     rows: int,
     cause: Cause = Cause.NO_ROW,
     why: str = "have no match",
 ) -> ColumnMetadata:
-    """The claim of a column that some rows lack, as they come from elsewhere."""
-    if not lacking or claim.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
-        return claim
+    """The metadata of a column that some rows lack, as they come from elsewhere."""
+    if not lacking or column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
+        return column
     absent = Availability(Status.UNAVAILABLE, cause, f"{lacking} of {rows} rows {why}")
-    return replace(claim, availability=combine([claim.availability, absent]))
+    return replace(column, availability=combine([column.availability, absent]))
 
 
 def _shared(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
@@ -218,7 +218,7 @@ def _merged_names(
 def _of_key(
     left: ColumnMetadata, right: ColumnMetadata, *, only_left: int, only_right: int
 ) -> ColumnMetadata:
-    """What is known of a column of both: of the side that holds all its values, if one does."""
+    """The metadata of a column of both: of the side that holds all its values, if one does."""
     if only_left and only_right:
         of = left.of if left.of == right.of else None
         return ColumnMetadata(of, combine([left.availability, right.availability]))
@@ -232,17 +232,17 @@ def _merged_key(
     names: Sequence[Mapping[str, str]],
     shared: Sequence[str],
 ) -> tuple[str, ...]:
-    """The key of the left, and what of the right's it does not hold, if that tells rows apart."""
+    """The key of the left and the rest of the right's, if that identifies the rows."""
     left, right = (
         [name if name in shared else names[place][name] for name in known.key]
         for place, known in enumerate(knowns)
     )
     own = [*left, *(name for name in right if name not in left and name not in shared)]
-    return _telling(merged, tuple(own if left else ()))
+    return _unique_key(merged, tuple(own if left else ()))
 
 
-def _telling(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
-    """The key if it still tells the rows of a frame apart."""
+def _unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
+    """The key if it still identifies the rows of a frame."""
     inside = any(name in frame.index.names for name in key)
     rows = frame.reset_index() if inside else frame
     there = bool(key) and all(name in rows.columns for name in key)
@@ -256,20 +256,22 @@ def _sources(knowns: Iterable[FrameMetadata]) -> tuple[Any, ...]:
 def _fitting(
     frame: pd.DataFrame, other: pd.DataFrame, theirs: FrameMetadata
 ) -> dict[str, ColumnMetadata]:
-    """The claims of another frame that hold of this one, every row of the other at hand."""
-    claims = {name: column for name, column in theirs.columns.items() if column.of}
-    told = [name for name, column in claims.items() if column.availability.status not in EMPTY]
-    witnesses = witnesses_of(other, told, theirs.key, limit=len(other))
-    whole = Trial(frame, witnesses, theirs.key)
+    """The metadata of another frame's columns that hold the same here, checked on every row."""
+    declared = {name: column for name, column in theirs.columns.items() if column.of}
+    measured = [
+        name for name, column in declared.items() if column.availability.status not in EMPTY
+    ]
+    fingerprint = fingerprint_of(other, measured, theirs.key, limit=len(other))
+    whole = FingerprintCheck(frame, fingerprint, theirs.key)
     fitting = {}
-    for name, column in claims.items():
+    for name, column in declared.items():
         if column.availability.status in EMPTY:
             if whole.is_empty(name):
                 fitting[name] = column
-        elif whole.objection(name) is None:
+        elif whole.change(name) is None:
             fitting[name] = column
         elif name in frame.columns:
             held = frame[frame[name].notna()]
-            if len(held) and Trial(held, witnesses, theirs.key).objection(name) is None:
+            if len(held) and FingerprintCheck(held, fingerprint, theirs.key).change(name) is None:
                 fitting[name] = _without_rows(column, len(frame) - len(held), len(frame))
     return fitting

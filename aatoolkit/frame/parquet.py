@@ -1,4 +1,4 @@
-"""DataFrames in Parquet with what is known of them, and back.
+"""Write DataFrames with their metadata to Parquet, and read them back.
 
 The metadata is stored in the file's schema, as `aatoolkit.metadata.arrow_schema` lays it out.
 Engines that rewrite a file drop it: DuckDB and Polars all of it, plain pandas all but its own key.
@@ -18,8 +18,15 @@ import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing
 from aatoolkit.errors import ExportError, PayloadError
-from aatoolkit.metadata.arrow_schema import described, told
-from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, carrier_of, carry
+from aatoolkit.metadata.arrow_schema import read_schema, with_metadata
+from aatoolkit.metadata.attrs import (
+    NOTHING,
+    FrameMetadata,
+    attach,
+    attach_unchecked,
+    metadata_of,
+    serialized,
+)
 from aatoolkit.normalizer import reconstruct
 from aatoolkit.normalizer.tables import Tables
 
@@ -59,14 +66,14 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
-    """A frame as it is written to a path: an Arrow table that says in its schema what is known.
+    """A frame as it is written to a path: an Arrow table with the metadata in its schema.
 
     Raises
     ------
     ExportError
         If a column cannot be written to Parquet.
     """
-    known = FrameMetadata.loads(carrier_of(frame))
+    known = FrameMetadata.loads(serialized(frame))
     plain = frame.copy(deep=False)
     plain.attrs = {}
     problem = ""
@@ -78,15 +85,15 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
         raise ExportError(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
     table = table.replace_schema_metadata({b"pandas": _readable(table.schema.metadata[b"pandas"])})
     levels = {str(name): [*frame[name].cat.categories] for name in frame.select_dtypes("category")}
-    return table.cast(described(_with_levels(table.schema, levels), known))
+    return table.cast(with_metadata(_with_levels(table.schema, levels), known))
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read a Parquet file with what it says of its columns.
+    """Read a Parquet file with the metadata of its columns.
 
-    Any Parquet file can be read; columns of which it says nothing are unknown. What stands
-    under the key ``aatoolkit`` counts, else what pandas wrote of ``attrs``; facts that this
-    version does not know are ignored.
+    Any Parquet file can be read; columns without metadata are unknown. The key ``aatoolkit``
+    of the file counts, else what pandas wrote of ``attrs``; fields that this version does not
+    know are ignored.
 
     Parameters
     ----------
@@ -111,7 +118,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     import pandas as pd
 
     with pq.ParquetFile(path) as file:
-        known = told(file.schema_arrow)
+        known = read_schema(file.schema_arrow)
         table = file.read()
     frame: pd.DataFrame = table.to_pandas()
     for field, column in zip(table.schema, table.columns, strict=True):
@@ -120,11 +127,14 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
             values = column.cast(kind)
             frame[field.name] = pd.Series(values, index=frame.index, dtype=pd.ArrowDtype(kind))
     frame = frame.astype(_lost_dtypes(table.schema, len(frame)))
-    return frame if known is None else carry(frame, known)
+    if known is None:
+        return frame
+    attach_unchecked(frame, known)
+    return attach(frame, metadata_of(frame, levels=True))
 
 
 def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
-    """Read what a Parquet file says of its columns, without the data.
+    """Read the metadata of a Parquet file's columns, without the data.
 
     Parameters
     ----------
@@ -134,8 +144,8 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     Returns
     -------
     FrameMetadata
-        Its ``columns`` (each with its ``availability``), ``key`` and ``sources``. A column of
-        which the file says nothing is unknown.
+        Its ``columns`` (each with its ``availability``), ``key`` and ``sources``. A column
+        without metadata is unknown.
 
     Raises
     ------
@@ -152,7 +162,7 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     'unknown'
     """
     schema = pq.read_schema(path)
-    known = told(schema) or FrameMetadata()
+    known = read_schema(schema) or FrameMetadata()
     return replace(known, columns={name: known.columns.get(name, NOTHING) for name in schema.names})
 
 

@@ -1,4 +1,4 @@
-"""Keeps what could be measured, and says what could not."""
+"""Check and select columns by availability: ``require`` and ``drop_unavailable``."""
 
 from __future__ import annotations
 

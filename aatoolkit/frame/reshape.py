@@ -1,4 +1,4 @@
-"""Forms that lose nothing: a row a cell with its availability, and rows with their context."""
+"""Lossless reshaping: one row a cell with its availability, and rows with their context."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aatoolkit.scope import FILTERS, Scope
 _ADDED = ("variable", "value", "unit", ROW, ROW + CAUSE, ROW + REASON)
 _WINDOW = ("window_start", "window_end")
 CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
-"""The columns that say of rows where and when they were read."""
+"""The columns that hold where and when rows were read."""
 
 _EXACT = 2**53
 _MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
@@ -78,7 +78,7 @@ def _nothing(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
 def _block(
     frame: pd.DataFrame, rows: pd.DataFrame, known: FrameMetadata, name: str, kind: str
 ) -> pd.DataFrame:
-    """The cells of one column, with what identifies their rows."""
+    """The cells of one column, with the columns that identify their rows."""
     block = rows.reset_index(drop=True)
     block["variable"] = pd.Series(name, index=block.index, dtype="string")
     cells, column = cells_of(frame, name, known), declared(known.columns[name])
@@ -108,7 +108,7 @@ def _exact(values: pd.Series, kind: str) -> pd.Series:
 
 
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with where and when it was read; see ``df.aa.with_context``."""
+    """A frame with its context as columns; see ``df.aa.with_context``."""
     known = metadata_of(frame)
     if len(known.sources) != 1:
         many = f"{len(known.sources)} answers" if known.sources else "no answer that is known"

@@ -1,6 +1,6 @@
-"""What a Parquet file's schema says of a frame's columns, for every engine, and read back.
+"""Column metadata in the schema of a Parquet file, for every engine, and read back.
 
-The same facts stand four times, because engines look in different places:
+The same facts are stored four times, because engines look in different places:
 
 - the key ``aatoolkit``, JSON that DuckDB, Polars and pyarrow show, and that is read back;
 - ``PANDAS_ATTRS``, so that plain ``pandas.read_parquet`` gives a frame whose ``df.aa`` works;
@@ -38,8 +38,8 @@ def declared(column: ColumnMetadata) -> Column | None:
         return None
 
 
-def described(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
-    """The schema with what is known, wherever an engine may look for it."""
+def with_metadata(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
+    """The schema with the metadata wherever an engine may look for it."""
     facts = {name: _facts(column) for name, column in known.columns.items()}
     fields = [_with_facts(field, facts.get(field.name, {})) for field in schema]
     written = {
@@ -53,8 +53,8 @@ def described(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
     return pa.schema(fields, written)
 
 
-def told(schema: pa.Schema) -> FrameMetadata | None:
-    """What a schema tells of the columns that it has; None where it tells nothing.
+def read_schema(schema: pa.Schema) -> FrameMetadata | None:
+    """The metadata of the columns that a schema has; None where it holds none.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _body(known: FrameMetadata, facts: Mapping[str, Mapping[str, str]]) -> dict[
         "columns": facts,
         "sources": carried["sources"],
     }
-    return body | {name: carried[name] for name in ("witnesses",) if name in carried}
+    return body | {name: carried[name] for name in ("fingerprint",) if name in carried}
 
 
 def _text(body: Mapping[str, Any]) -> str:
@@ -148,7 +148,7 @@ def _with_facts(field: pa.Field, facts: Mapping[str, str]) -> pa.Field:
 
 
 def _comment(facts: Mapping[str, str]) -> dict[str, str]:
-    """What a column is, for engines that show one comment a column."""
+    """A comment that describes a column, for engines that show one comment a column."""
     state = facts.get("status", Status.UNKNOWN)
     said = [facts.get("description"), facts.get("unit"), state if state in _TELLING else None]
     text = " · ".join(part for part in said if part)

@@ -1,14 +1,14 @@
-"""Carries what is known of columns on DataFrames: the only module that touches ``attrs``.
+"""Column metadata in ``DataFrame.attrs``: the only module that touches ``attrs``.
 
-The carrier is one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a
+It is stored as one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a
 string for free, compares it by value, writes it to Parquet, and unpickles it where this
 package is not installed. It is parsed through a cache.
 
-A claim says of a column: it is this declared column, and the service could or could not
-measure it, in the rows that were read. What the carrier does not say is unknown, so a column
-that was renamed has no claim. And a claim is believed only of what was read: `Witnesses` among
-the rows tell when pandas kept the carrier but not the values, and then the column is unknown.
-A column that could not be measured is believed as long as it holds no value.
+The metadata of a column says which declared column it is, and whether the service could
+measure it in the rows that were read. A column without metadata is unknown, so a column that
+was renamed has none. Metadata counts only for what was read: the `Fingerprint` detects that
+pandas kept the string but not the values, and then the column is unknown. The metadata of a
+column that could not be measured counts as long as the column holds no value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status
 from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.fingerprint import OVERWRITTEN, Trial, Witnesses, witnesses_of
+from aatoolkit.metadata.fingerprint import (
+    OVERWRITTEN,
+    Fingerprint,
+    FingerprintCheck,
+    fingerprint_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +42,7 @@ VERSION = "1.0"
 
 @dataclass(frozen=True)
 class Source:
-    """One answer that a frame was read from; the window's days where the answer gives them."""
+    """An answer that a frame was read from; its window's days where the answer gives them."""
 
     host: str | None = None
     section: str | None = None
@@ -52,7 +57,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ColumnMetadata:
-    """What is known of one column.
+    """The metadata of one column.
 
     Parameters
     ----------
@@ -68,15 +73,15 @@ class ColumnMetadata:
 
 @dataclass(frozen=True)
 class FrameMetadata:
-    """What is known of a frame: its columns, its key, and the answers it was read from.
+    """The metadata of a frame: its columns, its key, and the answers it was read from.
 
-    The witnesses stand beside it: they tell whether a frame is the one that was described.
+    The fingerprint tells whether the frame still holds what was read.
     """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
-    witnesses: Witnesses | None = field(default=None, compare=False, repr=False)
+    fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
 
     def dumps(self) -> str:
         """The canonical JSON text: equal metadata gives equal text.
@@ -100,8 +105,8 @@ class FrameMetadata:
                 for source in self.sources
             ],
         }
-        if self.witnesses is not None:
-            body["witnesses"] = _remembered(self.witnesses)
+        if self.fingerprint is not None:
+            body["fingerprint"] = _dump_fingerprint(self.fingerprint)
         return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @staticmethod
@@ -121,88 +126,87 @@ class FrameMetadata:
 def attach(
     frame: pd.DataFrame, metadata: FrameMetadata, table: pa.Table | None = None
 ) -> pd.DataFrame:
-    """Put metadata on a frame, with witnesses of its rows, and return the frame.
+    """Put metadata on a frame, with a fingerprint of its rows, and return the frame.
 
-    The ``table`` is the one that a new frame was made of, if it was made of one.
+    The ``table`` is the Arrow table that a new frame was made of, if it was made of one.
     """
-    claims = [
+    measured = [
         name
         for name, column in metadata.columns.items()
         if column != NOTHING and column.availability.status not in EMPTY
     ]
-    witnesses = witnesses_of(frame, claims, metadata.key, table=table)
-    frame.attrs[ATTRIBUTE] = replace(metadata, witnesses=witnesses).dumps()
+    fingerprint = fingerprint_of(frame, measured, metadata.key, table=table)
+    frame.attrs[ATTRIBUTE] = replace(metadata, fingerprint=fingerprint).dumps()
     return frame
 
 
-def carry(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
-    """Put metadata on a frame with the witnesses that it came with, and return the frame."""
+def attach_unchecked(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
+    """Put metadata on a frame without hashing its rows again, and return the frame."""
     frame.attrs[ATTRIBUTE] = metadata.dumps()
     return frame
 
 
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
-    """What is known of a frame: one entry for each of its columns, in their order.
+    """The metadata of a frame: one entry for each of its columns, in their order.
 
-    Columns that the carrier does not name are unknown. So is a column that no longer holds
-    what was read.
+    Columns without metadata are unknown. So is a column that no longer holds what was read.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The frame.
     levels : bool
-        Whether named levels of the index are told too, after the columns.
+        Whether named levels of the index are included, after the columns.
 
     Raises
     ------
     MetadataError
-        If the carrier is damaged, or of a newer major version.
+        If the metadata is damaged, or of a newer major version.
     """
-    known = _carried(frame)
+    known = _stored(frame)
     names = [str(name) for name in frame.columns]
     inside = [str(name) for name in frame.index.names if name is not None]
-    trial = Trial(frame, known.witnesses or Witnesses(), known.key)
+    check = FingerprintCheck(frame, known.fingerprint or Fingerprint(), known.key)
     columns = {
-        name: _believed(known, name, trial) for name in (*names, *(inside if levels else ()))
+        name: _verified(known, name, check) for name in (*names, *(inside if levels else ()))
     }
     key = tuple(name for name in known.key if name in names or name in inside)
     return FrameMetadata(columns, key, known.sources)
 
 
-def carrier_of(frame: pd.DataFrame) -> str:
-    """The text that a frame should travel with: its own, if all of it still holds."""
-    known, believed = _carried(frame), metadata_of(frame, levels=True)
-    if known.columns == believed.columns and known.key == believed.key:
+def serialized(frame: pd.DataFrame) -> str:
+    """The metadata of a frame as text: its own, if all of it still holds."""
+    known, verified = _stored(frame), metadata_of(frame, levels=True)
+    if known.columns == verified.columns and known.key == verified.key:
         return known.dumps()
     bare = frame.copy(deep=False)
-    attach(bare, believed)
+    attach(bare, verified)
     return str(bare.attrs[ATTRIBUTE])
 
 
-def _carried(frame: pd.DataFrame) -> FrameMetadata:
+def _stored(frame: pd.DataFrame) -> FrameMetadata:
     text = frame.attrs.get(ATTRIBUTE)
     return FrameMetadata() if text is None else FrameMetadata.loads(text)
 
 
-def _believed(known: FrameMetadata, name: str, trial: Trial) -> ColumnMetadata:
-    claim = known.columns.get(name, NOTHING)
-    if claim == NOTHING:
-        return claim
-    if claim.availability.status in EMPTY:
-        objection = None if trial.is_empty(name) else OVERWRITTEN
+def _verified(known: FrameMetadata, name: str, check: FingerprintCheck) -> ColumnMetadata:
+    column = known.columns.get(name, NOTHING)
+    if column == NOTHING:
+        return column
+    if column.availability.status in EMPTY:
+        change = None if check.is_empty(name) else OVERWRITTEN
     else:
-        objection = trial.objection(name) if known.witnesses else None
-    if objection is None:
-        return claim
-    return ColumnMetadata(None, Availability(Status.UNKNOWN, None, objection))
+        change = check.change(name) if known.fingerprint else None
+    if change is None:
+        return column
+    return ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
 
 
 EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 """The statuses of columns that hold no value."""
 
 NOTHING = ColumnMetadata()
-"""What is known of a column of which nothing is known."""
+"""The metadata of a column that has none."""
 
 
 def _state(availability: Availability) -> tuple[str | None, ...]:
@@ -235,14 +239,14 @@ def _loads(text: str) -> FrameMetadata:
             },
             tuple(body["key"]),
             tuple(Source(**_known(source)) for source in body["sources"]),
-            _recalled(body.get("witnesses")),
+            _load_fingerprint(body.get("fingerprint")),
         )
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         raise _damaged(version) from None
 
 
 def _known(source: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of a source that this version knows."""
+    """The fields of a source that this version knows."""
     known = Source.__dataclass_fields__
     facts = {name: fact for name, fact in source.items() if name in known}
     if not all(isinstance(fact, bool if name == "stale" else str) for name, fact in facts.items()):
@@ -250,30 +254,30 @@ def _known(source: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def _remembered(witnesses: Witnesses) -> dict[str, Any]:
+def _dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
     return {
-        "rows": witnesses.rows,
-        "index": list(witnesses.index),
-        "span": witnesses.span and list(witnesses.span),
-        "labels": _hexadecimal([word >> 16 for word in witnesses.labels], "I"),
-        "keys": _hexadecimal([word >> 16 for word in witnesses.keys], "I"),
+        "rows": fingerprint.rows,
+        "index": list(fingerprint.index),
+        "span": fingerprint.span and list(fingerprint.span),
+        "labels": _hexadecimal([number >> 16 for number in fingerprint.labels], "I"),
+        "keys": _hexadecimal([number >> 16 for number in fingerprint.keys], "I"),
         "cells": {
-            name: [missing, _hexadecimal(digests, "H")]
-            for name, (missing, digests) in witnesses.cells.items()
+            name: [missing, _hexadecimal(hashes, "H")]
+            for name, (missing, hashes) in fingerprint.cells.items()
         },
     }
 
 
-def _recalled(body: Mapping[str, Any] | None) -> Witnesses | None:
+def _load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
     if body is None:
         return None
-    least_and_greatest = body["span"]
-    return Witnesses(
+    span = body["span"]
+    return Fingerprint(
         int(body["rows"]),
         tuple(body["index"]),
-        least_and_greatest and (int(least_and_greatest[0]), int(least_and_greatest[1])),
-        tuple(word << 16 for word in _numbers(body["labels"])),
-        tuple(word << 16 for word in _numbers(body["keys"])),
+        span and (int(span[0]), int(span[1])),
+        tuple(number << 16 for number in _numbers(body["labels"])),
+        tuple(number << 16 for number in _numbers(body["keys"])),
         {
             name: (int(missing), tuple(_numbers(text, 4)))
             for name, (missing, text) in body["cells"].items()
@@ -281,9 +285,9 @@ def _recalled(body: Mapping[str, Any] | None) -> Witnesses | None:
     )
 
 
-def _hexadecimal(words: Sequence[int], kind: str) -> str:
-    """Words of two bytes (``H``) or four (``I``) as one text."""
-    return struct.pack(f">{len(words)}{kind}", *words).hex()
+def _hexadecimal(numbers: Sequence[int], kind: str) -> str:
+    """Numbers of two bytes (``H``) or four (``I``) as one text."""
+    return struct.pack(f">{len(numbers)}{kind}", *numbers).hex()
 
 
 def _numbers(text: str, digits: int = 8) -> list[int]:

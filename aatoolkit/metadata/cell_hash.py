@@ -1,7 +1,7 @@
-"""Digests of cells: one number a value, equal for equal values of whatever dtype.
+"""Cell hashes: 64 bits a value, equal for equal values of any dtype.
 
-Numbers are told as floats, moments as microseconds, all else as text. The cells of a frame and
-those of the Arrow table that it was made of have the same digests.
+Numbers are hashed as floats, times as microseconds, all else as text. The cells of a frame and
+those of the Arrow table that it was made of have the same hashes.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     Array = Any
-    """An array of pandas', which has no public type of its own that tells what it can do."""
-    Words = npt.NDArray[np.uint64]
+    """An array of pandas; there is no public type for all that its arrays can do."""
+    Hashes = npt.NDArray[np.uint64]
 
 _MISSING = 0x9E3779B97F4A7C15
 
 
-def words(values: Array) -> Words:
-    """One number a value, equal for equal values of whatever dtype; one for all missing ones."""
+def hash_cells(values: Array) -> Hashes:
+    """Hash each value: equal values of any dtype hash alike, and so do all missing ones."""
     import numpy as np
     import pandas as pd
 
     if isinstance(values.dtype, pd.CategoricalDtype):
-        levels: Words = np.append(words(values.categories.array), np.uint64(_MISSING))
-        of_codes: Words = levels[values.codes]
+        levels: Hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING))
+        of_codes: Hashes = levels[values.codes]
         return of_codes
     missing = values.isna()
     if isinstance(values, pd.arrays.NumpyExtensionArray) and values.dtype.kind == "O":
-        found: Words = np.full(len(values), _MISSING, dtype=np.uint64)
+        found: Hashes = np.full(len(values), _MISSING, dtype=np.uint64)
         inside = pd.Series(values[~missing]).infer_objects().array
         found[~missing] = _hashed(_plain(inside))
         return found
@@ -41,10 +41,10 @@ def words(values: Array) -> Words:
     return found
 
 
-def words_at(columns: Iterable[pa.ChunkedArray], places: Sequence[int]) -> list[Words]:
-    """The same of some rows' numbers, which rise, and of their cells in some Arrow columns.
+def hash_arrow_cells(columns: Iterable[pa.ChunkedArray], places: Sequence[int]) -> list[Hashes]:
+    """Hash the given row numbers, which must rise, and those rows' cells in Arrow columns.
 
-    They are hashed together: a call costs more than a few cells.
+    They are hashed together, as a call costs more than a few cells.
     """
     import numpy as np
     import pyarrow as pa
@@ -52,7 +52,7 @@ def words_at(columns: Iterable[pa.ChunkedArray], places: Sequence[int]) -> list[
     rows = pa.array(places, pa.int64())
     arrays = [rows, *(_cells(column, rows) for column in columns)]
     plain = [_plain_cells(array) for array in arrays]
-    found: list[Words] = [np.empty(0, np.uint64)] * len(arrays)
+    found: list[Hashes] = [np.empty(0, np.uint64)] * len(arrays)
     for kind in "fO":
         alike = [at for at, cells in enumerate(plain) if cells.dtype.kind == kind]
         if alike:
@@ -66,7 +66,7 @@ def words_at(columns: Iterable[pa.ChunkedArray], places: Sequence[int]) -> list[
 
 
 def _cells(column: pa.ChunkedArray, rows: pa.Array) -> pa.Array:
-    """Some cells, piece by piece: Arrow would join all pieces of a column to take a few."""
+    """Take some cells chunk by chunk: Arrow would join all chunks of a column to take a few."""
     import pyarrow as pa
 
     if len(rows) == len(column):
@@ -82,14 +82,14 @@ def _cells(column: pa.ChunkedArray, rows: pa.Array) -> pa.Array:
     return pa.concat_arrays(found)
 
 
-def _hashed(plain: Any) -> Words:
+def _hashed(plain: Any) -> Hashes:
     import pandas as pd
 
     return pd.util.hash_array(plain, categorize=False)
 
 
 def _plain(values: Array) -> Any:
-    """Numbers as floats, moments as microseconds, all else as text."""
+    """Convert numbers to floats, times to microseconds, all else to text."""
     import numpy as np
     import pandas as pd
 
@@ -104,7 +104,7 @@ def _plain(values: Array) -> Any:
 
 
 def _plain_cells(cells: pa.Array) -> Any:
-    """The same of an Arrow array."""
+    """The same for an Arrow array."""
     import numpy as np
     import pyarrow as pa
 

@@ -1,1 +1,1 @@
-"""Statistics: ``interval`` gives the confidence interval of a rate."""
+"""Statistics on frames: ``interval`` computes the confidence interval of a rate."""

@@ -1,4 +1,4 @@
-"""How sure a rate is: intervals of proportions."""
+"""Confidence intervals of proportions."""
 
 from __future__ import annotations
 

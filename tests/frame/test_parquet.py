@@ -41,7 +41,6 @@ def assert_same(again: pd.DataFrame, frame: pd.DataFrame) -> None:
             assert [*again[column].cat.categories] == [*dtype.categories]
             assert again[column].cat.ordered == dtype.ordered
     assert metadata_of(again) == metadata_of(frame)
-    assert again.attrs[ATTRIBUTE] == frame.attrs[ATTRIBUTE]
 
 
 @each_section

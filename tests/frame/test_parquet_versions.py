@@ -134,10 +134,10 @@ def test_what_this_version_does_not_know_is_ignored(tmp_path: Path) -> None:
     assert metadata_of(aa.read_parquet(path)) == metadata_of(frame())
 
 
-def test_a_file_of_before_there_were_witnesses_is_read(tmp_path: Path) -> None:
+def test_a_file_without_a_fingerprint_is_read(tmp_path: Path) -> None:
     def before(keys: dict[bytes, bytes]) -> None:
         old = json.loads(keys[KEY])
-        del old["witnesses"], old["creator"]
+        del old["fingerprint"], old["creator"]
         keys[KEY] = json.dumps(old).encode()
 
     assert metadata_of(aa.read_parquet(rewritten(tmp_path, before))) == metadata_of(frame())
@@ -169,9 +169,9 @@ DAMAGED: dict[str, dict[str, Any]] = {
     "no columns": {"columns": None},
     "no key": {"key": None},
     "a strange source": {"sources": ["x"]},
-    "witnesses in a list": {"witnesses": []},
-    "strange digests": {
-        "witnesses": {
+    "fingerprint in a list": {"fingerprint": []},
+    "strange hashes": {
+        "fingerprint": {
             "rows": 1,
             "index": [None],
             "span": None,
@@ -180,9 +180,9 @@ DAMAGED: dict[str, dict[str, Any]] = {
             "cells": {},
         }
     },
-    "no span": {"witnesses": {"rows": 1, "index": [None], "labels": "", "keys": "", "cells": {}}},
+    "no span": {"fingerprint": {"rows": 1, "index": [None], "labels": "", "keys": "", "cells": {}}},
     "a strange span": {
-        "witnesses": {
+        "fingerprint": {
             "rows": 1,
             "index": [None],
             "span": [1],

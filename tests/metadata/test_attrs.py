@@ -113,7 +113,7 @@ def test_steps_of_pandas_keep_it(frame: pd.DataFrame) -> None:
     assert metadata_of(frame[["n"]]).key == ()
 
 
-def test_a_renamed_column_loses_its_claim(frame: pd.DataFrame) -> None:
+def test_a_renamed_column_loses_its_metadata(frame: pd.DataFrame) -> None:
     found = metadata_of(frame.rename(columns={"n": "m"}))
     assert found.columns["m"] == ColumnMetadata()
     assert "n" not in found.columns
@@ -186,17 +186,17 @@ def test_carrying_it_slows_a_chain_of_pandas_far_less_than_a_dict_does() -> None
     assert ratios["aatoolkit"] < 2 < ratios["a dict"]
 
 
-def test_a_claim_of_which_no_witness_tells_is_not_believed(frame: pd.DataFrame) -> None:
+def test_metadata_without_a_fingerprint_of_its_own_is_not_accepted(frame: pd.DataFrame) -> None:
     text = json.loads(frame.attrs[ATTRIBUTE])
-    del text["witnesses"]["cells"]["n"]
+    del text["fingerprint"]["cells"]["n"]
     frame.attrs[ATTRIBUTE] = json.dumps(text)
     assert metadata_of(frame).columns["n"].of is None
-    del text["witnesses"]
+    del text["fingerprint"]
     frame.attrs[ATTRIBUTE] = json.dumps(text)
     assert metadata_of(frame) == KNOWN
 
 
-def test_names_that_change_places_lose_their_claims(frame: pd.DataFrame) -> None:
+def test_names_that_change_places_lose_their_metadata(frame: pd.DataFrame) -> None:
     swapped = frame.assign(m=[5, 6]).rename(columns={"n": "m", "m": "n"})
     assert metadata_of(swapped).columns["n"].availability.reason == "overwritten"
 

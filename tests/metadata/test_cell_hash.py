@@ -1,4 +1,4 @@
-"""Digests of cells: those of a frame and of its Arrow table are the same."""
+"""Cell hashes: those of a frame and of its Arrow table are the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aatoolkit.metadata.cell_hash import words, words_at
+from aatoolkit.metadata.cell_hash import hash_arrow_cells, hash_cells
 from aatoolkit.normalizer.to_pandas import to_frame
 
 KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
@@ -46,13 +46,13 @@ def tables(draw: st.DrawFn) -> pa.Table:
 
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
 @given(tables(), st.data())
-def test_a_frame_and_its_table_have_the_same_digests(
+def test_a_frame_and_its_table_have_the_same_hashes(
     backend: str, table: pa.Table, data: st.DataObject
 ) -> None:
     rows = range(len(table))
     places = sorted(data.draw(st.sets(st.sampled_from(rows)))) if rows else []
-    numbers, *told = words_at(table.columns, places)
+    numbers, *told = hash_arrow_cells(table.columns, places)
     frame, at = to_frame(table, backend), np.array(places, np.intp)
-    assert numbers.tolist() == words(pd.Series(places, dtype="int64").array).tolist()
+    assert numbers.tolist() == hash_cells(pd.Series(places, dtype="int64").array).tolist()
     for name, found in zip(frame.columns, told, strict=True):
-        assert found.tolist() == words(frame[name].array.take(at)).tolist(), name
+        assert found.tolist() == hash_cells(frame[name].array.take(at)).tolist(), name

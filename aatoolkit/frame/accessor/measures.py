@@ -93,7 +93,7 @@ class Measures:
 
         The levels are crossed with the rest of the frame's key. Rows that are there come
         first, in their order; in the others all that is no key is missing. What is known of a
-        row stands in its columns ``availability``, ``availability_cause`` and
+        row is stored in its columns ``availability``, ``availability_cause`` and
         ``availability_reason``, which `aggregate` reads: a row that was not reported is
         unknown, never zero. Where nothing is known of it but that it was not reported, it
         takes nothing from the sum of rows that were; alone, it stays unknown.

@@ -1,0 +1,115 @@
+"""Properties that describe a frame: `availability`, `codebook`, `sources`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+
+import pandas as pd
+
+from aatoolkit.availability import Status
+from aatoolkit.jsontree.coerce import typed
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import Source, metadata_of
+
+
+class Describe:
+    """The metadata of a frame, as tables."""
+
+    _frame: pd.DataFrame
+
+    @property
+    def availability(self) -> pd.DataFrame:
+        """Whether each column could be measured: ``status``, ``cause``, ``reason``.
+
+        One row a column, by name. It says what the service could give, not what later steps
+        kept. A column of which nothing is known is ``unknown``.
+
+        Raises
+        ------
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+        """
+        states = [
+            (name, column.availability) for name, column in metadata_of(self._frame).columns.items()
+        ]
+        return pd.DataFrame(
+            {
+                "status": pd.Categorical(
+                    [str(state.status) for _, state in states], [str(each) for each in Status]
+                ),
+                "cause": _words(state.cause and str(state.cause) for _, state in states),
+                "reason": _words(state.reason for _, state in states),
+            },
+            index=_index(name for name, _ in states),
+        )
+
+    @property
+    def codebook(self) -> pd.DataFrame:
+        """What each column is, one row a column, by name.
+
+        Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``of``, ``availability``. ``of``
+        is the declared column, as ``table.column``; a column that is no declared one has no
+        unit, rule or meaning here.
+
+        Raises
+        ------
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+        """
+        known = metadata_of(self._frame).columns
+        what = {name: declared(column) for name, column in known.items()}
+        dtypes = {str(name): str(dtype) for name, dtype in self._frame.dtypes.items()}
+        return pd.DataFrame(
+            {
+                "dtype": _words(dtypes.values()),
+                "unit": _words(column and column.unit for column in what.values()),
+                "aggregation": _words(column and str(column.aggregate) for column in what.values()),
+                "doc": _words((column and column.doc) or None for column in what.values()),
+                "of": _words(column.of for column in known.values()),
+                "availability": _words(str(column.availability) for column in known.values()),
+            },
+            index=_index(known),
+        )
+
+    @property
+    def sources(self) -> pd.DataFrame:
+        """The answers the frame was read from, one row each.
+
+        Columns: ``host``, ``section``, ``scope``, ``url``, ``fetched_at`` (UTC), ``sha256`` (of
+        the body), ``stale``, ``window_start`` and ``window_end`` (the days that the answer says
+        it covers).
+
+        Raises
+        ------
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+        """
+        found = [asdict(source) for source in metadata_of(self._frame).sources]
+        table = pd.DataFrame(
+            {
+                field.name: pd.array(
+                    [source[field.name] for source in found],
+                    dtype="boolean" if field.name == "stale" else "string",
+                )
+                for field in fields(Source)
+            }
+        )
+        moments, _ = typed([source["fetched_at"] for source in found], "timestamp")
+        table["fetched_at"] = moments.to_pandas()
+        return table
+
+    def __repr__(self) -> str:
+        counts = self.availability["status"].value_counts()
+        said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        return f"<df.aa of {self._frame.shape[1]} columns: {said or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        return f'<div class="tex2jax_ignore">{self.availability.to_html()}</div>'
+
+
+def _words(values: object) -> pd.api.extensions.ExtensionArray:
+    return pd.array(list(values), dtype="string")  # type: ignore[call-overload]
+
+
+def _index(names: object) -> pd.Index:
+    return pd.Index(list(names), dtype="string", name="column")  # type: ignore[call-overload]
