@@ -1,4 +1,4 @@
-"""One answer of the API: its bytes, and where they came from."""
+"""One request to the API, and one answer: its bytes, and where they came from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from aatoolkit._util.text import markup
 from aatoolkit.jsontree import decode
@@ -17,6 +17,64 @@ NO_CONTENT = frozenset({202, 204, 205})
 """The statuses of answers that may come without a body."""
 
 _UNITS = ("bytes", "kB", "MB", "GB")
+
+Resource = Literal["scope-options", "agent-analytics"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request to the API, before it is sent; what finds an answer takes nothing else.
+
+    Parameters
+    ----------
+    resource : {"scope-options", "agent-analytics"}
+        The endpoint.
+    host : str
+        The project's domain, as ``canonical_host`` spells it.
+    section : str or None
+        The section; None for scope options and the combined view.
+    scope : Scope or None
+        The filters, for the payload and for errors.
+    params : mapping of str to str
+        The query parameters.
+    refresh : bool
+        Whether to ask the service in any case, and replace what is cached.
+    expire_after : float, optional
+        The age, in seconds, up to which a cached answer will do; by default the client's.
+
+    Examples
+    --------
+    >>> request = Request.for_section("acme.example", "domains", Scope(days=7))
+    >>> request.params
+    {'section': 'domains', 'days': '7'}
+    >>> request.url("https://api.example")
+    'https://api.example/api/domains/acme.example/agent-analytics'
+    """
+
+    resource: Resource
+    host: str
+    section: str | None = None
+    scope: Scope | None = None
+    params: Mapping[str, str] = field(default_factory=dict, hash=False)
+    refresh: bool = False
+    expire_after: float | None = None
+
+    @classmethod
+    def for_scope_options(cls, host: str, *, refresh: bool = False) -> Request:
+        """The request for the scope options of a project."""
+        params = {"refresh": "1"} if refresh else {}
+        return cls("scope-options", host, params=params, refresh=refresh)
+
+    @classmethod
+    def for_section(cls, host: str, section: str | None, scope: Scope, **options: Any) -> Request:
+        """The request for one section, or for the combined view where it is None."""
+        named = {} if section is None else {"section": section}
+        params = {**named, **scope.to_params()}
+        return cls("agent-analytics", host, section, scope, params, **options)
+
+    def url(self, base_url: str) -> str:
+        """The address of the request, without its parameters."""
+        return f"{base_url}/api/domains/{self.host}/{self.resource}"
 
 
 @dataclass(frozen=True, repr=False)

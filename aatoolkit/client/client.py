@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 from aatoolkit._util.text import code
 from aatoolkit.client import settings
@@ -16,7 +16,7 @@ from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
 from aatoolkit.client.read_many import known_sections, raise_if_shut_out, read_many
 from aatoolkit.errors import NotAuthorized, ScopeError
-from aatoolkit.payload import Payload
+from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:
@@ -27,24 +27,14 @@ __all__ = ["Client", "Project"]
 T = TypeVar("T")
 
 
-class Asker(Protocol):
-    """What finds answers: the fetcher, or a study in its place."""
+class AnswerSource(Protocol):
+    """What answers requests: a fetcher, or a study that records or replays."""
 
     offline: bool
     has_token: bool
 
-    def get(
-        self,
-        resource: Any,
-        host: str,
-        params: Mapping[str, str],
-        *,
-        section: str | None = None,
-        scope: Scope | None = None,
-        refresh: bool = False,
-        expire_after: float | None = None,
-    ) -> Payload:
-        """The answer, or a `FetchError`."""
+    def get(self, request: Request) -> Payload:
+        """Return the answer to a request, or raise a `FetchError`."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -114,7 +104,7 @@ class Client:
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)
-        self._fetcher: Asker = Fetcher(
+        self._source: AnswerSource = Fetcher(
             base.url,
             settings.find_token(token, base.origin),
             cache=cache,
@@ -126,17 +116,17 @@ class Client:
         )
 
     @classmethod
-    def _over(cls, fetcher: Asker, base_url: str, workers: int) -> Client:
-        """A client whose answers are found by something else than its own fetcher."""
+    def _from_source(cls, source: AnswerSource, base_url: str, workers: int) -> Client:
+        """Make a client that gets its answers from somewhere else than a fetcher of its own."""
         client = cls.__new__(cls)
-        client.base_url, client.workers, client._fetcher = base_url, workers, fetcher
-        client.offline = fetcher.offline
+        client.base_url, client.workers, client._source = base_url, workers, source
+        client.offline = source.offline
         return client
 
     @property
     def has_token(self) -> bool:
         """Whether requests carry a token."""
-        return self._fetcher.has_token
+        return self._source.has_token
 
     def project(self, host: str) -> Project:
         """The project of a host.
@@ -256,7 +246,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connections; the client may be used again."""
-        self._fetcher.close()
+        self._source.close()
 
     def __enter__(self) -> Client:
         return self

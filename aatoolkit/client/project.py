@@ -23,7 +23,7 @@ from aatoolkit.client.read_many import (
 from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
-from aatoolkit.payload import Payload
+from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope, ScopeOptions
 
 if TYPE_CHECKING:
@@ -79,9 +79,7 @@ class Project:
         >>> aa.demo().scope_options().days
         (7, 30, 90)
         """
-        payload = self.client._fetcher.get(
-            "scope-options", self.host, {"refresh": "1"} if refresh else {}, refresh=refresh
-        )
+        payload = self.client._source.get(Request.for_scope_options(self.host, refresh=refresh))
         self._options = read_options(self.host, payload)
         return self._options
 
@@ -124,15 +122,9 @@ class Project:
         (200, Scope(days=7))
         """
         asked = _scope(scope, filters)
-        named = {} if section is None else {"section": known_section(section)}
-        return self.client._fetcher.get(
-            "agent-analytics",
-            self.host,
-            {**named, **asked.to_params()},
-            section=section,
-            scope=asked,
-            refresh=refresh,
-            expire_after=expire_after,
+        named = None if section is None else known_section(section)
+        return self.client._source.get(
+            Request.for_section(self.host, named, asked, refresh=refresh, expire_after=expire_after)
         )
 
     def read(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import requests
@@ -22,11 +22,7 @@ from aatoolkit.http.secret import Secret
 from aatoolkit.http.session import EMPTY, open_session, question_key, send
 from aatoolkit.http.single_flight import Flights
 from aatoolkit.http.transport import Answer
-from aatoolkit.payload import Payload
-from aatoolkit.scope import Scope
-
-E = TypeVar("E", bound=errors.FetchError)
-Resource = Literal["scope-options", "agent-analytics"]
+from aatoolkit.payload import Payload, Request
 
 MAX_BODY = 64 * 2**20
 """The largest answer that is read unless another limit is given, in bytes."""
@@ -104,69 +100,48 @@ class Fetcher:
             self.base, secret, self._store, max_body=max_body, connections=max(1, workers)
         )
 
-    def get(
-        self,
-        resource: Resource,
-        host: str,
-        params: Mapping[str, str],
-        *,
-        section: str | None = None,
-        scope: Scope | None = None,
-        refresh: bool = False,
-        expire_after: float | None = None,
-    ) -> Payload:
-        """Ask one question about a host, in its canonical spelling.
+    def get(self, request: Request) -> Payload:
+        """Answer a request from the cache, or else from the service.
 
-        Parameters
-        ----------
-        resource : {"scope-options", "agent-analytics"}
-            What to ask for.
-        host : str
-            The project's domain, as ``canonical_host`` spells it.
-        params : mapping of str to str
-            The query parameters.
-        section, scope
-            What the parameters say, for the payload and for errors.
-        refresh : bool
-            Go out in any case, and replace what is kept; no stale answer stands in then.
-        expire_after : float, optional
-            Another age, in seconds, up to which a kept answer will do.
+        A request with ``refresh`` always goes out and replaces what is cached; a stale answer is
+        never used for it.
 
         Raises
         ------
         FetchError
             If no usable answer came back.
         """
-        about: dict[str, Any] = {"section": section, "scope": scope}
-        url, deadline = f"{self.base.url}/api/domains/{host}/{resource}", self.deadline
-        age = self.expire_after if expire_after is None else _seconds("expire_after", expire_after)
-        key = question_key(self.base, self._account, urlsplit(url).path, params.items())
-        kept = None if refresh else self._kept(key)
+        given, deadline = request.expire_after, self.deadline
+        age = self.expire_after if given is None else _seconds("expire_after", given)
+        path = urlsplit(request.url(self.base.url)).path
+        key = question_key(self.base, self._account, path, request.params.items())
+        kept = None if request.refresh else self._kept(key)
         if kept is not None and (self.offline or _is_fresh(kept, age)):
-            return _payload(kept, host, about, stale=not _is_fresh(kept, age))
+            return _payload(kept, request, stale=not _is_fresh(kept, age))
         if self.offline:
-            raise _not_cached(f"{url}?{urlencode(params)}", refresh, about)
+            raise _not_cached(request, self.base)
         found: Any
-        if refresh:
-            # What others asked for earlier is not what is so now.
-            found = self._ask(url, params, deadline)
+        if request.refresh:
+            # An answer that another thread requested earlier may not be the latest.
+            found = self._send(request, deadline)
         else:
 
-            def ask(left: float) -> Any:
-                # Another may have got the answer since this one looked.
+            def send_once(left: float) -> Any:
+                # Another thread may have cached the answer meanwhile.
                 now = self._kept(key)
                 fresh = now is not None and _is_fresh(now, age)
-                return now if fresh else self._ask(url, params, left)
+                return now if fresh else self._send(request, left)
 
-            found = self._flights.share(key, ask, deadline)
+            found = self._flights.share(key, send_once, deadline)
         if not isinstance(found, errors.FetchError):
-            return _payload(found, host, about)
-        if kept is not None and _may_stand_in(found):
+            return _payload(found, request)
+        if kept is not None and _allows_stale(found):
             _warn_stale(kept, found)
-            return _payload(kept, host, about, stale=True)
+            return _payload(kept, request, stale=True)
         if isinstance(found, errors.DeadlineExceeded):
             found.deadline = deadline
-        raise _about(found, about)
+        found.section, found.scope = request.section, request.scope
+        raise found
 
     def repeats_token(self, text: bytes) -> bool:
         """Whether a text holds the token that requests carry."""
@@ -177,22 +152,17 @@ class Fetcher:
         """Close the connections."""
         self._session.close()
 
-    def _ask(self, url: str, params: Mapping[str, str], deadline: float) -> Any:
-        """The service's answer, or the error that the attempts end in."""
-        request = self._session.prepare_request(requests.Request("GET", url, params=dict(params)))
-        return self._retry.run(lambda left: _attempt(self._session, request, left), deadline)
+    def _send(self, request: Request, deadline: float) -> Any:
+        """Return the service's answer, or the error that the last attempt ended in."""
+        url, params = request.url(self.base.url), dict(request.params)
+        prepared = self._session.prepare_request(requests.Request("GET", url, params=params))
+        return self._retry.run(lambda left: send(self._session, prepared.copy(), left), deadline)
 
     def _kept(self, key: str) -> Kept | None:
         return None if self._store is None else self._store.find(key)
 
 
-def _attempt(session: requests.Session, request: requests.PreparedRequest, left: float) -> Any:
-    return send(session, request.copy(), left)
-
-
-def _payload(
-    response: Answer | Kept, host: str, about: Mapping[str, Any], *, stale: bool = False
-) -> Payload:
+def _payload(response: Answer | Kept, request: Request, *, stale: bool = False) -> Payload:
     return Payload(
         response.content,
         url=response.url,
@@ -200,9 +170,10 @@ def _payload(
         fetched_at=response.fetched_at,
         from_cache=response.from_cache,
         stale=stale,
-        host=host,
+        host=request.host,
+        section=request.section,
+        scope=request.scope,
         headers={name.lower(): value for name, value in response.headers.items()},
-        **about,
     )
 
 
@@ -214,7 +185,7 @@ def _is_fresh(kept: Kept, limit: float) -> bool:
     return 0 <= age < limit
 
 
-def _may_stand_in(error: errors.FetchError) -> bool:
+def _allows_stale(error: errors.FetchError) -> bool:
     """Whether a stale answer may be used instead: when the service failed, not when it refused."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated" and not isinstance(error, errors.TooLarge)
@@ -229,19 +200,18 @@ def _warn_stale(kept: Kept, error: errors.FetchError) -> None:
     )
 
 
-def _not_cached(url: str, refresh: bool, about: Mapping[str, Any]) -> errors.NotCached:
+def _not_cached(request: Request, base: BaseUrl) -> errors.NotCached:
     why = (
         "a refresh has to go out; leave refresh out"
-        if refresh
-        else "this was never kept for this account; ask once online, with the same token"
+        if request.refresh
+        else "this answer was never cached for this account; ask once online, with the same token"
     )
-    return errors.NotCached(f"offline: {why}", url=url, **about)
-
-
-def _about(error: E, about: Mapping[str, Any]) -> E:
-    """The error, with what was asked."""
-    error.section, error.scope = about["section"], about["scope"]
-    return error
+    return errors.NotCached(
+        f"offline: {why}",
+        url=f"{request.url(base.url)}?{urlencode(request.params)}",
+        section=request.section,
+        scope=request.scope,
+    )
 
 
 def _seconds(setting: str, value: float, *, least: float = 0.0) -> float:

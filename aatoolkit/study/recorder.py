@@ -22,7 +22,7 @@ from aatoolkit.errors import (
     TokenRepeated,
     UnexpectedRedirect,
 )
-from aatoolkit.payload import Payload
+from aatoolkit.payload import Payload, Request
 from aatoolkit.study.record import Record
 
 _ABOUT_THE_CALL = (NotAuthorized, RateLimited, UnexpectedRedirect)
@@ -65,7 +65,7 @@ class Recorder:
         """Close the connections."""
         self._fetcher.close()
 
-    def get(self, resource: Any, host: str, params: Mapping[str, str], **about: Any) -> Payload:
+    def get(self, request: Request) -> Payload:
         """Ask, keep what came, and give it.
 
         Raises
@@ -77,7 +77,7 @@ class Recorder:
         """
         failure: FetchError | None = None
         try:
-            payload: Payload = self._fetcher.get(resource, host, params, **about)
+            payload: Payload = self._fetcher.get(request)
         except (StatusError, DecodeError) as error:
             failure = error
         if failure is None:

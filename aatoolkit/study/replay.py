@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from aatoolkit.errors import NotCached
-from aatoolkit.payload import Payload
+from aatoolkit.payload import Payload, Request
 from aatoolkit.study.record import Record, question
 
 if TYPE_CHECKING:
-    from aatoolkit.scope import Scope
     from aatoolkit.study.reader import Contents
 
 
@@ -34,17 +33,7 @@ class Replay:
         self._study = study
         self._records = {record.question: record for record in records}
 
-    def get(
-        self,
-        resource: str,
-        host: str,
-        params: Mapping[str, str],
-        *,
-        section: str | None = None,
-        scope: Scope | None = None,
-        refresh: bool = False,
-        expire_after: float | None = None,
-    ) -> Payload:
+    def get(self, request: Request) -> Payload:
         """The recorded answer; a refresh and its age make no difference.
 
         Raises
@@ -54,16 +43,16 @@ class Replay:
         StudyError
             If the answer is missing or is not what was recorded.
         """
-        asked = question(self._base_url, host, resource, params)
+        asked = question(self._base_url, request.host, request.resource, request.params)
         record = self._records.get(asked)
         if record is None:
-            near = self._nearest(host, resource, params)
+            near = self._nearest(request)
             hint = f"; the nearest that was is {near.name}" if near else ""
             raise NotCached(
                 f"this was not recorded in {self._study.path}{hint}",
-                url=f"{self._base_url}/api/domains/{host}/{resource}",
-                section=section,
-                scope=scope,
+                url=request.url(self._base_url),
+                section=request.section,
+                scope=request.scope,
                 nearest=near.name if near else None,
             )
         body = self._study.answer(record)
@@ -75,13 +64,18 @@ class Replay:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _nearest(self, host: str, resource: str, params: Mapping[str, str]) -> Record | None:
+    def _nearest(self, request: Request) -> Record | None:
         """The record whose question differs least."""
+        params = request.params
 
         def distance(record: Record) -> tuple[int, ...]:
             names = {*params, *record.params} - {"refresh"}
             differ = sum(params.get(name) != record.params.get(name) for name in names)
             same_section = record.section == params.get("section")
-            return record.host != host, record.resource != resource, not same_section, differ
+            same_host, same_resource = (
+                record.host == request.host,
+                record.resource == request.resource,
+            )
+            return not same_host, not same_resource, not same_section, differ
 
         return min(self._records.values(), key=distance, default=None)

@@ -242,10 +242,10 @@ class Study(Contents):
         """
         writer = self._recording()
         client = source.client if isinstance(source, Project) else source
-        if isinstance(client._fetcher, Recorder | Replay):
+        if isinstance(client._source, Recorder | Replay):
             raise StudyError("what is recorded or replayed already is not recorded again")
-        recorder = Recorder(client._fetcher, writer.append)
-        recorded = Client._over(recorder, client.base_url, client.workers)
+        recorder = Recorder(client._source, writer.append)
+        recorded = Client._from_source(recorder, client.base_url, client.workers)
         return recorded.project(source.host) if isinstance(source, Project) else recorded
 
     def project(self, host: str, *, base_url: str | None = None, **settings: Any) -> Project:
@@ -311,7 +311,7 @@ class Study(Contents):
             )
         (service,) = services
         asked = (record for record in records if record.base_url == service)
-        return Client._over(Replay(self, service, asked), service, _WORKERS)
+        return Client._from_source(Replay(self, service, asked), service, _WORKERS)
 
     def __enter__(self) -> Study:
         """Record for as long as the block runs; the study is sealed if it ends well."""

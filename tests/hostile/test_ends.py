@@ -21,11 +21,12 @@ import aatoolkit as aa
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
 from aatoolkit.http.retry import Quota
+from aatoolkit.payload import Request
 
 
 def ask(fetcher: Fetcher, topic: str = "a") -> Any:
     params = {"section": "urls", "topic": topic}
-    return fetcher.get("agent-analytics", "acme.example", params).json
+    return fetcher.get(Request("agent-analytics", "acme.example", params=params)).json
 
 
 @pytest.fixture

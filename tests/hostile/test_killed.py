@@ -20,6 +20,7 @@ from hostile.measure import open_sockets
 
 from aatoolkit import errors
 from aatoolkit.http import Fetcher, cache_info
+from aatoolkit.payload import Request
 
 TOKEN = "a-token-of-the-killed-service"
 SECTIONS = ("overview", "chats", "urls", "prompts", "domains")
@@ -60,7 +61,7 @@ def ask(fetcher: Fetcher, section: str) -> Any:
     """The body of an answer, or the error."""
     try:
         params = {"section": section, "days": "90"}
-        return fetcher.get("agent-analytics", "acme.example", params).body
+        return fetcher.get(Request("agent-analytics", "acme.example", params=params)).body
     except errors.FetchError as error:
         return error
 

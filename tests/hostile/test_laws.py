@@ -19,6 +19,7 @@ from aatoolkit import errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, Secret
 from aatoolkit.jsontree.decode import excerpt
+from aatoolkit.payload import Request
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
 PIECES = st.sampled_from(
@@ -170,7 +171,9 @@ def test_a_damaged_response_is_an_answer_or_a_typed_error(replayed: Any, respons
     script.bytes = response
     found: Any
     try:
-        found = fetcher.get("agent-analytics", "acme.example", {"section": "urls"}).json
+        found = fetcher.get(
+            Request("agent-analytics", "acme.example", params={"section": "urls"})
+        ).json
     except errors.FetchError as error:
         found = error
     if isinstance(found, errors.FetchError):

@@ -21,6 +21,7 @@ from hostile.server import SLACK, HostileServer, Script, Wire, one_by_one, reply
 
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
+from aatoolkit.payload import Request
 
 LONG_AGO = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 
@@ -60,7 +61,7 @@ def proving(certificate: trustme.LeafCert) -> ssl.SSLContext:
 
 def ask(fetcher: Fetcher, topic: str = "a") -> Any:
     params = {"section": "urls", "topic": topic}
-    return fetcher.get("agent-analytics", "acme.example", params).json
+    return fetcher.get(Request("agent-analytics", "acme.example", params=params)).json
 
 
 def fails(fetcher: Fetcher, says: str) -> errors.ConnectionFailed:

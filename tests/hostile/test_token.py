@@ -110,7 +110,7 @@ def provoke(world: World) -> None:
         with HostileServer(script) as server:
             late = name.startswith("late")
             project = project_of(server, world.folder / "cache", deadline=0.3 if late else 5)
-            project.client._fetcher._retry.__dict__["sleep"] = lambda _: None
+            project.client._source._retry.__dict__["sleep"] = lambda _: None
             world.errors[name] = failing(project)
             project.close()
             assert any(f"Bearer {CANARY}".encode() in asked for asked in server.heads)
@@ -127,7 +127,7 @@ def provoke(world: World) -> None:
         world.errors["offline"] = failing(offline)
         server.script = replying(b"")
     refused = project_of(server, world.folder / "cache")
-    refused.client._fetcher._retry.__dict__["sleep"] = lambda _: None
+    refused.client._source._retry.__dict__["sleep"] = lambda _: None
     world.errors["refused"] = failing(refused)
     for name, bad in {"a bad token": f"{CANARY} x", "two tokens": f"{CANARY}\n{CANARY}"}.items():
         with pytest.raises(errors.ConfigurationError) as caught:
@@ -149,7 +149,7 @@ def succeed(world: World) -> None:
         tables.main.to_csv(world.folder / "domains.csv")
         tables.main.to_pickle(world.folder / "domains.pickle")
         (world.folder / "payload.pickle").write_bytes(pickle.dumps(payload))
-        fetcher: Any = project.client._fetcher
+        fetcher: Any = project.client._source
         session = fetcher._session
         world.things |= {
             "client": project.client,

@@ -23,6 +23,7 @@ from hostile.server import HostileServer
 
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
+from aatoolkit.payload import Request
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ def _outcome(fetcher: Fetcher, case: Case) -> Any:
             time.sleep(case.pause)
         params = {"section": "urls", "topic": str(turn)}
         try:
-            found = fetcher.get("agent-analytics", "acme.example", params, section="urls").json
+            found = fetcher.get(
+                Request("agent-analytics", "acme.example", "urls", params=params)
+            ).json
         except errors.FetchError as error:
             found = error
     return found

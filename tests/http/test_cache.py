@@ -31,6 +31,7 @@ from hypothesis import strategies as st
 from aatoolkit import Payload, errors
 from aatoolkit.http import BaseUrl, Fetcher, cache_info, clear_cache
 from aatoolkit.http.session import question_key
+from aatoolkit.payload import Request
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
@@ -61,7 +62,7 @@ def fetcher(scripted: Any, reply: Any, folder: Path) -> Iterator[Callable[..., F
 
 def ask(fetcher: Fetcher, topic: str = "a", **more: Any) -> Payload:
     params = {"section": "domains", "days": "7", "topic": topic}
-    return fetcher.get("agent-analytics", HOST, params, section="domains", **more)
+    return fetcher.get(Request("agent-analytics", HOST, "domains", params=params, **more))
 
 
 def topic_of(payload: Payload) -> Any:
@@ -291,6 +292,7 @@ OFFLINE = """
 import sys
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
+from aatoolkit.payload import Request
 
 def guard(event, arguments):
     if event.startswith("socket."):
@@ -299,9 +301,9 @@ def guard(event, arguments):
 sys.addaudithook(guard)
 fetcher = Fetcher(sys.argv[1], sys.argv[2], cache=sys.argv[3], offline=True)
 params = {"section": "domains", "days": "7", "topic": "a"}
-print(fetcher.get("agent-analytics", "acme.example", params).body.decode())
+print(fetcher.get(Request("agent-analytics", "acme.example", params=params)).body.decode())
 try:
-    fetcher.get("agent-analytics", "acme.example", {**params, "topic": "b"})
+    fetcher.get(Request("agent-analytics", "acme.example", params={**params, "topic": "b"}))
 except errors.NotCached as error:
     print(error.url)
 fetcher.close()
@@ -488,6 +490,7 @@ def test_a_full_disk_costs_a_warning(scripted: Any, fetcher: Any, folder: Path) 
     code = """
 import resource, sys, warnings
 from aatoolkit.http import Fetcher
+from aatoolkit.payload import Request
 resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))
 fetcher = Fetcher(sys.argv[1], sys.argv[2], cache=sys.argv[3])
 with warnings.catch_warnings(record=True) as warned:
@@ -495,7 +498,7 @@ with warnings.catch_warnings(record=True) as warned:
     for turn in range(2):
         for topic in range(200):
             params = {"section": "domains", "days": "7", "topic": str(topic)}
-            payload = fetcher.get("agent-analytics", "acme.example", params)
+            payload = fetcher.get(Request("agent-analytics", "acme.example", params=params))
             assert payload.json["topic"] == str(topic)
 print([warning.category.__name__ for warning in warned], payload.from_cache)
 fetcher.close()
@@ -517,6 +520,7 @@ READ_ONLY = """
 import os, sys, warnings
 from pathlib import Path
 from aatoolkit.http import Fetcher
+from aatoolkit.payload import Request
 
 url, folder = sys.argv[1], Path(sys.argv[2]) / "own"
 if os.geteuid() == 0:
@@ -524,7 +528,7 @@ if os.geteuid() == 0:
 
 def ask(fetcher, topic):
     params = {"section": "domains", "days": "7", "topic": topic}
-    return fetcher.get("agent-analytics", "acme.example", params)
+    return fetcher.get(Request("agent-analytics", "acme.example", params=params))
 
 first = Fetcher(url, "token", cache=folder)
 ask(first, "a")
@@ -653,8 +657,8 @@ def test_sizes_are_told_by_host(scripted: Any, fetcher: Any, folder: Path) -> No
     asking = fetcher()
     for host in ("acme.example", "globex.example"):
         for section in ("urls", "ads"):
-            asking.get("agent-analytics", host, {"section": section})
-    asking.get("scope-options", "globex.example", {})
+            asking.get(Request("agent-analytics", host, params={"section": section}))
+    asking.get(Request("scope-options", "globex.example"))
     info = cache_info(folder)
     assert [(host.origin, host.host, host.answers) for host in info.hosts] == [
         (scripted.url, "acme.example", 2),
@@ -815,10 +819,11 @@ def test_threads_lose_no_reads_and_no_writes(scripted: Any, fetcher: Any) -> Non
 PROCESS = """
 import sys
 from aatoolkit.http import Fetcher
+from aatoolkit.payload import Request
 
 def ask(fetcher, topic):
     params = {"section": "domains", "days": "7", "topic": topic}
-    payload = fetcher.get("agent-analytics", "acme.example", params)
+    payload = fetcher.get(Request("agent-analytics", "acme.example", params=params))
     assert payload.json["topic"] == topic
     return payload.from_cache
 
@@ -895,12 +900,13 @@ def test_a_fork_has_connections_and_locks_of_its_own(
 WRITERS = """
 import itertools, os, sys
 from aatoolkit.http import Fetcher
+from aatoolkit.payload import Request
 
 def write(turn):
     fetcher = Fetcher(sys.argv[1], sys.argv[2], cache=sys.argv[3], cache_size=3_000_000)
     for number in itertools.count():
         params = {"section": "domains", "topic": f"{turn} {number}"}
-        fetcher.get("agent-analytics", "acme.example", params)
+        fetcher.get(Request("agent-analytics", "acme.example", params=params))
         os.write(1, f"kept {turn} {number}\\n".encode())
 
 for turn in sys.stdin:
@@ -937,7 +943,7 @@ def test_writers_may_be_killed_at_any_moment(
                 reading = fetcher(offline=True)
                 for topic in topics[-40:]:
                     params = {"section": "domains", "topic": topic}
-                    kept = reading.get("agent-analytics", HOST, params)
+                    kept = reading.get(Request("agent-analytics", HOST, params=params))
                     assert kept.json == {"topic": topic, "pad": pad}
                 reading.close()
             acknowledged += len(topics)

@@ -34,6 +34,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, clear_cache
 from aatoolkit.http.cache_backend import AnswerCache
 from aatoolkit.http.session import EMPTY, FINAL, open_session, send
+from aatoolkit.payload import Request
 
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
 HOST = "acme.example"
@@ -63,7 +64,7 @@ def fetcher(scripted: Any, tmp_path: Path, waits: list[float]) -> Iterator[Calla
 
 def ask(fetcher: Fetcher, params: dict[str, str] | None = None, **more: Any) -> Payload:
     asked = WEEK if params is None else params
-    return fetcher.get("agent-analytics", HOST, asked, section="domains", **more)
+    return fetcher.get(Request("agent-analytics", HOST, "domains", params=asked, **more))
 
 
 def fails(kind: type[errors.FetchError], fetcher: Fetcher, **more: Any) -> Any:
@@ -102,7 +103,7 @@ def test_https_is_spoken_to_other_machines() -> None:
     url = "https://api.example/api/domains/acme.example/scope-options"
     responses.get(url, json={"days": [7]})
     fetcher = Fetcher("https://api.example", TOKEN, cache=False)
-    assert fetcher.get("scope-options", HOST, {}).json == {"days": [7]}
+    assert fetcher.get(Request("scope-options", HOST)).json == {"days": [7]}
     fetcher.close()
 
 
@@ -391,7 +392,7 @@ def test_offline_opens_no_socket(
     assert ask(asking).stale
     error = fails(errors.NotCached, asking, params={"section": "urls"})
     assert error.section == "domains"
-    assert "never kept" in str(error)
+    assert "never cached" in str(error)
     assert "refresh" in str(fails(errors.NotCached, asking, refresh=True))
 
 
