@@ -15,8 +15,9 @@ import pytest
 from hypothesis import settings
 
 # How long an example takes says more of what else the machine does than of the code.
-settings.register_profile("steady", deadline=None)
-settings.load_profile("steady")
+settings.register_profile("fast", deadline=None, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=200)
+settings.load_profile("fast")
 
 # A shell has its background jobs ignore interrupts, and their children too; tests send some.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

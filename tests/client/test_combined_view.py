@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import effort
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +53,10 @@ wrappers = st.lists(
 
 
 @settings(
-    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=effort(100),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(chosen, wrappers, st.booleans())
 def test_sections_are_found_however_deep_they_sit(
@@ -74,7 +78,7 @@ def test_sections_are_found_however_deep_they_sit(
         )
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=effort(50), deadline=None, derandomize=True)
 @given(chosen, st.data())
 def test_a_section_of_another_name_is_left_in_the_answer(
     names: list[str], data: st.DataObject
@@ -102,7 +106,10 @@ def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
 
 
 @settings(
-    max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=effort(30),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(st.sampled_from(NAMES), st.sampled_from(["view", "odd key", "x.y"]))
 def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> None:

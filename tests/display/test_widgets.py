@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pickers import HOSTILE, NFC, NFD, options_of
@@ -256,7 +257,7 @@ def test_names_that_look_the_same_are_told_apart() -> None:
     assert picker.scope.topic == (NFD,)
 
 
-@settings(max_examples=25)
+@settings(max_examples=effort(25))
 @given(st.lists(st.text(min_size=1).filter(lambda t: "," not in t and t.strip()), unique=True))
 def test_any_choice_comes_back(names: list[str]) -> None:
     named = [name for name in names if name != "(none)"]

@@ -7,6 +7,7 @@ from functools import reduce
 
 import pandas as pd
 import pytest
+from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving import client_of
@@ -170,7 +171,7 @@ def expected(rows: pd.DataFrame, allow_partial: bool) -> tuple[object, Status]:
     return pd.NA, status
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=effort(60))
 @given(tables, st.booleans())
 def test_it_is_the_model_and_zero_only_where_all_was_measured(
     frame: pd.DataFrame, allow_partial: bool
@@ -192,7 +193,7 @@ def test_it_is_the_model_and_zero_only_where_all_was_measured(
         assert result.aa.availability.loc["x", "status"] == joined
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=effort(60))
 @given(tables.flatmap(lambda frame: st.tuples(st.just(frame), st.permutations(range(len(frame))))))
 def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) -> None:
     frame, order = drawn
@@ -205,7 +206,7 @@ def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) 
         assert there.aa.availability.equals(back.aa.availability)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=effort(60))
 @given(tables.filter(len), st.booleans())
 def test_one_step_is_two_steps(frame: pd.DataFrame, allow_partial: bool) -> None:
     def step(given: pd.DataFrame, by: object) -> pd.DataFrame:

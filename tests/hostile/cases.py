@@ -7,6 +7,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from hostile.server import SLACK, Script, Wire, chunked, head, one_by_one, replying, whole
@@ -309,7 +310,8 @@ def _connections() -> Iterator[tuple[str, Case]]:
     )
 
 
-def _packed(level: int = 9, mebibytes: int = 64) -> bytes:
+@cache
+def _packed(level: int = 1, mebibytes: int = 64) -> bytes:
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=level) as bomb:
         for _ in range(mebibytes):

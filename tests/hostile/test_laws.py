@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 import requests
+from effort import effort
 from hostile.server import HostileServer, Wire, chunked, head, whole
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -35,7 +36,7 @@ def prepared(url: str, params: dict[str, str] | None = None) -> str:
     return str(requests.Request("GET", url, params=params).prepare().url)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=effort(600), deadline=None)
 @given(ADDRESSES | ADDRESSES.map("https://{}".format))
 def test_a_base_url_is_refused_or_is_where_requests_go(text: str) -> None:
     try:
@@ -52,7 +53,7 @@ def test_a_base_url_is_refused_or_is_where_requests_go(text: str) -> None:
     assert ".." not in parts.path.split("/")
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=effort(600), deadline=None)
 @given(ADDRESSES | st.lists(PIECES, max_size=5).map(lambda some: ".".join(some)))
 def test_a_host_never_leaves_its_segment(text: str) -> None:
     try:
@@ -65,7 +66,7 @@ def test_a_host_never_leaves_its_segment(text: str) -> None:
     assert len(urlsplit(url).path.split("/")) == 5
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=effort(500), deadline=None)
 @given(TEXT.filter(lambda text: text.strip() and "," not in text))
 def test_a_value_stays_one_value(value: str) -> None:
     url = prepared("https://api.example/x", {"topic": value, "days": "7"})
@@ -81,7 +82,7 @@ TOKENS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=effort(150), deadline=None)
 @given(TOKENS, TEXT, TEXT, st.data())
 def test_a_token_is_masked_wherever_and_however_it_stands(
     token: str, before: str, after: str, data: st.DataObject
@@ -98,7 +99,7 @@ def test_a_token_is_masked_wherever_and_however_it_stands(
     assert part not in secret.hide_in(b"<" + part + b">")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=effort(300), deadline=None)
 @given(st.binary(max_size=400))
 def test_an_excerpt_is_one_safe_line(body: bytes) -> None:
     shown = excerpt(body)
@@ -163,7 +164,9 @@ def damaged(draw: Any) -> bytes:
 
 
 @settings(
-    max_examples=250, deadline=3000, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=effort(250),
+    deadline=3000,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(damaged())
 def test_a_damaged_response_is_an_answer_or_a_typed_error(replayed: Any, response: bytes) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from effort import effort
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,9 @@ from aatoolkit.jsontree import arrow_reader, decode, split
 from aatoolkit.jsontree.arrow_tables import shred, unshred
 from aatoolkit.jsontree.members import Members, is_plain_key
 
-LAW = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(
+    max_examples=effort(500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 class Lanes:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from availability.detect.test_variants import SAID
+from effort import effort
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ def plain(values: list[Any]) -> str:
     return json.dumps(values, sort_keys=True, default=repr)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=effort(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON)
 def test_columns_tell_what_values_tell(value: Any) -> None:
     document = Spot.of(grow(json.dumps(value)).place)

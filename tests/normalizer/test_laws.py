@@ -17,6 +17,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from effort import effort
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -210,7 +211,10 @@ def answers(draw: st.DrawFn) -> tuple[str, Any]:
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=effort(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 @given(answers())
 def test_no_leaf_of_a_changed_sample_is_lost(changed_sample: tuple[str, Any]) -> None:
@@ -218,7 +222,7 @@ def test_no_leaf_of_a_changed_sample_is_lost(changed_sample: tuple[str, Any]) ->
     assert lost(name, answer) == []
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=effort(100), deadline=None, derandomize=True)
 @given(
     st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
 )
@@ -253,7 +257,10 @@ def test_a_sample_is_rebuilt_whole(name: str, backend: str) -> None:
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=effort(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 @given(answers())
 def test_a_changed_sample_is_rebuilt_whole(changed_sample: tuple[str, Any]) -> None:
@@ -261,7 +268,7 @@ def test_a_changed_sample_is_rebuilt_whole(changed_sample: tuple[str, Any]) -> N
     assert same(read(name, answer).rebuild(), answer)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=effort(100), deadline=None, derandomize=True)
 @given(
     st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
 )
@@ -284,7 +291,10 @@ def bent(value: Any, draw: st.DrawFn) -> Any:
 
 
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=effort(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 @given(st.data(), st.sampled_from([*SECTIONS]), st.booleans())
 def test_an_answer_of_another_make_is_rebuilt_whole(

@@ -15,13 +15,14 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from effort import effort
 
 import aatoolkit as aa
 from aatoolkit import errors
 from aatoolkit.study import Record
 from aatoolkit.study.manifest import Writer
 
-KILLS = 100
+KILLS = effort(100, 12)
 PLAIN = Record(
     "https://api.example",
     "/api/domains/acme.example/agent-analytics",

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from effort import effort
 
 import aatoolkit as aa
 from aatoolkit import errors, sections
@@ -495,7 +496,7 @@ def test_a_replay_is_the_same_everywhere_and_has_no_network(
         {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "tr_TR.UTF-8"},
     ]
     said = set()
-    for some in surroundings:
+    for some in surroundings[-effort(3, 2) :]:
         done = subprocess.run(
             [
                 sys.executable,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import effort
 
 import aatoolkit as aa
 from aatoolkit import errors
@@ -71,7 +72,7 @@ def test_two_thousand_random_changes_are_all_found(folder: Path) -> None:
     files = sorted(before)
     kinds = {"flip": 0, "insert": 0, "delete": 0, "truncate": 0, "swap": 0, "add": 0, "remove": 0}
     missed = []
-    for _ in range(2000):
+    for _ in range(effort(2000, 200)):
         kind = draw.choice(sorted(kinds))
         file, other = draw.sample(files, 2)
         data = before[file]
@@ -113,7 +114,7 @@ def test_two_thousand_random_changes_are_all_found(folder: Path) -> None:
         file.write_bytes(data)
         other.write_bytes(before[other])
     assert missed == []
-    assert min(kinds.values()) > 200
+    assert min(kinds.values()) > effort(200, 15)
     assert aa.Study(folder).verify()
 
 

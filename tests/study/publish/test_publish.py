@@ -316,6 +316,7 @@ AGAIN = """
 """
 
 
+@pytest.mark.thorough
 def test_the_same_answers_give_the_same_bytes_wherever_and_in_whatever_order(
     tmp_path: Path,
 ) -> None:
@@ -404,6 +405,7 @@ def test_what_is_left_out_is_nowhere(tmp_path: Path) -> None:
     assert told["reason"].isna().all()
 
 
+@pytest.mark.thorough
 def test_texts_are_all_words_of_every_section(tmp_path: Path) -> None:
     out = publish(everything(), tmp_path / "out", ABOUT, redact="texts")
     kept = {
