@@ -198,7 +198,7 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
         ("_availability", tables.availability),
     ):
         yield write_parquet(frame, place / f"{name}.parquet")
-    for name, table in tables.placement.items():
+    for name, table in tables.provenance.items():
         path = place / "_placement" / f"{name}.parquet"
         with writing(path) as temporary:
             pq.write_table(table, temporary, compression="zstd")

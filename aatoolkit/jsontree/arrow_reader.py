@@ -30,28 +30,28 @@ from pyarrow import json
 from aatoolkit.jsontree.decode import (
     Chunk,
     Members,
-    Parts,
     Span,
-    confirm,
-    has_endless_number,
+    SplitBody,
+    check_exact,
+    has_overlong_number,
     is_plain_key,
 )
-from aatoolkit.jsontree.grouping import Rows, pick
-from aatoolkit.jsontree.nodes import ARROW, BIG, INTEGER, NUMBER, POOL, Child, Place
+from aatoolkit.jsontree.grouping import Rows, select_rows
+from aatoolkit.jsontree.nodes import ARROW, BIG, INTEGER, NUMBER, POOL, ChildTable, Node
 
 _NAMES = {kind: name for name, kind in ARROW.items() if name != BIG}
 _EXACT = 2**53
 _CHUNK = 1 << 20
 _AHEAD = 2
-_PATIENCE = 3
+MAX_FAILURES = 3
 """How many chunks more may be read in vain than were read well."""
 
 
-class Doubt(Exception):
+class LossyRead(Exception):
     """Arrow's reader may have changed something."""
 
 
-def take_in(child: Child, parts: Parts) -> None:
+def read_array(child: ChildTable, parts: SplitBody) -> None:
     """Take in all elements of the long array of a document.
 
     Parameters
@@ -68,27 +68,27 @@ def take_in(child: Child, parts: Parts) -> None:
     """
     assert parts.first is not None
     with ThreadPoolExecutor(_AHEAD, "aatoolkit-shred") as readers:
-        lane = _Lane(child, parts, readers)
-        lane.take(parts.first)
-        for _ in parts.rest(lane.read, _CHUNK):
+        reader = _ChunkReader(child, parts, readers)
+        reader.add_parsed(parts.first)
+        for _ in parts.rest(reader.read, _CHUNK):
             pass
 
 
-class _Lane:
+class _ChunkReader:
     """Takes in chunk by chunk, while the next ones are being read."""
 
-    def __init__(self, child: Child, parts: Parts, readers: ThreadPoolExecutor) -> None:
+    def __init__(self, child: ChildTable, parts: SplitBody, readers: ThreadPoolExecutor) -> None:
         self._child = child
         self._parts = parts
         self._readers = readers
-        self._form: _Form | None = None
-        self._ahead: dict[Span, Future[_Columns]] = {}
-        self._patience = _PATIENCE
+        self._form: _ArrowForm | None = None
+        self._ahead: dict[Span, Future[_ChunkColumns]] = {}
+        self._failures_left = MAX_FAILURES
 
-    def take(self, chunk: Chunk) -> None:
+    def add_parsed(self, chunk: Chunk) -> None:
         """Take in a chunk by way of Python's values, and learn from it."""
-        confirm(chunk.text, self._child.extend(chunk.values, self._parts.depth))
-        self._form = _Form.of(self._child.place) if self._patience else None
+        check_exact(chunk.text, self._child.extend(chunk.values, self._parts.depth))
+        self._form = _ArrowForm.of(self._child.node) if self._failures_left else None
         self._ahead.clear()
 
     def read(self, span: Span, then: Iterator[Span]) -> bool | None:
@@ -96,20 +96,20 @@ class _Lane:
         if self._form is not None:
             try:
                 columns = self._columns(span, then, self._form)
-            except (Doubt, pa.ArrowException):
-                self._patience -= 1
+            except (LossyRead, pa.ArrowException):
+                self._failures_left -= 1
             else:
-                self._patience += 1
+                self._failures_left += 1
                 elements = columns.elements
-                columns.fill(self._child.place, elements, self._child.append(len(elements)))
+                columns.fill(self._child.node, elements, self._child.append_rows(len(elements)))
                 return True
         chunk = self._parts.chunk(span)
         if chunk is None:
             return None
-        self.take(chunk)
+        self.add_parsed(chunk)
         return True
 
-    def _columns(self, span: Span, then: Iterator[Span], form: _Form) -> _Columns:
+    def _columns(self, span: Span, then: Iterator[Span], form: _ArrowForm) -> _ChunkColumns:
         """A part of the body in columns; the next ones are being read meanwhile."""
         for one in chain([span], islice(then, _AHEAD)):
             if one not in self._ahead:
@@ -122,7 +122,7 @@ class _Lane:
 
 
 @dataclass(frozen=True)
-class _Form:
+class _ArrowForm:
     """What elements of an array have in common, as Arrow's reader is told it.
 
     Parameters
@@ -134,14 +134,14 @@ class _Form:
     schema: pa.Schema
 
     @staticmethod
-    def of(place: Place) -> _Form | None:
+    def of(node: Node) -> _ArrowForm | None:
         """The form of all that stands at a place; None if it is of several kinds."""
         try:
-            return _Form(pa.schema([("", pa.list_(_kind(place)))]))
-        except Doubt:
+            return _ArrowForm(pa.schema([("", pa.list_(_kind(node)))]))
+        except LossyRead:
             return None
 
-    def read(self, parts: Parts, span: Span) -> _Columns:
+    def read(self, parts: SplitBody, span: Span) -> _ChunkColumns:
         """The elements in a part of a body.
 
         Raises
@@ -156,31 +156,31 @@ class _Form:
             json.ParseOptions(explicit_schema=self.schema, unexpected_field_behavior="error"),
             memory_pool=POOL,
         )
-        if table.num_rows != 1 or has_endless_number(text) or not _is_unicode(text):
-            raise Doubt
-        return _Columns(text, table.column(0).chunk(0).flatten())
+        if table.num_rows != 1 or has_overlong_number(text) or not _is_unicode(text):
+            raise LossyRead
+        return _ChunkColumns(text, table.column(0).chunk(0).flatten())
 
 
-def _kind(place: Place) -> pa.DataType:
+def _kind(node: Node) -> pa.DataType:
     """The Arrow type of what stands at a place."""
     found = []
-    if place.scalars:
-        names = place.scalars.keys()
+    if node.scalars:
+        names = node.scalars.keys()
         found.append(pa.float64() if names == {INTEGER, NUMBER} else ARROW[next(iter(names))])
-    if place.items is not None:
-        found.append(pa.list_(_kind(place.items.place)))
-    if place.record is not None:
-        fields = place.record.fields
+    if node.items is not None:
+        found.append(pa.list_(_kind(node.items.node)))
+    if node.record is not None:
+        fields = node.record.fields
         found.append(pa.struct([(key, _kind(inner)) for key, inner in fields.items()]))
-        if not (fields and place.is_settled and all(map(is_plain_key, fields))):
-            raise Doubt
-    several = len(place.scalars) > 1 and place.scalars.keys() != {INTEGER, NUMBER}
-    if len(found) > 1 or several or BIG in place.scalars or place.entries is not None:
-        raise Doubt
+        if not (fields and node.is_settled and all(map(is_plain_key, fields))):
+            raise LossyRead
+    several = len(node.scalars) > 1 and node.scalars.keys() != {INTEGER, NUMBER}
+    if len(found) > 1 or several or BIG in node.scalars or node.entries is not None:
+        raise LossyRead
     return found[0] if found else pa.null()
 
 
-class _Columns:
+class _ChunkColumns:
     """The elements of a chunk in columns, none of them changed.
 
     Raises
@@ -202,7 +202,7 @@ class _Columns:
             if integers == self._integers:
                 self._whole = 0
             elif integers != self._integers + self._whole or self._is_wide:
-                raise Doubt
+                raise LossyRead
 
     def _left_out(self, members: Members) -> set[str]:
         """The keys of fields that are missing where Arrow says null."""
@@ -211,7 +211,7 @@ class _Columns:
             return set()
         missing = {key for key in self._nulls if not members.nulls(key)}
         if keys != self._keys - sum(self._nulls[key] for key in missing):
-            raise Doubt
+            raise LossyRead
         return missing
 
     def _count(self, array: pa.Array, field: str | None) -> None:
@@ -234,33 +234,33 @@ class _Columns:
             self._whole += len(whole)
             self._is_wide |= bool((np.abs(whole) >= _EXACT).any())
             if not np.isfinite(numbers).all() or (len(whole) and field is None):
-                raise Doubt
+                raise LossyRead
 
-    def fill(self, place: Place, array: pa.Array, rows: Rows, key: str | None = None) -> None:
+    def fill(self, node: Node, array: pa.Array, rows: Rows, key: str | None = None) -> None:
         """Put an array into a place that has its form, and what is below it below."""
         if key in self._missing:
             array, rows = _valid(array, rows)
-        place.rows.append(rows)
+        node.rows.append(rows)
         kind = array.type
         if array.null_count == len(array):
             return
-        if pa.types.is_struct(kind) and place.record is not None:
+        if pa.types.is_struct(kind) and node.record is not None:
             objects, rows = _valid(array, rows)
-            place.record.rows.append(rows)
-            fields = place.record.fields.items()
+            node.record.rows.append(rows)
+            fields = node.record.fields.items()
             for (name, inner), values in zip(fields, objects.flatten(), strict=True):
                 self.fill(inner, values, rows, name)
-        elif pa.types.is_list(kind) and place.items is not None:
+        elif pa.types.is_list(kind) and node.items is not None:
             arrays, rows = _valid(array, rows)
-            below = place.items.open(arrays.value_lengths().to_numpy(), rows)
+            below = node.items.open_rows(arrays.value_lengths().to_numpy(), rows)
             if below:
-                self.fill(place.items.place, arrays.flatten(), below)
+                self.fill(node.items.node, arrays.flatten(), below)
         elif pa.types.is_floating(kind) and self._whole:
             whole = pc.equal(array, pc.floor(array))
-            place.keep(INTEGER, pc.if_else(whole, array, None).cast(pa.int64()), rows)
-            place.keep(NUMBER, pc.if_else(whole, None, array), rows)
+            node.add_scalars(INTEGER, pc.if_else(whole, array, None).cast(pa.int64()), rows)
+            node.add_scalars(NUMBER, pc.if_else(whole, None, array), rows)
         else:
-            place.keep(_NAMES[kind], array, rows)
+            node.add_scalars(_NAMES[kind], array, rows)
 
 
 def _is_unicode(text: bytes) -> bool:
@@ -280,4 +280,4 @@ def _valid(array: pa.Array, rows: Rows) -> tuple[pa.Array, Rows]:
     """An array without its nulls, and the rows that are left."""
     if not array.null_count:
         return array, rows
-    return array.drop_null(), pick(rows, np.flatnonzero(array.is_valid()))
+    return array.drop_null(), select_rows(rows, np.flatnonzero(array.is_valid()))

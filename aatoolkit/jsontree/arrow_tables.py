@@ -56,22 +56,22 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.errors import PayloadError
-from aatoolkit.jsontree.arrow_reader import take_in
+from aatoolkit.jsontree.arrow_reader import read_array
 from aatoolkit.jsontree.assemble import assemble
 from aatoolkit.jsontree.decode import (
-    Miscut,
-    Parts,
-    Unsure,
-    confirm,
-    cut,
+    InexactParse,
+    SplitBody,
+    SplitError,
+    check_exact,
     decode_exactly,
-    is_plain,
-    unhurried,
+    gc_paused,
+    is_json_value,
+    split_body,
 )
-from aatoolkit.jsontree.nodes import Layout, Place
+from aatoolkit.jsontree.nodes import Layout, Node
 from aatoolkit.jsontree.rebuild import unshred
 
-__all__ = ["Grown", "Layout", "Place", "grow", "shred", "unshred"]
+__all__ = ["Layout", "Node", "ParsedDocument", "parse_document", "shred", "unshred"]
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -96,12 +96,12 @@ def shred(answer: bytes | str | Any) -> dict[str, pa.Table]:
     PayloadError
         If an object is no JSON value.
     """
-    with unhurried():
-        return assemble(grow(answer).place)
+    with gc_paused():
+        return assemble(parse_document(answer).root)
 
 
 @dataclass(frozen=True)
-class Grown:
+class ParsedDocument:
     """A document as a tree of places.
 
     Attributes
@@ -110,16 +110,18 @@ class Grown:
         The document's place.
     envelope : object
         The document; a long one with no more than the beginning of its longest array.
-    cut : tuple of str or None
+    truncated : tuple of str or None
         The fields that lead to the array that is cut short; None if none is.
     """
 
-    place: Place
+    root: Node
     envelope: Any
-    cut: tuple[str, ...] | None = None
+    truncated: tuple[str, ...] | None = None
 
 
-def grow(answer: bytes | str | Any, layout: Layout | None = None, **facts: Any) -> Grown:
+def parse_document(
+    answer: bytes | str | Any, layout: Layout | None = None, **facts: Any
+) -> ParsedDocument:
     """The tree of places of a document, before any table is made of it.
 
     Parameters
@@ -136,38 +138,38 @@ def grow(answer: bytes | str | Any, layout: Layout | None = None, **facts: Any) 
     DecodeError, PayloadError
         As `shred`.
     """
-    with unhurried():
+    with gc_paused():
         if not isinstance(answer, bytes | str):
-            return _planted(_checked(answer, facts), layout)
+            return _from_value(_json_value(answer, facts), layout)
         body = _body(answer)
         try:
-            return _grown(body, layout)
-        except Unsure:
+            return _parsed(body, layout)
+        except InexactParse:
             pass
-        return _planted(decode_exactly(body, **facts), layout)
+        return _from_value(decode_exactly(body, **facts), layout)
 
 
-def _planted(value: Any, layout: Layout | None) -> Grown:
-    document = Place(layout)
-    document.grow([value], range(1), 0)
-    return Grown(document, value)
+def _from_value(value: Any, layout: Layout | None) -> ParsedDocument:
+    document = Node(layout)
+    document.add_values([value], range(1), 0)
+    return ParsedDocument(document, value)
 
 
-def _grown(body: bytes, layout: Layout | None) -> Grown:
+def _parsed(body: bytes, layout: Layout | None) -> ParsedDocument:
     try:
-        return _fed(cut(body), layout)
-    except Miscut:
-        return _fed(cut(body, whole=True), layout)
+        return _from_parts(split_body(body), layout)
+    except SplitError:
+        return _from_parts(split_body(body, whole=True), layout)
 
 
-def _fed(parts: Parts, layout: Layout | None) -> Grown:
-    document = Place(layout)
-    confirm(parts.text, document.grow([parts.document], range(1), 0))
+def _from_parts(parts: SplitBody, layout: Layout | None) -> ParsedDocument:
+    document = Node(layout)
+    check_exact(parts.text, document.add_values([parts.document], range(1), 0))
     if parts.first is not None:
-        take_in(document.array(parts.path), parts)
+        read_array(document.array_at(parts.path), parts)
         parts.array.extend(parts.first.values)
-        return Grown(document, parts.document, parts.path)
-    return Grown(document, parts.document)
+        return ParsedDocument(document, parts.document, parts.path)
+    return ParsedDocument(document, parts.document)
 
 
 def _body(answer: bytes | str) -> bytes:
@@ -176,9 +178,9 @@ def _body(answer: bytes | str) -> bytes:
     return answer.removeprefix(_BOM)
 
 
-def _checked(answer: Any, facts: dict[str, Any]) -> Any:
+def _json_value(answer: Any, facts: dict[str, Any]) -> Any:
     """A JSON value; what may be none is written as JSON and read again, as strictly as bytes."""
-    if is_plain(answer):
+    if is_json_value(answer):
         return answer
     try:
         body = json.dumps(answer).encode()

@@ -7,58 +7,60 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.jsontree.grouping import Places, Rows, numbers
+from aatoolkit.jsontree.grouping import RowIndex, Rows, row_numbers
 
-Piece = tuple[pa.Array, Rows]
+ColumnChunk = tuple[pa.Array, Rows]
 """Some values of a column, and the rows they are in."""
 
 
-def laid_out(pieces: list[Piece], kind: pa.DataType, size: int) -> pa.ChunkedArray | pa.Array:
+def to_column(
+    chunks: list[ColumnChunk], kind: pa.DataType, size: int
+) -> pa.ChunkedArray | pa.Array:
     """Pieces as one column of so many rows; where there is none, null."""
     end = 0
-    for _, rows in pieces:
+    for _, rows in chunks:
         if not isinstance(rows, range) or rows.start != end:
             break
         end = rows.stop
     else:
         if end == size:
-            return pa.chunked_array([array for array, _ in pieces], kind)
+            return pa.chunked_array([array for array, _ in chunks], kind)
     scatter = _text if pa.types.is_string(kind) else _fixed
-    return scatter(pieces, kind, size)
+    return scatter(chunks, kind, size)
 
 
-def _text(pieces: list[Piece], kind: pa.DataType, size: int) -> pa.Array:
+def _text(chunks: list[ColumnChunk], kind: pa.DataType, size: int) -> pa.Array:
     """Text in its rows, null in all others."""
-    whole = pa.concat_arrays([array for array, _ in pieces])
-    places = np.full(size, -1, np.int32)
-    places[joined([rows for _, rows in pieces])] = np.arange(len(whole), dtype=np.int32)
-    return whole.take(pa.array(places, mask=places < 0))
+    whole = pa.concat_arrays([array for array, _ in chunks])
+    positions = np.full(size, -1, np.int32)
+    positions[concat_rows([rows for _, rows in chunks])] = np.arange(len(whole), dtype=np.int32)
+    return whole.take(pa.array(positions, mask=positions < 0))
 
 
-def _fixed(pieces: list[Piece], kind: pa.DataType, size: int) -> pa.Array:
+def _fixed(chunks: list[ColumnChunk], kind: pa.DataType, size: int) -> pa.Array:
     """Numbers or booleans in their rows, null in all others."""
     values, empty = np.zeros(size, kind.to_pandas_dtype()), np.ones(size, np.bool_)
-    for array, rows in map(filled, pieces):
+    for array, rows in map(without_nulls, chunks):
         values[rows] = array.to_numpy(zero_copy_only=False)
         empty[rows] = False
     return pa.array(values, kind, mask=empty)
 
 
-def filled(piece: Piece) -> tuple[pa.Array, Places]:
+def without_nulls(chunk: ColumnChunk) -> tuple[pa.Array, RowIndex]:
     """A piece without its nulls."""
-    array, rows = piece
+    array, rows = chunk
     if not array.null_count:
-        return array, numbers(rows)
-    return array.drop_null(), numbers(rows)[array.is_valid().to_numpy(zero_copy_only=False)]
+        return array, row_numbers(rows)
+    return array.drop_null(), row_numbers(rows)[array.is_valid().to_numpy(zero_copy_only=False)]
 
 
-def count(rows: Sequence[Rows]) -> int:
+def row_count(rows: Sequence[Rows]) -> int:
     """How many rows there are."""
     return sum(map(len, rows))
 
 
-def joined(rows: Sequence[Rows]) -> Places:
+def concat_rows(rows: Sequence[Rows]) -> RowIndex:
     """All rows as one array."""
     if len(rows) == 1:
-        return numbers(rows[0])
-    return np.concatenate([numbers(one) for one in rows]) if rows else np.empty(0, np.int64)
+        return row_numbers(rows[0])
+    return np.concatenate([row_numbers(one) for one in rows]) if rows else np.empty(0, np.int64)

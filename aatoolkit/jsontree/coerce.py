@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit.jsontree.chunks import Piece, filled, joined, laid_out
-from aatoolkit.jsontree.grouping import Places, Rows
-from aatoolkit.jsontree.nodes import BOOLEAN, INTEGER, NUMBER, STRING, Place
+from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, to_column, without_nulls
+from aatoolkit.jsontree.grouping import RowIndex, Rows
+from aatoolkit.jsontree.nodes import BOOLEAN, INTEGER, NUMBER, STRING, Node
 from aatoolkit.jsontree.vectors import MISSING
 
 ARROW: dict[str, pa.DataType] = {
@@ -32,7 +32,7 @@ Array: TypeAlias = "pa.Array | pa.ChunkedArray"
 """A column in one piece or in several."""
 
 _Read = tuple[Array, list[Rows]]
-_Reader = Callable[[Place, int], _Read]
+_Reader = Callable[[Node, int], _Read]
 
 _EXACT = 2**53
 _YEAR = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
@@ -44,7 +44,7 @@ _INSTANT = (
 )
 
 
-def typed(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
+def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
     """An Arrow array of a declared dtype, and the rows whose value does not fit it.
 
     Nothing is converted that could be another thing: a boolean is no number, a number in
@@ -60,35 +60,37 @@ def typed(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
 
     Examples
     --------
-    >>> array, odd = typed([1, None, "2", True], "Int64")
+    >>> array, odd = coerce_values([1, None, "2", True], "Int64")
     >>> array.to_pylist(), odd
     ([1, None, None, None], [2, 3])
     """
     clean = [None if value is MISSING else value for value in values]
     try:
-        array, odd = column(_grown(clean), dtype, len(clean))
+        array, odd = column(_parsed(clean), dtype, len(clean))
     except UnicodeEncodeError:
         # Half a surrogate pair is no text; an object in its place fits no dtype either.
-        array, odd = column(_grown([v if _is_unicode(v) else {} for v in clean]), dtype, len(clean))
+        array, odd = column(
+            _parsed([v if _is_unicode(v) else {} for v in clean]), dtype, len(clean)
+        )
     whole = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     return whole, odd.tolist()
 
 
-def column(place: Place | None, dtype: str, size: int) -> tuple[Array, Places]:
+def column(node: Node | None, dtype: str, size: int) -> tuple[Array, RowIndex]:
     """The same of what stands at a place, in a table of so many rows; no loop over its rows."""
-    if place is None or not place.rows:
+    if node is None or not node.rows:
         return pa.nulls(size, _plain(dtype)), np.empty(0, np.int64)
     read, takes = _READERS[dtype]
-    array, odd = read(place, size)
-    odd += _others(place, takes)
-    return array, np.unique(joined(odd)) if odd else np.empty(0, np.int64)
+    array, odd = read(node, size)
+    odd += _rows_of_other_kinds(node, takes)
+    return array, np.unique(concat_rows(odd)) if odd else np.empty(0, np.int64)
 
 
-def _grown(values: list[Any]) -> Place:
-    place = Place()
+def _parsed(values: list[Any]) -> Node:
+    node = Node()
     if values:
-        place.grow(values, range(len(values)), 0)
-    return place
+        node.add_values(values, range(len(values)), 0)
+    return node
 
 
 def _is_unicode(value: Any) -> bool:
@@ -103,58 +105,58 @@ def _plain(dtype: str) -> pa.DataType:
     return pa.string() if dtype == "category" else ARROW[dtype]
 
 
-def _others(place: Place, takes: frozenset[str]) -> list[Rows]:
+def _rows_of_other_kinds(node: Node, takes: frozenset[str]) -> list[Rows]:
     """The rows of all values but null and those of some kinds."""
     found: list[Rows] = []
-    for kind, pieces in place.scalars.items():
+    for kind, chunks in node.scalars.items():
         if kind not in takes:
-            found += (filled(piece)[1] for piece in pieces)
-    if place.record is not None:
-        found += place.record.rows
-    for name, child in (("items", place.items), ("entries", place.entries)):
+            found += (without_nulls(chunk)[1] for chunk in chunks)
+    if node.record is not None:
+        found += node.record.rows
+    for name, child in (("items", node.items), ("entries", node.entries)):
         if child is not None and name not in takes:
             found += (rows for _, rows in child.lengths)
     return found
 
 
-def _laid(pieces: list[Piece], kind: pa.DataType, size: int) -> Array:
-    return laid_out(pieces, kind, size) if pieces else pa.nulls(size, kind)
+def _column_of(chunks: list[ColumnChunk], kind: pa.DataType, size: int) -> Array:
+    return to_column(chunks, kind, size) if chunks else pa.nulls(size, kind)
 
 
-def _text(place: Place, size: int) -> _Read:
-    return _laid(place.scalars.get(STRING, []), pa.string(), size), []
+def _text(node: Node, size: int) -> _Read:
+    return _column_of(node.scalars.get(STRING, []), pa.string(), size), []
 
 
-def _booleans(place: Place, size: int) -> _Read:
-    return _laid(place.scalars.get(BOOLEAN, []), pa.bool_(), size), []
+def _booleans(node: Node, size: int) -> _Read:
+    return _column_of(node.scalars.get(BOOLEAN, []), pa.bool_(), size), []
 
 
-def _integers(place: Place, size: int) -> _Read:
+def _integers(node: Node, size: int) -> _Read:
     """Whole numbers; also those written as floats, where the float is exact."""
-    pieces, odd = list(place.scalars.get(INTEGER, [])), []
-    for array, rows in map(filled, place.scalars.get(NUMBER, [])):
+    chunks, odd = list(node.scalars.get(INTEGER, [])), []
+    for array, rows in map(without_nulls, node.scalars.get(NUMBER, [])):
         numbers = array.to_numpy()
         whole = (numbers == np.floor(numbers)) & (np.abs(numbers) <= _EXACT)
         whole &= ~((numbers == 0) & np.signbit(numbers))  # no integer is less than no zero
-        pieces.append((pa.array(numbers[whole].astype(np.int64)), rows[whole]))
+        chunks.append((pa.array(numbers[whole].astype(np.int64)), rows[whole]))
         odd.append(rows[~whole])
-    return _laid(pieces, pa.int64(), size), odd
+    return _column_of(chunks, pa.int64(), size), odd
 
 
-def _floats(place: Place, size: int) -> _Read:
+def _floats(node: Node, size: int) -> _Read:
     """Floats, and whole numbers that a float can hold."""
-    pieces, odd = list(place.scalars.get(NUMBER, [])), []
-    for array, rows in map(filled, place.scalars.get(INTEGER, [])):
+    chunks, odd = list(node.scalars.get(NUMBER, [])), []
+    for array, rows in map(without_nulls, node.scalars.get(INTEGER, [])):
         numbers = array.to_numpy()
         exact = (numbers <= _EXACT) & (numbers >= -_EXACT)
-        pieces.append((pa.array(numbers[exact].astype(np.float64)), rows[exact]))
+        chunks.append((pa.array(numbers[exact].astype(np.float64)), rows[exact]))
         odd.append(rows[~exact])
-    return _laid(pieces, pa.float64(), size), odd
+    return _column_of(chunks, pa.float64(), size), odd
 
 
 def _moments(pattern: str, usual: bytes, kind: pa.DataType, parse: Callable[[str], Any]) -> _Reader:
-    def read(place: Place, size: int) -> _Read:
-        text, _ = _text(place, size)
+    def read(node: Node, size: int) -> _Read:
+        text, _ = _text(node, size)
         plain = all(_is_spelt(chunk, usual) for chunk in _chunks(text))
         fits = None if plain else pc.match_substring_regex(text, pattern)
         if plain or pc.all(fits).as_py() is not False:
@@ -201,14 +203,14 @@ def _is_spelt(text: pa.Array, usual: bytes) -> bool:
     )
 
 
-def _words(place: Place, size: int) -> _Read:
+def _words(node: Node, size: int) -> _Read:
     """Arrays of nothing but text and null."""
-    items, kind = place.items, ARROW["list<string>"]
+    items, kind = node.items, ARROW["list<string>"]
     if items is None:
         return pa.nulls(size, kind), []
-    text, _ = _text(items.place, items.size)
-    odd = joined(_others(items.place, frozenset((STRING,))))
-    lengths = laid_out(items.lengths, pa.int32(), size)
+    text, _ = _text(items.node, items.size)
+    odd = concat_rows(_rows_of_other_kinds(items.node, frozenset((STRING,))))
+    lengths = to_column(items.lengths, pa.int32(), size)
     lengths = lengths.combine_chunks() if isinstance(lengths, pa.ChunkedArray) else lengths
     ends = np.cumsum(lengths.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int32)
     words = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
@@ -219,8 +221,8 @@ def _words(place: Place, size: int) -> _Read:
     return pa.ListArray.from_arrays(offsets, words, mask=pa.array(mask)), [np.unique(parents)]
 
 
-def _parents(pieces: list[pa.Array]) -> Places:
-    found: Places = np.concatenate([piece.to_numpy() for piece in pieces])
+def _parents(chunks: list[pa.Array]) -> RowIndex:
+    found: RowIndex = np.concatenate([chunk.to_numpy() for chunk in chunks])
     return found
 
 

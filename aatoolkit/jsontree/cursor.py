@@ -15,19 +15,19 @@ from weakref import ref
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.jsontree.chunks import count, joined
+from aatoolkit.jsontree.chunks import concat_rows, row_count
 from aatoolkit.jsontree.coerce import Array, column
-from aatoolkit.jsontree.grouping import Places
-from aatoolkit.jsontree.nodes import INTEGER, STRING, Child, Place
+from aatoolkit.jsontree.grouping import RowIndex
+from aatoolkit.jsontree.nodes import INTEGER, STRING, ChildTable, Node
 from aatoolkit.jsontree.paths import Each, Field, Step
 from aatoolkit.jsontree.values import first_leaf, values
 from aatoolkit.jsontree.vectors import KEYS, step
 
-Index = Places | None
+RowMap = RowIndex | None
 """For each row the row of a level, -1 for none; None where the two are the same."""
 
 
-class Level:
+class RowLevel:
     """The rows of one table of the tree.
 
     Parameters
@@ -36,48 +36,50 @@ class Level:
         The rows.
     above : Spot or None
         The place whose arrays or objects they are; None for the document itself.
-    made : bool
-        Whether a function made them of what stands there.
+    computed : bool
+        Whether a function computed them of what stands there.
     """
 
-    def __init__(self, child: Child, above: Spot | None = None, made: bool = False) -> None:
-        self.made = made
+    def __init__(
+        self, child: ChildTable, above: Cursor | None = None, computed: bool = False
+    ) -> None:
+        self.computed = computed
         self.child = child
         self.size = child.size
         # A document holds what is below; circles would hold its data long after their use.
         self._above = None if above is None else ref(above)
-        self._element: ref[Spot] | None = None
+        self._element: ref[Cursor] | None = None
 
     @staticmethod
-    def begin(child: Child, above: Spot | None = None, made: bool = False) -> Spot:
+    def open(child: ChildTable, above: Cursor | None = None, computed: bool = False) -> Cursor:
         """The elements, or entries, that new rows are: who wants the rows holds these."""
-        level = Level(child, above, made)
-        spot = Spot(level, child.place)
-        level._element = ref(spot)
-        return spot
+        level = RowLevel(child, above, computed)
+        cursor = Cursor(level, child.node)
+        level._element = ref(cursor)
+        return cursor
 
     @property
-    def element(self) -> Spot:
+    def element(self) -> Cursor:
         """The elements, or entries, that the rows are."""
-        return _held(self._element)
+        return _deref(self._element)
 
     @property
-    def above(self) -> Spot | None:
+    def above(self) -> Cursor | None:
         """The place whose arrays or objects the rows are; None for the document itself."""
-        return None if self._above is None else _held(self._above)
+        return None if self._above is None else _deref(self._above)
 
     @property
     def in_array(self) -> bool:
         """Whether the rows are elements of arrays."""
-        return self.above is not None and self.child.keys is None and not self.made
+        return self.above is not None and self.child.keys is None and not self.computed
 
     @cached_property
-    def parents(self) -> Places:
+    def parents(self) -> RowIndex:
         """For each row, that of the level above."""
         return _numbers(self.child.parents)
 
     @cached_property
-    def positions(self) -> Places:
+    def positions(self) -> RowIndex:
         """For each row, its place in the array or object."""
         return _numbers(self.child.positions)
 
@@ -87,17 +89,17 @@ class Level:
         return pa.concat_arrays(self.child.keys or [pa.array([], pa.string())])
 
     @property
-    def labels(self) -> Spot:
+    def labels(self) -> Cursor:
         """The keys of the rows as values of their own."""
-        return Spot(self, _texts(self.keys), (KEYS,))
+        return Cursor(self, _texts(self.keys), (KEYS,))
 
-    def numbered(self, first: int) -> Spot:
+    def position_cursor(self, first: int) -> Cursor:
         """The positions of the rows as values of their own, counted from a number."""
-        place = Place()
+        node = Node()
         rows = range(self.size)
-        place.rows = [rows]
-        place.scalars[INTEGER] = [(pa.array(self.positions + first, pa.int64()), rows)]
-        return Spot(self, place)
+        node.rows = [rows]
+        node.scalars[INTEGER] = [(pa.array(self.positions + first, pa.int64()), rows)]
+        return Cursor(self, node)
 
     def path(self, row: int) -> str:
         """The JSON path of one row."""
@@ -109,7 +111,7 @@ class Level:
         return above + step(self.keys[row].as_py())
 
 
-class Spot:
+class Cursor:
     """One place in the rows of a level.
 
     Parameters
@@ -125,97 +127,101 @@ class Spot:
 
     Examples
     --------
-    >>> from aatoolkit.jsontree.arrow_tables import grow
-    >>> document = Spot.of(grow({"a": [{"b": 1}, {}]}).place)
+    >>> from aatoolkit.jsontree.arrow_tables import parse_document
+    >>> document = Cursor.of(parse_document({"a": [{"b": 1}, {}]}).root)
     >>> found = document.field("a").each().field("b")
-    >>> found.rows.tolist(), found.path(0), found.field("c").lacking
+    >>> found.rows.tolist(), found.path(0), found.field("c").field_absent
     ([0], '$.a[0].b', False)
     """
 
-    __slots__ = ("__weakref__", "_below", "_typed", "lacking", "level", "place", "tail")
+    __slots__ = ("__weakref__", "_arrays", "_below", "field_absent", "level", "node", "tail")
 
     def __init__(
-        self, level: Level, place: Place | None, tail: tuple[str, ...] = (), lacking: bool = False
+        self,
+        level: RowLevel,
+        node: Node | None,
+        tail: tuple[str, ...] = (),
+        field_absent: bool = False,
     ) -> None:
         self.level = level
-        self.place = place
+        self.node = node
         self.tail = tail
-        self.lacking = lacking
-        self._below: dict[object, Spot] = {}
-        self._typed: dict[str, tuple[Array, Places]] = {}
+        self.field_absent = field_absent
+        self._below: dict[object, Cursor] = {}
+        self._arrays: dict[str, tuple[Array, RowIndex]] = {}
 
     @staticmethod
-    def of(document: Place) -> Spot:
+    def of(document: Node) -> Cursor:
         """The spot of a whole document."""
-        return Level.begin(Child(place=document, size=1))
+        return RowLevel.open(ChildTable(node=document, size=1))
 
-    def field(self, name: str) -> Spot:
+    def field(self, name: str) -> Cursor:
         """A field of the objects here, in the same rows."""
         found = self._below.get(name)
         if found is None:
-            record = self.place.record if self.place else None
-            place = record.fields.get(name) if record else None
-            lacking = self.lacking if record is None else place is None
-            found = self._below[name] = Spot(self.level, place, (*self.tail, name), lacking)
+            record = self.node.record if self.node else None
+            node = record.fields.get(name) if record else None
+            field_absent = self.field_absent if record is None else node is None
+            found = self._below[name] = Cursor(self.level, node, (*self.tail, name), field_absent)
         return found
 
-    def each(self) -> Spot:
+    def each(self) -> Cursor:
         """The elements of the arrays here; what is no array has none."""
-        return self._child(Ellipsis, self.place.items if self.place else None, None)
+        return self._child(Ellipsis, self.node.items if self.node else None, None)
 
-    def entries(self) -> Spot:
+    def entries(self) -> Cursor:
         """The entries of the objects here whose keys are data."""
-        return self._child(None, self.place.entries if self.place else None, [])
+        return self._child(None, self.node.entries if self.node else None, [])
 
-    def _child(self, sign: object, child: Child | None, keys: list[pa.Array] | None) -> Spot:
+    def _child(self, sign: object, child: ChildTable | None, keys: list[pa.Array] | None) -> Cursor:
         found = self._below.get(sign)
         if found is None:
-            found = self._below[sign] = Level.begin(child or Child(keys=keys), self)
+            found = self._below[sign] = RowLevel.open(child or ChildTable(keys=keys), self)
         return found
 
-    def under(self, steps: tuple[Step, ...]) -> Spot:
+    def descend(self, steps: tuple[Step, ...]) -> Cursor:
         """The spot some steps below."""
-        spot = self
+        cursor = self
         for one in steps:
             if isinstance(one, Field):
-                spot = spot.field(one.name)
+                cursor = cursor.field(one.name)
             else:
-                spot = spot.each() if isinstance(one, Each) else spot.entries()
-        return spot
+                cursor = cursor.each() if isinstance(one, Each) else cursor.entries()
+        return cursor
 
     def fields(self) -> Iterator[str]:
         """The names of the fields of the objects here."""
-        return iter(self.place.record.fields if self.place and self.place.record else ())
+        return iter(self.node.record.fields if self.node and self.node.record else ())
 
     @property
-    def rows(self) -> Places:
+    def rows(self) -> RowIndex:
         """The rows in which there is anything, null included."""
-        return np.sort(joined(self.place.rows)) if self.place else np.empty(0, np.int64)
+        return np.sort(concat_rows(self.node.rows)) if self.node else np.empty(0, np.int64)
 
     @property
     def is_null(self) -> bool:
         """Whether something is here, and it is null alone."""
-        place = self.place
+        node = self.node
         return (
-            place is not None
-            and bool(count(place.rows))
-            and not (place.scalars or place.record or place.items or place.entries)
+            node is not None
+            and bool(row_count(node.rows))
+            and not (node.scalars or node.record or node.items or node.entries)
         )
 
-    def typed(self, dtype: str) -> tuple[Array, Places]:
+    def to_arrow(self, dtype: str) -> tuple[Array, RowIndex]:
         """What stands here as an array of a dtype, and the rows whose value does not fit it."""
-        found = self._typed.get(dtype)
+        found = self._arrays.get(dtype)
         if found is None:
-            found = self._typed[dtype] = column(self.place, dtype, self.level.size)
+            found = self._arrays[dtype] = column(self.node, dtype, self.level.size)
         return found
 
-    def values(self, rows: Places) -> list[Any]:
+    def values(self, rows: RowIndex) -> list[Any]:
         """What stands in some rows, as JSON values."""
-        return values(self.place, rows) if self.place and len(rows) else []
+        return values(self.node, rows) if self.node and len(rows) else []
 
     def first_leaf(self, row: int) -> Any:
         """The first value that is no container, or empty container, of what stands in a row."""
-        return None if self.place is None else first_leaf(self.place, row)
+        return None if self.node is None else first_leaf(self.node, row)
 
     def path(self, row: int) -> str:
         """The JSON path of the value in one row; of a key, that of its value and a sign."""
@@ -223,34 +229,36 @@ class Spot:
         return self.level.path(row) + "".join(tail)
 
 
-def _held(found: ref[Spot] | None) -> Spot:
-    spot = None if found is None else found()
-    if spot is None:
+def _deref(found: ref[Cursor] | None) -> Cursor:
+    cursor = None if found is None else found()
+    if cursor is None:
         raise LookupError("the document of these rows is no longer held by anybody")
-    return spot
+    return cursor
 
 
-def labelled(spot: Spot, name: str) -> Spot:
+def constant_key(cursor: Cursor, name: str) -> Cursor:
     """The name of a field as a value in each row of its objects."""
-    place = _texts(pa.array([name], pa.string()).take(pa.array(np.zeros(spot.level.size, np.int8))))
-    return Spot(spot.level, place, (*spot.tail, KEYS))
+    node = _texts(
+        pa.array([name], pa.string()).take(pa.array(np.zeros(cursor.level.size, np.int8)))
+    )
+    return Cursor(cursor.level, node, (*cursor.tail, KEYS))
 
 
-def _texts(array: pa.Array) -> Place:
-    place, rows = Place(), range(len(array))
-    place.rows = [rows]
-    place.scalars[STRING] = [(array, rows)]
-    return place
+def _texts(array: pa.Array) -> Node:
+    node, rows = Node(), range(len(array))
+    node.rows = [rows]
+    node.scalars[STRING] = [(array, rows)]
+    return node
 
 
-def _numbers(pieces: list[pa.Array]) -> Places:
-    if not pieces:
+def _numbers(chunks: list[pa.Array]) -> RowIndex:
+    if not chunks:
         return np.empty(0, np.int64)
-    found: Places = np.concatenate([piece.to_numpy() for piece in pieces])
+    found: RowIndex = np.concatenate([chunk.to_numpy() for chunk in chunks])
     return found
 
 
-def through(index: Index, further: Index) -> Index:
+def compose_index(index: RowMap, further: RowMap) -> RowMap:
     """One index after another."""
     if index is None or further is None:
         return further if index is None else index

@@ -13,34 +13,34 @@ from itertools import chain
 from typing import Any
 
 from aatoolkit.errors import DecodeError
-from aatoolkit.jsontree.exactness import Unsure, confirm, is_plain, survey
+from aatoolkit.jsontree.exactness import InexactParse, check_exact, count_keys, is_json_value
 from aatoolkit.jsontree.members import (
     Members,
-    has_endless_number,
+    has_overlong_number,
     is_plain_key,
 )
-from aatoolkit.jsontree.split import Chunk, Miscut, Parts, Span, cut
-from aatoolkit.jsontree.stdlib_parser import MAX_DEPTH, MAX_DIGITS, Refused, excerpt, read
+from aatoolkit.jsontree.split import Chunk, Span, SplitBody, SplitError, split_body
+from aatoolkit.jsontree.stdlib_parser import MAX_DEPTH, MAX_DIGITS, InvalidDocument, excerpt, read
 
 __all__ = [
     "MAX_DEPTH",
     "MAX_DIGITS",
     "Chunk",
+    "InexactParse",
     "Members",
-    "Miscut",
-    "Parts",
     "Span",
-    "Unsure",
-    "confirm",
-    "cut",
+    "SplitBody",
+    "SplitError",
+    "check_exact",
     "decode",
     "decode_exactly",
     "excerpt",
-    "has_endless_number",
-    "is_plain",
+    "gc_paused",
+    "has_overlong_number",
+    "is_json_value",
     "is_plain_key",
     "outline",
-    "unhurried",
+    "split_body",
 ]
 
 _BOM = b"\xef\xbb\xbf"
@@ -71,9 +71,9 @@ def decode(body: bytes, **facts: Any) -> Any:
     {'count': 9007199254740993}
     """
     try:
-        with unhurried():
-            return _quickly(body.removeprefix(_BOM))
-    except Unsure:
+        with gc_paused():
+            return _decode_fast(body.removeprefix(_BOM))
+    except InexactParse:
         pass
     return decode_exactly(body, **facts)
 
@@ -82,7 +82,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
     """As `decode`, by Python's own reader and hooks: slower, and never in doubt."""
     try:
         return read(body.removeprefix(_BOM))
-    except Refused as refused:
+    except InvalidDocument as refused:
         problem, sentence = refused.problem, str(refused)
     # Raised here, outside the handler: what the handlers caught holds parts of the body.
     raise DecodeError(
@@ -104,14 +104,14 @@ def outline(body: bytes) -> Any:
     ({'count': 1}, None)
     """
     try:
-        with unhurried():
-            return cut(body.removeprefix(_BOM)).document
-    except Unsure:
+        with gc_paused():
+            return split_body(body.removeprefix(_BOM)).document
+    except InexactParse:
         return None
 
 
 @contextmanager
-def unhurried() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Without the garbage collector, which would search every new object for cycles."""
     was_on = gc.isenabled()
     gc.disable()
@@ -122,17 +122,17 @@ def unhurried() -> Iterator[None]:
             gc.enable()
 
 
-def _quickly(body: bytes) -> Any:
+def _decode_fast(body: bytes) -> Any:
     try:
-        return _joined(body, cut(body))
-    except Miscut:
-        return _joined(body, cut(body, whole=True))
+        return _joined(body, split_body(body))
+    except SplitError:
+        return _joined(body, split_body(body, whole=True))
 
 
-def _joined(body: bytes, parts: Parts) -> Any:
-    members = survey([parts.document], 0)
+def _joined(body: bytes, parts: SplitBody) -> Any:
+    members = count_keys([parts.document], 0)
     for chunk in chain([parts.first], parts.rest(parts.chunk)) if parts.first else ():
-        members += survey(chunk.values, parts.depth)
+        members += count_keys(chunk.values, parts.depth)
         parts.array.extend(chunk.values)
-    confirm(body, members)
+    check_exact(body, members)
     return parts.document

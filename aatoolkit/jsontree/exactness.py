@@ -23,17 +23,17 @@ _WIDE = re.compile(rb"(?:\A|(?<=[\[,: \t\r\n]))(?:-[0-9]{19}|[0-9]{20})")
 
 _Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 _Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
-_Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+_Positions = np.ndarray[tuple[int], np.dtype[np.intp]]
 
 
 _KINDS = {type(None), bool, int, float, str, list, dict}
 
 
-class Unsure(Exception):
+class InexactParse(Exception):
     """orjson's reading may not be what the body says."""
 
 
-def confirm(body: bytes, members: int) -> None:
+def check_exact(body: bytes, members: int) -> None:
     """Raise `Unsure` unless the bytes hold no more than so many keys, and no wide integer.
 
     Parameters
@@ -46,12 +46,12 @@ def confirm(body: bytes, members: int) -> None:
     codes = np.frombuffer(body, np.uint8)
     starts = range(0, len(codes), _BLOCK)
     if sum(_keys(codes, start) for start in starts) != members:
-        raise Unsure
+        raise InexactParse
     if any(_wide(body, codes, start) for start in starts):
-        raise Unsure
+        raise InexactParse
 
 
-def survey(values: list[Any], depth: int) -> int:
+def count_keys(values: list[Any], depth: int) -> int:
     """How many keys the objects among values and below them have.
 
     Raises
@@ -65,20 +65,20 @@ def survey(values: list[Any], depth: int) -> int:
         arrays = [value for value in values if type(value) is list]
         depth += bool(objects or arrays)
         if depth > MAX_DEPTH:
-            raise Unsure
+            raise InexactParse
         members += sum(map(len, objects))
         below = chain.from_iterable((*map(dict.values, objects), *arrays))
         values = [value for value in below if (kind := type(value)) is dict or kind is list]
     return members
 
 
-def is_plain(value: Any) -> bool:
+def is_json_value(value: Any) -> bool:
     """Whether a value is made of what JSON has and nothing else, so that nothing changes in it.
 
     Examples
     --------
-    >>> is_plain({"a": [1, None]}), is_plain({"a": (1, 2)}), is_plain({1: float("nan")})
-    (True, False, False)
+    >>> [is_json_value(one) for one in ({"a": [1, None]}, {"a": (1, 2)}, {1: float("nan")})]
+    [True, False, False]
     """
     values, depth = [value], 0
     while values and depth <= MAX_DEPTH:
@@ -133,15 +133,15 @@ def _is_space(codes: _Bytes) -> _Flags:
     return spaces
 
 
-def _escaped(codes: _Bytes, places: _Places) -> _Flags:
+def _escaped(codes: _Bytes, positions: _Positions) -> _Flags:
     """Whether an odd number of backslashes stands before each place."""
-    odd = np.zeros(len(places), np.bool_)
-    running = codes[places - 1] == _BACKSLASH
+    odd = np.zeros(len(positions), np.bool_)
+    running = codes[positions - 1] == _BACKSLASH
     back = 1
     while running.any():
         odd ^= running
         back += 1
-        running = running & (codes[places - back] == _BACKSLASH)
+        running = running & (codes[positions - back] == _BACKSLASH)
     return odd
 
 
@@ -153,20 +153,20 @@ def _wide(body: bytes, codes: _Bytes, start: int) -> bool:
     block = codes[start : start + _BLOCK + MAX_DIGITS]
     digits = (block[::_STRIDE] - np.uint8(48)) < 10
     found = digits[:-3] & digits[1:-2] & digits[2:-1] & digits[3:]
-    places = np.flatnonzero(found) * _STRIDE + start
+    positions = np.flatnonzero(found) * _STRIDE + start
     many = MAX_DIGITS // _STRIDE - _STRIDE
-    if len(places) > many and (places[many:] - places[:-many] == many * _STRIDE).any():
+    if len(positions) > many and (positions[many:] - positions[:-many] == many * _STRIDE).any():
         return True
-    return any(_WIDE.search(body, max(0, at - 24), at + 24) for at in _long(codes, places))
+    return any(_WIDE.search(body, max(0, at - 24), at + 24) for at in _long(codes, positions))
 
 
-def _long(codes: _Bytes, places: _Places) -> list[int]:
+def _long(codes: _Bytes, positions: _Positions) -> list[int]:
     """The places from which twenty digits, or a sign and nineteen, begin at most three earlier."""
-    around = codes.take(places[:, None] + np.arange(-4, 20), mode="clip")
+    around = codes.take(positions[:, None] + np.arange(-4, 20), mode="clip")
     digits = (around - np.uint8(48)) < 10
-    found = np.zeros(len(places), np.bool_)
+    found = np.zeros(len(positions), np.bool_)
     for back in range(1, 5):
         long = digits[:, back : back + 19].all(1)
         found |= long & (digits[:, back + 19 : back + 20].any(1) | (around[:, back - 1] == _MINUS))
-    chosen: list[int] = places[found].tolist()
+    chosen: list[int] = positions[found].tolist()
     return chosen

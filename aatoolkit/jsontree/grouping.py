@@ -7,37 +7,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Places = np.ndarray[tuple[int], np.dtype[np.int64]]
-Rows = range | Places
+RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
+Rows = range | RowIndex
 """Row numbers in a table, rising: a range where there is no gap."""
 
 
-def pick(rows: Rows, at: Places) -> Rows:
+def select_rows(rows: Rows, at: RowIndex) -> Rows:
     """Some of the rows."""
     return at + rows.start if isinstance(rows, range) else rows[at]
 
 
-def numbers(rows: Rows) -> Places:
+def row_numbers(rows: Rows) -> RowIndex:
     """The row numbers as an array."""
     return np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
 
 
-class Codes(NamedTuple):
+class KeyCodes(NamedTuple):
     """Keys as numbers, and how often each occurs."""
 
     codes: np.ndarray[tuple[int], np.dtype[Any]]
     counts: dict[str, int]
 
 
-def codes_of(keys: list[str]) -> Codes:
+def encode_keys(keys: list[str]) -> KeyCodes:
     """Number the keys in the order they come in."""
-    numbered: dict[str, Any] = dict.fromkeys(keys)
-    numbered.update(zip(numbered, range(len(numbered)), strict=True))
-    codes = looked_up(numbered, keys)
-    return Codes(codes, dict(zip(numbered, np.bincount(codes).tolist(), strict=True)))
+    position_cursor: dict[str, Any] = dict.fromkeys(keys)
+    position_cursor.update(zip(position_cursor, range(len(position_cursor)), strict=True))
+    codes = lookup_codes(position_cursor, keys)
+    return KeyCodes(codes, dict(zip(position_cursor, np.bincount(codes).tolist(), strict=True)))
 
 
-def looked_up(numbers: dict[Any, int], keys: list[Any]) -> np.ndarray[tuple[int], np.dtype[Any]]:
+def lookup_codes(numbers: dict[Any, int], keys: list[Any]) -> np.ndarray[tuple[int], np.dtype[Any]]:
     """The number of each key, in as few bytes as will do: short ones sort fast."""
     # One call with all keys takes a third of the time of a call for each.
     found = itemgetter(*keys, keys[0])(numbers)[:-1]
@@ -46,13 +46,13 @@ def looked_up(numbers: dict[Any, int], keys: list[Any]) -> np.ndarray[tuple[int]
     return np.array(found, np.int16 if len(numbers) < 2**15 else np.int32)
 
 
-def grouped(
-    objects: list[dict[str, Any]], keyed: Codes, values: list[Any], rows: Rows
+def group_by_key(
+    objects: list[dict[str, Any]], keyed: KeyCodes, values: list[Any], rows: Rows
 ) -> list[tuple[str, list[Any], Rows]]:
     """The values of objects of all shapes by key, each with its rows: a sort, not a search."""
     order = np.argsort(keyed.codes, kind="stable")
     lengths = np.fromiter(map(len, objects), np.int64, len(objects))
-    owners = np.repeat(numbers(rows), lengths)[order]
+    owners = np.repeat(row_numbers(rows), lengths)[order]
     by_key = np.fromiter(values, object, len(values))[order].tolist()
     found: list[tuple[str, list[Any], Rows]] = []
     start = 0

@@ -18,7 +18,7 @@ _DATA_LIKE, _NAME, _OTHER = range(3)
 _NULL = type(None)
 
 
-class Traits:
+class KeyTraits:
     """What the objects at one path have in common, whatever their order.
 
     They are rows with a key, one an entry, if they have three keys at least and
@@ -70,7 +70,7 @@ class Traits:
         return self._nameless() or self._varied() or self._alike()
 
     def _share(self, *looks: int) -> float:
-        return sum(map(looks.__contains__, map(_look, self.keys))) / max(1, len(self.keys))
+        return sum(map(looks.__contains__, map(_classify, self.keys))) / max(1, len(self.keys))
 
     def _of_one_kind(self) -> bool:
         return len(self._kinds) <= 1 or self._kinds == {int, float}
@@ -89,13 +89,13 @@ class Traits:
     def _alike(self) -> bool:
         if self._kinds != {dict} or not self._inner:
             return False
-        filled = self._inner.total() / (len(self._inner) * self._inner_objects)
+        without_nulls = self._inner.total() / (len(self._inner) * self._inner_objects)
         common = max(self._inner.values()) / self._inner_objects
-        return filled >= 0.8 or (len(self.keys) >= _COMMON and common >= 0.9)
+        return without_nulls >= 0.8 or (len(self.keys) >= _COMMON and common >= 0.9)
 
 
 @lru_cache(1 << 14)
-def _look(key: str) -> int:
+def _classify(key: str) -> int:
     if _DATA.fullmatch(key):
         return _DATA_LIKE
     return _NAME if _WORD.fullmatch(key) else _OTHER

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from aatoolkit.jsontree.chunks import count
-from aatoolkit.jsontree.cursor import Spot
+from aatoolkit.jsontree.chunks import row_count
+from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.nodes import BIG, BOOLEAN, INTEGER, NUMBER, STRING
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
@@ -28,34 +28,34 @@ class LazyVector(Vector):
 
     Examples
     --------
-    >>> from aatoolkit.jsontree.arrow_tables import grow
-    >>> document = Spot.of(grow({"a": [{"b": 1}, {}, {"b": 0.5}]}).place)
+    >>> from aatoolkit.jsontree.arrow_tables import parse_document
+    >>> document = Cursor.of(parse_document({"a": [{"b": 1}, {}, {"b": 0.5}]}).root)
     >>> found = LazyVector(document).field("a").each().field("b")
     >>> sorted(kind.__name__ for kind in found.kinds), found.values, found.path(2)
     (['Missing', 'float', 'int'], [1, MISSING, 0.5], '$.a[2].b')
     """
 
-    def __init__(self, spot: Spot, name: str | None = None) -> None:
+    def __init__(self, cursor: Cursor, name: str | None = None) -> None:
         super().__init__([], name=name)
-        self._spot = spot
+        self._spot = cursor
 
     def __len__(self) -> int:
         return self._spot.level.size
 
     @cached_property
-    def _made(self) -> list[Any]:
-        if self._spot.place is None:
+    def _values_made(self) -> list[Any]:
+        if self._spot.node is None:
             return [MISSING] * len(self)
         return self._spot.values(np.arange(len(self)))
 
     @property
     def values(self) -> list[Any]:
         """The values, all of which are made now."""
-        return self._made
+        return self._values_made
 
     def value(self, row: int) -> Any:
         """One of them."""
-        return MISSING if self._spot.place is None else self._spot.values(np.array([row]))[0]
+        return MISSING if self._spot.node is None else self._spot.values(np.array([row]))[0]
 
     @property
     def kinds(self) -> set[type]:
@@ -65,28 +65,28 @@ class LazyVector(Vector):
         return self._kinds
 
     def _found(self) -> set[type]:
-        place = self._spot.place
-        if place is None:
+        node = self._spot.node
+        if node is None:
             return {type(MISSING)} if len(self) else set()
-        found: set[type] = {_TYPES[kind] for kind in place.scalars}
-        if place.record is not None or place.entries is not None:
+        found: set[type] = {_TYPES[kind] for kind in node.scalars}
+        if node.record is not None or node.entries is not None:
             found.add(dict)
-        if place.items is not None:
+        if node.items is not None:
             found.add(list)
-        if place.null_count:
+        if node.null_count:
             found.add(type(None))
-        if count(place.rows) < len(self):
+        if row_count(node.rows) < len(self):
             found.add(type(MISSING))
         return found
 
     @property
     def numbers(self) -> set[bool]:
         """Whether there are numbers other than 0, and whether there are such as are 0."""
-        scalars = self._spot.place.scalars if self._spot.place else {}
-        pieces = [*scalars.get(INTEGER, ()), *scalars.get(NUMBER, ())]
+        scalars = self._spot.node.scalars if self._spot.node else {}
+        chunks = [*scalars.get(INTEGER, ()), *scalars.get(NUMBER, ())]
         found = {
             value
-            for array, _ in pieces
+            for array, _ in chunks
             for value in pc.unique(pc.not_equal(array, 0)).drop_null().to_pylist()
         }
         return found | {True for _ in scalars.get(BIG, ())}
@@ -118,4 +118,4 @@ class LazyVector(Vector):
     @property
     def _is_keyed(self) -> bool:
         """Whether some objects are no columns: their keys are data."""
-        return self._spot.place is not None and self._spot.place.entries is not None
+        return self._spot.node is not None and self._spot.node.entries is not None

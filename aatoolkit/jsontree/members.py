@@ -12,12 +12,12 @@ from aatoolkit.jsontree.stdlib_parser import MAX_DIGITS
 _QUOTE, _COLON, _BACKSLASH, _BRACKET, _MINUS, _POINT, _E, _SPACE, _ZERO, _N = b'":\\[-.e 0n'
 _BLOCK = 1 << 18
 _STRIDE = MAX_DIGITS // 16
-_ENDLESS = re.compile(rb"[0-9]{%d}" % (MAX_DIGITS + 1))
+_OVERLONG = re.compile(rb"[0-9]{%d}" % (MAX_DIGITS + 1))
 _PLAIN = re.compile(r'(?!:)[^\0-\x1f"\\]*[^\0-/:\[\\]')
 
 _Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 _Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
-_Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+_Positions = np.ndarray[tuple[int], np.dtype[np.intp]]
 
 
 def is_plain_key(key: str) -> bool:
@@ -72,14 +72,14 @@ class Members:
         return int(np.count_nonzero((before == name).all(1)))
 
     @cached_property
-    def _null_ends(self) -> _Places:
+    def _null_ends(self) -> _Positions:
         """The colons before null."""
         found = [np.flatnonzero(colons) + start for start, colons in self._colons.items()]
         colons = np.concatenate(found) if found else np.empty(0, np.intp)
         values = colons + 1
         while (spaces := _is_space(self._codes[values])).any():
             values += spaces
-        ends: _Places = colons[self._codes[values] == _N]
+        ends: _Positions = colons[self._codes[values] == _N]
         return ends
 
     def _find(self, start: int) -> _Flags:
@@ -101,33 +101,33 @@ class Members:
         loose &= self._codes[start - 1 : start - 1 + len(codes)] <= _SPACE
         if not loose.any():
             return False
-        places = np.flatnonzero(loose) + (start - 1)
-        while (spaces := _is_space(self._codes[places])).any():
-            places -= spaces
-        return bool((self._codes[places] == _QUOTE).any())
+        positions = np.flatnonzero(loose) + (start - 1)
+        while (spaces := _is_space(self._codes[positions])).any():
+            positions -= spaces
+        return bool((self._codes[positions] == _QUOTE).any())
 
     def _integers(self, start: int) -> int:
-        places = np.flatnonzero(self._colons[start]) + (start + 1)
-        while (spaces := _is_space(self._codes[places])).any():
-            places += spaces
-        first = self._codes[places]
-        places = places[_is_digit(first) | (first == _MINUS)] + 1
+        positions = np.flatnonzero(self._colons[start]) + (start + 1)
+        while (spaces := _is_space(self._codes[positions])).any():
+            positions += spaces
+        first = self._codes[positions]
+        positions = positions[_is_digit(first) | (first == _MINUS)] + 1
         count = 0
-        while len(places):
-            codes = self._codes[places]
+        while len(positions):
+            codes = self._codes[positions]
             more = _is_digit(codes)
             whole = ~more & (codes != _POINT) & ((codes | 0x20) != _E)
             count += int(np.count_nonzero(whole))
-            places = places[more] + 1
+            positions = positions[more] + 1
         return count
 
 
-def has_endless_number(text: bytes) -> bool:
+def has_overlong_number(text: bytes) -> bool:
     """Whether there is a longer run of digits than may be read."""
     digits = _is_digit(np.frombuffer(text, np.uint8)[::_STRIDE])
     for far in (1, 2, 4, 8):  # in the end, so many of sixteen in a row
         digits = digits[:-far] & digits[far:]
-    return bool(digits.any()) and _ENDLESS.search(text) is not None
+    return bool(digits.any()) and _OVERLONG.search(text) is not None
 
 
 def _is_space(codes: _Bytes) -> _Flags:

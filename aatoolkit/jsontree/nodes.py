@@ -14,12 +14,20 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.jsontree.chunks import Piece, count, filled, joined
-from aatoolkit.jsontree.decode import MAX_DEPTH, Miscut, Unsure
-from aatoolkit.jsontree.grouping import Places, Rows, codes_of, grouped, looked_up, numbers, pick
-from aatoolkit.jsontree.keyed import Traits
+from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, row_count, without_nulls
+from aatoolkit.jsontree.decode import MAX_DEPTH, InexactParse, SplitError
+from aatoolkit.jsontree.grouping import (
+    RowIndex,
+    Rows,
+    encode_keys,
+    group_by_key,
+    lookup_codes,
+    row_numbers,
+    select_rows,
+)
+from aatoolkit.jsontree.keyed import KeyTraits
 
-Task = tuple["Place", list[Any], Rows, int]
+Pending = tuple["Node", list[Any], Rows, int]
 """Values that a place has still to take in: the place, they, their rows, and how deep they lie."""
 
 INTEGER, BIG, NUMBER, STRING, BOOLEAN = "integer", "big", "number", "string", "boolean"
@@ -60,7 +68,7 @@ class Layout(Protocol):
         """The same of the entries of objects that are rows with a key."""
 
 
-class Place:
+class Node:
     """One place in the rows of a table, and what stands there.
 
     Attributes
@@ -80,14 +88,14 @@ class Place:
     def __init__(self, layout: Layout | None = None) -> None:
         self.layout = layout
         self.rows: list[Rows] = []
-        self.scalars: dict[str, list[Piece]] = {}
+        self.scalars: dict[str, list[ColumnChunk]] = {}
         self.record: Record | None = None
-        self.items: Child | None = None
-        self.entries: Child | None = None
-        self.traits: Traits | None = None
+        self.items: ChildTable | None = None
+        self.entries: ChildTable | None = None
+        self.traits: KeyTraits | None = None
         self.was_keyed: bool | None = None
 
-    def grow(self, values: list[Any], rows: Rows, depth: int) -> int:
+    def add_values(self, values: list[Any], rows: Rows, depth: int) -> int:
         """Take in values and all that lies below them.
 
         Returns how many keys the objects among them have.
@@ -99,19 +107,19 @@ class Place:
         Miscut
             If objects look like rows of a table in one chunk and not in another.
         """
-        waiting: list[Task] = [(self, values, rows, depth)]
+        pending: list[Pending] = [(self, values, rows, depth)]
         members = 0
-        while waiting:
-            place, values, rows, depth = waiting.pop()
-            members += place._take(values, rows, depth, waiting)
+        while pending:
+            node, values, rows, depth = pending.pop()
+            members += node._take(values, rows, depth, pending)
         return members
 
-    def _take(self, values: list[Any], rows: Rows, depth: int, waiting: list[Task]) -> int:
+    def _take(self, values: list[Any], rows: Rows, depth: int, pending: list[Pending]) -> int:
         self.rows.append(rows)
         if self.scalars.keys() == {STRING} and not (self.record or self.items or self.entries):
             # Only text so far: Arrow itself refuses what is neither text nor null.
             try:
-                self.keep(STRING, _array(values, STRING), rows)
+                self.add_scalars(STRING, _array(values, STRING), rows)
             except pa.ArrowTypeError:
                 pass
             else:
@@ -119,8 +127,8 @@ class Place:
         kinds = set(map(type, values))
         if len(kinds) == 1 or (_NULL in kinds and len(kinds) == 2 and not kinds & {dict, list}):
             kinds.discard(_NULL)
-            return self._take_kind(kinds.pop(), values, rows, depth, waiting) if kinds else 0
-        return self._take_mixed(values, kinds, rows, depth, waiting)
+            return self._add_kind(kinds.pop(), values, rows, depth, pending) if kinds else 0
+        return self._add_mixed(values, kinds, rows, depth, pending)
 
     @property
     def is_settled(self) -> bool:
@@ -129,26 +137,26 @@ class Place:
         return pinned or (self.traits is not None and self.traits.are_settled)
 
     @property
-    def nulls(self) -> Places:
+    def nulls(self) -> RowIndex:
         """The rows in which there is null."""
-        held = [filled(piece)[1] for pieces in self.scalars.values() for piece in pieces]
-        held += [joined(self.record.rows)] if self.record else []
+        held = [without_nulls(chunk)[1] for chunks in self.scalars.values() for chunk in chunks]
+        held += [concat_rows(self.record.rows)] if self.record else []
         for child in (self.items, self.entries):
-            held += [numbers(rows) for _, rows in child.lengths] if child else []
-        there = joined(self.rows)
+            held += [row_numbers(rows) for _, rows in child.lengths] if child else []
+        there = concat_rows(self.rows)
         return np.setdiff1d(there, np.concatenate(held)) if held else there
 
     @property
     def null_count(self) -> int:
         """In how many rows there is null."""
-        pieces = [*chain.from_iterable(self.scalars.values())]
+        chunks = [*chain.from_iterable(self.scalars.values())]
         for child in (self.items, self.entries):
-            pieces += child.lengths if child else []
-        held = sum(len(array) - array.null_count for array, _ in pieces)
-        objects = count(self.record.rows) if self.record else 0
-        return count(self.rows) - int(held) - objects
+            chunks += child.lengths if child else []
+        held = sum(len(array) - array.null_count for array, _ in chunks)
+        objects = row_count(self.record.rows) if self.record else 0
+        return row_count(self.rows) - int(held) - objects
 
-    def array(self, path: tuple[str, ...]) -> Child:
+    def array_at(self, path: tuple[str, ...]) -> ChildTable:
         """The array at the end of some fields of the document, each an object but the last.
 
         Raises
@@ -156,19 +164,19 @@ class Place:
         Miscut
             If one of the objects is not told by fields but by rows.
         """
-        place = self
+        node = self
         for key in path:
-            if place.record is None:
-                raise Miscut
-            place = place.record.fields[key]
-        if place.items is None:
+            if node.record is None:
+                raise SplitError
+            node = node.record.fields[key]
+        if node.items is None:
             raise LookupError("there is no array at the end of the path")
-        return place.items
+        return node.items
 
-    def _take_mixed(
-        self, values: list[Any], kinds: set[type], rows: Rows, depth: int, waiting: list[Task]
+    def _add_mixed(
+        self, values: list[Any], kinds: set[type], rows: Rows, depth: int, pending: list[Pending]
     ) -> int:
-        codes = looked_up(_CODES, list(map(type, values)))
+        codes = lookup_codes(_CODES, list(map(type, values)))
         objects = np.fromiter(values, object, len(values))
         members = 0
         for kind in kinds - {_NULL}:
@@ -177,59 +185,63 @@ class Place:
                 # The rule, with exceptions: they are left out in place, and no row is moved.
                 ruled = objects.copy()
                 ruled[codes != _CODES[kind]] = None
-                self._take_kind(kind, ruled.tolist(), rows, depth, waiting)
+                self._add_kind(kind, ruled.tolist(), rows, depth, pending)
             else:
                 found = objects[at].tolist()
-                members += self._take_kind(kind, found, pick(rows, at), depth, waiting)
+                members += self._add_kind(kind, found, select_rows(rows, at), depth, pending)
         return members
 
-    def _take_kind(
-        self, kind: type, values: list[Any], rows: Rows, depth: int, waiting: list[Task]
+    def _add_kind(
+        self, kind: type, values: list[Any], rows: Rows, depth: int, pending: list[Pending]
     ) -> int:
         if kind is dict or kind is list:
             if depth >= MAX_DEPTH:
-                raise Unsure
-            take = self._take_objects if kind is dict else self._take_arrays
-            return take(values, rows, depth + 1, waiting)
+                raise InexactParse
+            take = self._add_objects if kind is dict else self._add_arrays
+            return take(values, rows, depth + 1, pending)
         name = _SCALARS[kind]
         try:
-            self.keep(name, _array(values, name), rows)
+            self.add_scalars(name, _array(values, name), rows)
         except (OverflowError, pa.ArrowInvalid):
             fits = np.fromiter((v is None or -(2**63) <= v < 2**63 for v in values), bool)
             at, beyond = np.flatnonzero(fits), np.flatnonzero(~fits)
-            self.keep(INTEGER, _array([values[i] for i in at], INTEGER), pick(rows, at))
-            self.keep(BIG, _array([str(values[i]) for i in beyond], BIG), pick(rows, beyond))
+            self.add_scalars(
+                INTEGER, _array([values[i] for i in at], INTEGER), select_rows(rows, at)
+            )
+            self.add_scalars(
+                BIG, _array([str(values[i]) for i in beyond], BIG), select_rows(rows, beyond)
+            )
         return 0
 
-    def keep(self, kind: str, array: pa.Array, rows: Rows) -> None:
+    def add_scalars(self, kind: str, array: pa.Array, rows: Rows) -> None:
         """Add scalars of one kind, and null, to those that are here; their rows are known."""
         if len(array) > array.null_count:
             self.scalars.setdefault(kind, []).append((array, rows))
 
-    def _take_arrays(
-        self, arrays: list[list[Any]], rows: Rows, depth: int, waiting: list[Task]
+    def _add_arrays(
+        self, arrays: list[list[Any]], rows: Rows, depth: int, pending: list[Pending]
     ) -> int:
         if self.items is None:
-            self.items = Child(place=Place(self.layout and self.layout.each))
+            self.items = ChildTable(node=Node(self.layout and self.layout.each))
         lengths = np.fromiter(map(len, arrays), np.int64, len(arrays))
         values = list(chain.from_iterable(arrays))
-        waiting += self.items.take(values, lengths, rows, depth)
+        pending += self.items.add_rows(values, lengths, rows, depth)
         return 0
 
-    def _take_objects(
-        self, objects: list[dict[str, Any]], rows: Rows, depth: int, waiting: list[Task]
+    def _add_objects(
+        self, objects: list[dict[str, Any]], rows: Rows, depth: int, pending: list[Pending]
     ) -> int:
         keys = list(chain.from_iterable(objects))
         values = list(chain.from_iterable(map(dict.values, objects)))
         first = list(objects[0])
         regular = keys == first * len(objects)
-        codes = None if regular else codes_of(keys)
+        codes = None if regular else encode_keys(keys)
         counts = dict.fromkeys(first, len(objects)) if codes is None else codes.counts
         if self._keyed(counts, len(objects), values):
             if self.entries is None:
-                self.entries = Child(keys=[], place=Place(self.layout and self.layout.entries))
+                self.entries = ChildTable(keys=[], node=Node(self.layout and self.layout.entries))
             lengths = np.fromiter(map(len, objects), np.int64, len(objects))
-            waiting += self.entries.take(values, lengths, rows, depth, keys)
+            pending += self.entries.add_rows(values, lengths, rows, depth, keys)
         else:
             if self.record is None:
                 self.record = Record(self.layout.fields if self.layout else {})
@@ -237,18 +249,18 @@ class Place:
             if codes is None:
                 groups = [(key, values[n :: len(first)], rows) for n, key in enumerate(first)]
             else:
-                groups = grouped(objects, codes, values, rows)
-            waiting += self.record.take(groups, depth)
+                groups = group_by_key(objects, codes, values, rows)
+            pending += self.record.add_fields(groups, depth)
         return len(keys)
 
     def _keyed(self, counts: dict[str, int], objects: int, values: list[Any]) -> bool:
         if self.layout is not None and self.layout.keyed is not None:
             return self.layout.keyed
-        self.traits = self.traits or Traits()
+        self.traits = self.traits or KeyTraits()
         self.traits.see(counts, objects, values)
         keyed = self.traits.keyed()
         if self.was_keyed is (not keyed):
-            raise Miscut
+            raise SplitError
         self.was_keyed = keyed
         return keyed
 
@@ -259,18 +271,20 @@ class Record:
 
     layouts: Mapping[str, Layout] = field(default_factory=dict)
     rows: list[Rows] = field(default_factory=list)
-    fields: dict[str, Place] = field(default_factory=dict)
+    fields: dict[str, Node] = field(default_factory=dict)
 
-    def take(self, groups: list[tuple[str, list[Any], Rows]], depth: int) -> Iterator[Task]:
+    def add_fields(
+        self, groups: list[tuple[str, list[Any], Rows]], depth: int
+    ) -> Iterator[Pending]:
         """What the places of the fields are to take in."""
         for key, values, rows in groups:
             if key not in self.fields:
-                self.fields[key] = Place(self.layouts.get(key))
+                self.fields[key] = Node(self.layouts.get(key))
             yield self.fields[key], values, rows, depth
 
 
 @dataclass
-class Child:
+class ChildTable:
     """A table below a place: one row for each element of its arrays, or entry of its objects.
 
     Attributes
@@ -285,41 +299,41 @@ class Child:
         The number of rows.
     """
 
-    lengths: list[Piece] = field(default_factory=list)
+    lengths: list[ColumnChunk] = field(default_factory=list)
     parents: list[pa.Array] = field(default_factory=list)
     positions: list[pa.Array] = field(default_factory=list)
     keys: list[pa.Array] | None = None
-    place: Place = field(default_factory=Place)
+    node: Node = field(default_factory=Node)
     size: int = 0
 
-    def take(
+    def add_rows(
         self,
         values: list[Any],
-        lengths: Places,
+        lengths: RowIndex,
         rows: Rows,
         depth: int,
         keys: list[str] | None = None,
-    ) -> list[Task]:
+    ) -> list[Pending]:
         """Take in elements or entries, so many of each row of the parent; what is left to do."""
-        below = self.open(lengths, rows)
+        below = self.open_rows(lengths, rows)
         if self.keys is not None:
             self.keys.append(_array(keys, STRING))
-        return [(self.place, values, below, depth)] if values else []
+        return [(self.node, values, below, depth)] if values else []
 
-    def open(self, lengths: Places, rows: Rows) -> range:
+    def open_rows(self, lengths: RowIndex, rows: Rows) -> range:
         """Make rows, so many of each row of the parent."""
         ends = np.cumsum(lengths)
         more = int(ends[-1]) if len(ends) else 0
         self.lengths.append((pa.array(lengths.astype(np.int32)), rows))
-        self.parents.append(pa.array(np.repeat(numbers(rows), lengths)))
+        self.parents.append(pa.array(np.repeat(row_numbers(rows), lengths)))
         self.positions.append(_int32(np.arange(more) - np.repeat(ends - lengths, lengths)))
         return self._rows(more)
 
     def extend(self, values: list[Any], depth: int) -> int:
         """Take in more elements of the only array there is; how many keys their objects have."""
-        return self.place.grow(values, self.append(len(values)), depth)
+        return self.node.add_values(values, self.append_rows(len(values)), depth)
 
-    def append(self, more: int) -> range:
+    def append_rows(self, more: int) -> range:
         """Make more rows, elements of the only array there is."""
         ((_, rows),) = self.lengths
         self.parents.append(pa.array(np.zeros(more, np.int64)))
@@ -337,5 +351,5 @@ def _array(values: Sequence[Any] | None, kind: str) -> pa.Array:
     return pa.array(values, ARROW[kind], memory_pool=POOL)
 
 
-def _int32(places: Places) -> pa.Array:
-    return pa.array(places.astype(np.int32))
+def _int32(nodes: RowIndex) -> pa.Array:
+    return pa.array(nodes.astype(np.int32))

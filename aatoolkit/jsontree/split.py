@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from aatoolkit.jsontree.exactness import Unsure
+from aatoolkit.jsontree.exactness import InexactParse
 
 T = TypeVar("T")
 Span = tuple[int, int]
@@ -33,7 +33,7 @@ _CLOSING = re.compile(rb"(?<=\})[ \t\r\n]*\]")
 _HEAD = re.compile(rb'[ \t\r\n]*(\{[ \t\r\n]*"(?:[^"\\]|\\.)*")')
 
 
-class Miscut(Exception):
+class SplitError(Exception):
     """The array does not end where it seemed to; the body is to be read whole."""
 
 
@@ -45,7 +45,7 @@ class Chunk(NamedTuple):
 
 
 @dataclass
-class Parts:
+class SplitBody:
     """A document and what is still to be put into its long array.
 
     Parameters
@@ -103,7 +103,7 @@ class Parts:
                     start = stop + 1
                     break
             else:
-                raise Miscut
+                raise SplitError
 
     def text_of(self, span: Span, before: bytes = b"[", after: bytes = b"]") -> bytes:
         """A part of the body as the text of an array, or of more."""
@@ -118,7 +118,7 @@ class Parts:
         except orjson.JSONDecodeError:
             return None
 
-    def is_begun(self) -> bool:
+    def take_first(self) -> bool:
         """Take the first chunk off; whether there is one."""
         for stop in self._stops(self.start, _FIRST):
             self.first = self.chunk((self.start, stop))
@@ -147,7 +147,7 @@ class Parts:
         yield self.end
 
 
-def cut(body: bytes, whole: bool = False) -> Parts:
+def split_body(body: bytes, whole: bool = False) -> SplitBody:
     """Decode a body in parts; in one if that is asked for or no long array is found in it.
 
     Raises
@@ -156,17 +156,17 @@ def cut(body: bytes, whole: bool = False) -> Parts:
         If orjson cannot read it.
     """
     found = None if whole or len(body) <= 2 * _CHUNK else _envelope(body)
-    return found or Parts(_loads(body), body)
+    return found or SplitBody(_loads(body), body)
 
 
 def _loads(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
-        raise Unsure from None
+        raise InexactParse from None
 
 
-def _envelope(body: bytes) -> Parts | None:
+def _envelope(body: bytes) -> SplitBody | None:
     """The parts around the first array that begins near the start and ends near the end."""
     starts = [found.end() for found in _OPENING.finditer(body, 0, _EDGE)][:_TRIES]
     ends = [found.end() - 1 for found in _CLOSING.finditer(body, len(body) - _EDGE)][-_TRIES:]
@@ -177,13 +177,13 @@ def _envelope(body: bytes) -> Parts | None:
                 document = orjson.loads(text)
             except orjson.JSONDecodeError:
                 continue
-            places = list(_marked(document))
+            marked = list(_marked(document))
             head = _HEAD.match(body, start, end)
-            if len(places) == 1 and head:
-                path, array = places[0]
+            if len(marked) == 1 and head:
+                path, array = marked[0]
                 array.clear()
-                parts = Parts(document, text, path, array, body, start, end, head[1])
-                if parts.is_begun():
+                parts = SplitBody(document, text, path, array, body, start, end, head[1])
+                if parts.take_first():
                     return parts
             break
     return None
@@ -191,13 +191,13 @@ def _envelope(body: bytes) -> Parts | None:
 
 def _marked(document: Any) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
     """Every list of the mark alone, and the fields that lead there."""
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), document)]
-    while waiting:
-        path, value = waiting.pop()
+    pending: list[tuple[tuple[str, ...], Any]] = [((), document)]
+    while pending:
+        path, value = pending.pop()
         if value == [_MARK]:
             yield path, value
         elif type(value) is dict:
-            waiting += [((*path, key), item) for key, item in value.items()]
+            pending += [((*path, key), item) for key, item in value.items()]
 
 
 def _before(body: bytes, at: int) -> int:

@@ -25,7 +25,7 @@ _LONG_NUMBER = re.compile(rb"[0-9]{%d}" % (MAX_DIGITS + 1))
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
-class Refused(Exception):
+class InvalidDocument(Exception):
     """What is wrong: the word for it and the sentence."""
 
     def __init__(self, problem: str, sentence: str) -> None:
@@ -51,9 +51,9 @@ def read(body: bytes) -> Any:
     bare = _STRING.sub(b'""', body)
     shallowest, deepest = _depths(bare)
     if deepest > MAX_DEPTH:
-        raise Refused("too_deep", f"it is nested more than {MAX_DEPTH} deep")
+        raise InvalidDocument("too_deep", f"it is nested more than {MAX_DEPTH} deep")
     if _LONG_NUMBER.search(bare):
-        raise Refused("not_json", f"it holds a number of more than {MAX_DIGITS} digits")
+        raise InvalidDocument("not_json", f"it holds a number of more than {MAX_DIGITS} digits")
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
@@ -62,7 +62,7 @@ def read(body: bytes) -> Any:
         # An object or list that is cut off never closes the bracket it begins with.
         cut = shallowest > 0 and body.lstrip()[:1] in (b"{", b"[")
         why = "it breaks off before its end" if cut else f"{error}"
-        raise Refused("truncated" if cut else "not_json", why) from None
+        raise InvalidDocument("truncated" if cut else "not_json", why) from None
     if _SURROGATE.search(body):
         _check_text(value)
     return value
@@ -82,15 +82,17 @@ def _depths(bare: bytes) -> tuple[int, int]:
 def _text(body: bytes) -> str:
     start = body[:512].lstrip()
     if not body.strip():
-        raise Refused("empty", "it is empty")
+        raise InvalidDocument("empty", "it is empty")
     if start.startswith(b"<"):
-        raise Refused("html", "it is a web page; is this a login page, or a wrong base URL?")
+        raise InvalidDocument(
+            "html", "it is a web page; is this a login page, or a wrong base URL?"
+        )
     if b"\0" in start[:4]:
-        raise Refused("encoding", "it is not in UTF-8")
+        raise InvalidDocument("encoding", "it is not in UTF-8")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused("encoding", f"it is not in UTF-8 (byte {error.start})") from None
+        raise InvalidDocument("encoding", f"it is not in UTF-8 (byte {error.start})") from None
 
 
 def _check_text(value: Any) -> None:
@@ -98,7 +100,9 @@ def _check_text(value: Any) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        raise Refused("encoding", "it holds half a surrogate pair, which is no text") from None
+        raise InvalidDocument(
+            "encoding", "it holds half a surrogate pair, which is no text"
+        ) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -106,16 +110,16 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
         shown = excerpt(repr(twice).encode("utf-8", "backslashreplace"))
-        raise Refused("duplicate_key", f"the key {shown} is given twice in one object")
+        raise InvalidDocument("duplicate_key", f"the key {shown} is given twice in one object")
     return found
 
 
 def _constant(name: str) -> NoReturn:
-    raise Refused("not_finite", f"{name} is no JSON number")
+    raise InvalidDocument("not_finite", f"{name} is no JSON number")
 
 
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise Refused("not_finite", f"the number {excerpt(text.encode())} is too large")
+        raise InvalidDocument("not_finite", f"the number {excerpt(text.encode())} is too large")
     return value

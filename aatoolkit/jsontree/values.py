@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from aatoolkit.jsontree.chunks import filled, joined
-from aatoolkit.jsontree.grouping import Places, Rows
-from aatoolkit.jsontree.nodes import BIG, Child, Place
+from aatoolkit.jsontree.chunks import concat_rows, without_nulls
+from aatoolkit.jsontree.grouping import RowIndex, Rows
+from aatoolkit.jsontree.nodes import BIG, ChildTable, Node
 
 
 class Missing:
@@ -23,56 +23,58 @@ MISSING: Final = Missing()
 """Stands where there is nothing, not even null."""
 
 
-def values(place: Place, rows: Places) -> list[Any]:
+def values(node: Node, rows: RowIndex) -> list[Any]:
     """What stands in some rows, which rise; `MISSING` where nothing does."""
     found = np.full(len(rows), MISSING, object)
-    found[_meet(place.rows, rows)[0]] = None
-    for kind, pieces in place.scalars.items():
-        for array, there in map(filled, pieces):
-            at, taken = _meet([there], rows)
+    found[_match_rows(node.rows, rows)[0]] = None
+    for kind, chunks in node.scalars.items():
+        for array, there in map(without_nulls, chunks):
+            at, taken = _match_rows([there], rows)
             held = (array if len(taken) == len(array) else array.take(taken)).to_pylist()
             found[at] = _objects(list(map(int, held)) if kind == BIG else held)
-    if place.record is not None:
-        at, _ = _meet(place.record.rows, rows)
-        fields = [(key, values(one, rows[at])) for key, one in place.record.fields.items()]
+    if node.record is not None:
+        at, _ = _match_rows(node.record.rows, rows)
+        fields = [(key, values(one, rows[at])) for key, one in node.record.fields.items()]
         found[at] = _objects(_records(fields, len(at)))
-    for child in (place.items, place.entries):
+    for child in (node.items, node.entries):
         if child is not None:
-            at, taken = _meet([one for _, one in child.lengths], rows)
+            at, taken = _match_rows([one for _, one in child.lengths], rows)
             found[at] = _objects(_below(child, taken))
     return found.tolist()
 
 
-def first_leaf(place: Place, row: int) -> Any:
+def first_leaf(node: Node, row: int) -> Any:
     """The first value that is no container, or empty container, at or below one row of a place."""
     at = np.array([row])
-    for child, empty in ((place.items, []), (place.entries, {})):
-        if child is not None and len(taken := _meet([one for _, one in child.lengths], at)[1]):
+    for child, empty in ((node.items, []), (node.entries, {})):
+        if child is not None and len(
+            taken := _match_rows([one for _, one in child.lengths], at)[1]
+        ):
             lengths = np.concatenate([array.to_numpy() for array, _ in child.lengths])
             start = int(lengths[: taken[0]].sum(dtype=np.int64))
-            return first_leaf(child.place, start) if lengths[taken[0]] else empty
-    if place.record is not None and len(_meet(place.record.rows, at)[0]):
-        for field in place.record.fields.values():
-            if len(_meet(field.rows, at)[0]):
+            return first_leaf(child.node, start) if lengths[taken[0]] else empty
+    if node.record is not None and len(_match_rows(node.record.rows, at)[0]):
+        for field in node.record.fields.values():
+            if len(_match_rows(field.rows, at)[0]):
                 return first_leaf(field, row)
         return {}
-    scalars = Place()
-    scalars.rows, scalars.scalars = place.rows, place.scalars
+    scalars = Node()
+    scalars.rows, scalars.scalars = node.rows, node.scalars
     return values(scalars, at)[0]
 
 
-def _meet(pieces: list[Rows], rows: Places) -> tuple[Places, Places]:
+def _match_rows(chunks: list[Rows], rows: RowIndex) -> tuple[RowIndex, RowIndex]:
     """Which of the rows are among those of the pieces: their places in both."""
-    there = joined(pieces)
+    there = concat_rows(chunks)
     if len(there) == len(rows) and (there == rows).all():
         same = np.arange(len(rows))
         return same, same
     order = None if (there[1:] > there[:-1]).all() else np.argsort(there, kind="stable")
     rising = there if order is None else there[order]
-    places = np.searchsorted(rising, rows)
-    places[places == len(there)] = 0
-    at = np.flatnonzero(rising[places] == rows) if len(there) else np.empty(0, np.int64)
-    return at, places[at] if order is None else order[places[at]]
+    nodes = np.searchsorted(rising, rows)
+    nodes[nodes == len(there)] = 0
+    at = np.flatnonzero(rising[nodes] == rows) if len(there) else np.empty(0, np.int64)
+    return at, nodes[at] if order is None else order[nodes[at]]
 
 
 def _records(fields: list[tuple[str, list[Any]]], size: int) -> list[dict[str, Any]]:
@@ -82,14 +84,14 @@ def _records(fields: list[tuple[str, list[Any]]], size: int) -> list[dict[str, A
     return [{key: value for key, value in row if value is not MISSING} for row in pairs]
 
 
-def _below(child: Child, taken: Places) -> list[Any]:
+def _below(child: ChildTable, taken: RowIndex) -> list[Any]:
     """The arrays, or objects, of some of the rows that have one."""
     lengths = np.concatenate([array.to_numpy() for array, _ in child.lengths]).astype(np.int64)
     starts = (np.cumsum(lengths) - lengths)[taken]
     lengths = lengths[taken]
     ends = np.cumsum(lengths)
     rows = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
-    held = values(child.place, rows)
+    held = values(child.node, rows)
     bounds = list(zip((ends - lengths).tolist(), ends.tolist(), strict=True))
     if child.keys is None:
         return [held[start:end] for start, end in bounds]

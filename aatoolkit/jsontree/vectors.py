@@ -198,13 +198,13 @@ def leaves(value: Any, path: str) -> list[tuple[str, str]]:
     [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
     """
     found: list[tuple[str, str]] = []
-    waiting: list[tuple[Any, str]] = [(value, path)]
-    while waiting:
-        one, at = waiting.pop()
+    pending: list[tuple[Any, str]] = [(value, path)]
+    while pending:
+        one, at = pending.pop()
         if isinstance(one, dict) and one:
-            waiting += reversed([(item, at + step(key)) for key, item in one.items()])
+            pending += reversed([(item, at + step(key)) for key, item in one.items()])
         elif isinstance(one, list) and one:
-            waiting += reversed([(item, f"{at}[{i}]") for i, item in enumerate(one)])
+            pending += reversed([(item, f"{at}[{i}]") for i, item in enumerate(one)])
         else:
             found.append((at, json.dumps(one, ensure_ascii=False)))
     return found

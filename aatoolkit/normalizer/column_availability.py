@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.detect import Signal
-from aatoolkit.jsontree.coerce import typed
+from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.attrs import EMPTY, FrameMetadata
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
@@ -206,8 +206,8 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
 
     statuses = pd.CategoricalDtype([str(status) for status in Status])
     said = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
-    sizes, _ = typed([signal.sample_size for signal in said], "Int64")
-    moments, _ = typed([signal.as_of for signal in said], "timestamp")
+    sizes, _ = coerce_values([signal.sample_size for signal in said], "Int64")
+    moments, _ = coerce_values([signal.as_of for signal in said], "timestamp")
 
     def words(values: Iterable[str | None]) -> pd.api.extensions.ExtensionArray:
         return pd.array(list(values), dtype="string")

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aatoolkit.jsontree.chunks import count, joined
-from aatoolkit.jsontree.cursor import Spot
-from aatoolkit.jsontree.grouping import Places, Rows
+from aatoolkit.jsontree.chunks import concat_rows, row_count
+from aatoolkit.jsontree.cursor import Cursor
+from aatoolkit.jsontree.grouping import RowIndex, Rows
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.jsontree.vectors import leaves
-from aatoolkit.normalizer.field_map import Claim, claims
+from aatoolkit.normalizer.field_map import FieldNode, field_map
 from aatoolkit.sections.section import Section
 
 
@@ -40,17 +40,17 @@ class Drift:
     def __str__(self) -> str:
         shown = f", such as {self.example[:60]}" if self.example is not None else ""
         times = f" ({self.count} times)" if self.count > 1 else ""
-        return f"{self.kind}{times}{shown} @ {self._place}"
+        return f"{self.kind}{times}{shown} @ {self._location}"
 
     @property
-    def _place(self) -> str:
+    def _location(self) -> str:
         if self.kind.endswith(" key"):
             return self.path
         return f"$.{self.path}" if self.path else "$"
 
 
 @dataclass
-class Ledger:
+class DriftReport:
     """What a read finds beside its tables: leaves that no column took, and drift.
 
     Attributes
@@ -59,93 +59,104 @@ class Ledger:
         What is read.
     kept : list of tuple
         What no column took: where it stands, in which rows, and why it is here.
-    drift : dict
+    differences : dict
         The differences, by kind and path.
     """
 
-    document: Spot
-    kept: list[tuple[Spot, Places, str]] = field(default_factory=list)
-    drift: dict[tuple[str, str], Drift] = field(default_factory=dict)
+    document: Cursor
+    kept: list[tuple[Cursor, RowIndex, str]] = field(default_factory=list)
+    differences: dict[tuple[str, str], Drift] = field(default_factory=dict)
 
-    def note(self, kind: str, path: str, count: int, example: str | None = None) -> None:
+    def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
         """List one drift; of the same drift seen twice the larger count stays."""
-        known = self.drift.get((kind, path))
+        known = self.differences.get((kind, path))
         if known is None or known.count < count:
-            self.drift[kind, path] = Drift(kind, path, count, example)
+            self.differences[kind, path] = Drift(kind, path, count, example)
 
-    def keep(self, spot: Spot, rows: Places, why: str) -> None:
+    def keep(self, cursor: Cursor, rows: RowIndex, why: str) -> None:
         """Keep the values at some rows of a spot as extra, unless they are not the answer's own."""
-        if len(rows) and not spot.level.made:
-            self.kept.append((spot, rows, why))
+        if len(rows) and not cursor.level.computed:
+            self.kept.append((cursor, rows, why))
 
-    def report(self, spot: Spot, rows: Places, kind: str, path: str) -> None:
+    def record_values(self, cursor: Cursor, rows: RowIndex, kind: str, path: str) -> None:
         """Keep values as extra and list them as one drift."""
-        self.keep(spot, rows, kind)
+        self.keep(cursor, rows, kind)
         if len(rows):
-            example = json.dumps(spot.first_leaf(int(rows[0])), ensure_ascii=False)
-            self.note(kind, path, len(rows), example)
+            example = json.dumps(cursor.first_leaf(int(rows[0])), ensure_ascii=False)
+            self.record(kind, path, len(rows), example)
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
         """By JSON path, the JSON text of each leaf that is kept, and why."""
         return {
             path: (text, why)
-            for spot, rows, why in self.kept
-            for row, value in zip(rows.tolist(), spot.values(rows), strict=True)
-            for path, text in leaves(value, spot.path(row))
+            for cursor, rows, why in self.kept
+            for row, value in zip(rows.tolist(), cursor.values(rows), strict=True)
+            for path, text in leaves(value, cursor.path(row))
         }
 
 
-def unclaimed(document: Spot, section: Section, ledger: Ledger) -> None:
+def collect_unmapped(document: Cursor, section: Section, report: DriftReport) -> None:
     """Keep in a ledger all of a document that no column of a section takes."""
-    _walk(document, claims(section), (), None, ledger)
+    _walk(document, field_map(section), (), None, report)
 
 
 def _walk(
-    spot: Spot, claim: Claim, at: tuple[Step, ...], known: str | None, ledger: Ledger
+    cursor: Cursor,
+    declared: FieldNode,
+    at: tuple[Step, ...],
+    known: str | None,
+    report: DriftReport,
 ) -> None:
-    known = claim.known or known
-    if claim.taken or spot.place is None:
+    known = declared.known or known
+    if declared.mapped or cursor.node is None:
         return
-    if claim.entries is not None:
-        _walk(spot.entries(), claim.entries, (*at, Entries()), known, ledger)
+    if declared.entries is not None:
+        _walk(cursor.entries(), declared.entries, (*at, Entries()), known, report)
     else:
-        for name in spot.fields() if claim.fields else ():
-            below, steps = spot.field(name), (*at, Field(name))
-            if name in claim.fields:
-                _walk(below, claim.fields[name], steps, known, ledger)
+        for name in cursor.fields() if declared.fields else ():
+            below, steps = cursor.field(name), (*at, Field(name))
+            if name in declared.fields:
+                _walk(below, declared.fields[name], steps, known, report)
             else:
-                _put(ledger, below, below.rows, known, "new", steps)
-    if claim.each is not None:
-        _walk(spot.each(), claim.each, (*at, Each()), known, ledger)
-    _put(ledger, spot, _unexpected(spot, claim, at), known, "wrong type", at)
+                _put(report, below, below.rows, known, "new", steps)
+    if declared.each is not None:
+        _walk(cursor.each(), declared.each, (*at, Each()), known, report)
+    _put(report, cursor, _unmapped_rows(cursor, declared, at), known, "wrong type", at)
 
 
 def _put(
-    ledger: Ledger, spot: Spot, rows: Places, known: str | None, kind: str, at: tuple[Step, ...]
+    report: DriftReport,
+    cursor: Cursor,
+    rows: RowIndex,
+    known: str | None,
+    kind: str,
+    at: tuple[Step, ...],
 ) -> None:
     if known:
-        ledger.keep(spot, rows, known)
+        report.keep(cursor, rows, known)
     else:
-        ledger.report(spot, rows, kind, format_path(at))
+        report.record_values(cursor, rows, kind, format_path(at))
 
 
-def _unexpected(spot: Spot, claim: Claim, at: tuple[Step, ...]) -> Places:
+def _unmapped_rows(cursor: Cursor, declared: FieldNode, at: tuple[Step, ...]) -> RowIndex:
     """The rows whose value is of a kind that the claims below it cannot take."""
-    place = spot.place
-    if place is None:
+    node = cursor.node
+    if node is None:
         return np.empty(0, np.int64)
     takes: list[Rows] = []
-    if claim.fields or claim.entries is not None:
-        takes += place.record.rows if place.record else []
-        takes += (rows for _, rows in (place.entries.lengths if place.entries else []))
-    if claim.each is not None and place.items:
-        takes += (rows for _, rows in place.items.lengths)
+    if declared.fields or declared.entries is not None:
+        takes += node.record.rows if node.record else []
+        takes += (rows for _, rows in (node.entries.lengths if node.entries else []))
+    if declared.each is not None and node.items:
+        takes += (rows for _, rows in node.items.lengths)
     # Null is expected of a field only: an element or an entry that is null has no row.
-    null = not claim.known and bool(at) and isinstance(at[-1], Field) and place.null_count
-    taken = count(takes) + int(null)
-    if taken == count(place.rows):
+    null = not declared.known and bool(at) and isinstance(at[-1], Field) and node.null_count
+    taken = row_count(takes) + int(null)
+    if taken == row_count(node.rows):
         return np.empty(0, np.int64)
     if not taken:
-        return spot.rows
-    return np.setdiff1d(joined(place.rows), joined([*takes, place.nulls] if null else takes))
+        return cursor.rows
+    return np.setdiff1d(
+        concat_rows(node.rows), concat_rows([*takes, node.nulls] if null else takes)
+    )

@@ -10,7 +10,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_path
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
 
-class Claim:
+class FieldNode:
     """One step of the claims of a section: what is below it, and whether it is taken.
 
     Attributes
@@ -23,13 +23,13 @@ class Claim:
         Why what stands here and is not taken is no drift: ``envelope`` or ``known``.
     """
 
-    __slots__ = ("each", "entries", "fields", "known", "taken")
+    __slots__ = ("each", "entries", "fields", "known", "mapped")
 
     def __init__(self) -> None:
-        self.fields: dict[str, Claim] = {}
-        self.each: Claim | None = None
-        self.entries: Claim | None = None
-        self.taken = False
+        self.fields: dict[str, FieldNode] = {}
+        self.each: FieldNode | None = None
+        self.entries: FieldNode | None = None
+        self.mapped = False
         self.known: str | None = None
 
     @property
@@ -39,37 +39,37 @@ class Claim:
             return True
         return False if self.fields else None
 
-    def down(self, steps: Iterable[Step]) -> Claim:
+    def down(self, steps: Iterable[Step]) -> FieldNode:
         """The claim some steps below, made where there is none."""
         at = self
         for step in steps:
             if isinstance(step, Field):
-                at = at.fields.setdefault(step.name, Claim())
+                at = at.fields.setdefault(step.name, FieldNode())
             elif isinstance(step, Each):
-                at.each = at = at.each or Claim()
+                at.each = at = at.each or FieldNode()
             else:
-                at.entries = at = at.entries or Claim()
+                at.entries = at = at.entries or FieldNode()
         return at
 
 
 @lru_cache(maxsize=128)
-def claims(section: Section) -> Claim:
+def field_map(section: Section) -> FieldNode:
     """All that the columns of a section take, and what else is known of its answers."""
-    root = Claim()
+    root = FieldNode()
     for name in ENVELOPE:
         root.down((Field(name),)).known = "envelope"
     for path in section.kept:
         root.down(parse_path(path)).known = "known"
     for table in section:
-        for steps in spelt_out(table.rows.steps):
+        for steps in expand_keys(table.rows.steps):
             at = root.down(steps)
             at.known = "known" if table.rows.function else at.known
         for axis in table.rows.axes:
-            root.down((*axis, Each())).taken = True
+            root.down((*axis, Each())).mapped = True
         for column in table.columns:
             if not column.is_label and not _is_made(table, column):
-                for steps in spelt_out(_steps(table.rows.steps, column.pattern)):
-                    root.down(steps).taken = True
+                for steps in expand_keys(_steps(table.rows.steps, column.pattern)):
+                    root.down(steps).mapped = True
     return root
 
 
@@ -78,12 +78,12 @@ def _is_made(table: Table, column: Column) -> bool:
     return table.rows.function is not None and (column.source or "")[0] not in "^$"
 
 
-def spelt_out(steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ...]:
+def expand_keys(steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ...]:
     """The same path with a field for each key that an object is limited to.
 
     Examples
     --------
-    >>> spelt_out((Field("evidence"), Entries(("urls", "ids"))))[1]
+    >>> expand_keys((Field("evidence"), Entries(("urls", "ids"))))[1]
     (Field(name='evidence'), Field(name='ids'))
     """
     return tuple(product(*map(_kinds, steps)))

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit.jsontree.chunks import filled, joined, laid_out
-from aatoolkit.jsontree.grouping import Places
-from aatoolkit.jsontree.nodes import INTEGER, NUMBER, STRING, Place
+from aatoolkit.jsontree.chunks import concat_rows, to_column, without_nulls
+from aatoolkit.jsontree.grouping import RowIndex
+from aatoolkit.jsontree.nodes import INTEGER, NUMBER, STRING, Node
 
 _PARTS = (
     r"\A[0-9-]{10}(?P<between>[T ])[0-9]{2}:[0-9]{2}"
@@ -20,20 +20,22 @@ _PARTS = (
 _FULL = "T|3|7|Z"
 
 
-def spellings(place: Place | None, dtype: str, size: int) -> Iterator[tuple[str, Places | None]]:
+def value_formats(
+    node: Node | None, dtype: str, size: int
+) -> Iterator[tuple[str, RowIndex | None]]:
     """The ways in which values of a dtype are written at a place, and the rows of each.
 
     Rows are None where all values are written in the one way there is.
     """
-    if place is None:
+    if node is None:
         return
     if dtype in ("Int64", "Float64"):
-        kinds = [kind for kind in (INTEGER, NUMBER) if kind in place.scalars]
+        kinds = [kind for kind in (INTEGER, NUMBER) if kind in node.scalars]
         for kind in kinds:
-            rows = [filled(piece)[1] for piece in place.scalars[kind]]
-            yield kind, joined(rows) if len(kinds) > 1 else None
-    elif dtype == "timestamp" and STRING in place.scalars:
-        styles = _styles(laid_out(place.scalars[STRING], pa.string(), size))
+            rows = [without_nulls(chunk)[1] for chunk in node.scalars[kind]]
+            yield kind, concat_rows(rows) if len(kinds) > 1 else None
+    elif dtype == "timestamp" and STRING in node.scalars:
+        styles = _styles(to_column(node.scalars[STRING], pa.string(), size))
         known = pc.unique(styles).drop_null().to_pylist()
         for style in known:
             rows = pc.indices_nonzero(pc.equal(styles, style)).to_numpy()
@@ -42,20 +44,20 @@ def spellings(place: Place | None, dtype: str, size: int) -> Iterator[tuple[str,
         yield "", None
 
 
-def written(values: pa.Array, spelling: str) -> list[Any]:
+def format_values(values: pa.Array, value_format: str) -> list[Any]:
     """The values of a column as JSON values, written as they were.
 
     Examples
     --------
     >>> noon = pa.array(["2026-11-20T12:00:00Z"]).cast(pa.timestamp("us", tz="UTC"))
-    >>> written(noon, " |3|4|+01:30")
+    >>> format_values(noon, " |3|4|+01:30")
     ['2026-11-20 13:30:00.000+01:30']
-    >>> written(pa.array([5.0, 0.5, None]), "integer")
+    >>> format_values(pa.array([5.0, 0.5, None]), "integer")
     [5, 0.5, None]
     """
     kind = values.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return _moments(values, spelling)
+        return _moments(values, value_format)
     if pa.types.is_timestamp(kind):
         values = values.cast(pa.date32())
     if not pa.types.is_list(kind) and not pa.types.is_primitive(kind):
@@ -63,9 +65,9 @@ def written(values: pa.Array, spelling: str) -> list[Any]:
     if pa.types.is_date(values.type):
         values = values.cast(pa.string())
     found: list[Any] = values.to_pylist()
-    if spelling == INTEGER and pa.types.is_floating(kind):
+    if value_format == INTEGER and pa.types.is_floating(kind):
         return [int(v) if v is not None and v.is_integer() else v for v in found]
-    if spelling == NUMBER and pa.types.is_integer(kind):
+    if value_format == NUMBER and pa.types.is_integer(kind):
         return [v if v is None else float(v) for v in found]
     return found
 
@@ -82,16 +84,16 @@ def _styles(text: pa.Array) -> pa.Array:
 
 def _moments(values: pa.Array, style: str) -> list[Any]:
     instants = values.cast(pa.timestamp("us", tz="UTC"))
-    texts = _written_so(instants, style)
+    texts = _format_moments(instants, style)
     exact = pc.fill_null(pc.equal(texts.cast(instants.type), instants), True)
     if not pc.all(exact).as_py():
         # Changed since: the way it was written has no room for what it is now.
-        texts = pc.if_else(exact, texts, _written_so(instants, _FULL))
+        texts = pc.if_else(exact, texts, _format_moments(instants, _FULL))
     found: list[Any] = texts.to_pylist()
     return found
 
 
-def _written_so(instants: pa.Array, style: str) -> pa.Array:
+def _format_moments(instants: pa.Array, style: str) -> pa.Array:
     between, seconds, fraction, zone = style.split("|")
     offset = timedelta()
     if zone not in ("", "Z"):

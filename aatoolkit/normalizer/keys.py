@@ -11,7 +11,7 @@ _DENSE = 4
 """How many numbers a row are still counted one by one, and not sorted."""
 
 
-def distinct(columns: list[pa.ChunkedArray]) -> int:
+def count_distinct(columns: list[pa.ChunkedArray]) -> int:
     """How many different rows some columns have."""
     codes, many = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:

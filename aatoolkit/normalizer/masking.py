@@ -27,7 +27,7 @@ WHY = "denied"
 """What ``extra`` says of a number that an answer denies."""
 
 
-def deny(
+def mask_denied(
     array: pa.Array,
     engines: pa.Array | None,
     table: Table,
@@ -69,7 +69,7 @@ def deny(
     return array, rows.tolist()
 
 
-def may_deny(table: Table, column: Column, signals: Iterable[Signal]) -> bool:
+def may_mask(table: Table, column: Column, signals: Iterable[Signal]) -> bool:
     """Whether a column may hold numbers that an answer denies: it denies some, and they count."""
     return any(map(_denies, signals)) and _is_measure(table, column)
 
@@ -104,17 +104,17 @@ def _by_row(
     path: Callable[[int], str],
 ) -> None:
     for row in rows.tolist():
-        place = _place(path(row), told)
-        if place:
-            denied[row] = told[place].status in EMPTY
+        found = _narrowest_path(path(row), told)
+        if found:
+            denied[row] = told[found].status in EMPTY
 
 
-def _place(path: str, told: Mapping[str, Availability]) -> str:
+def _narrowest_path(path: str, told: Mapping[str, Availability]) -> str:
     """The narrowest place at or above a JSON path of which something is said; else nothing.
 
     Examples
     --------
-    >>> _place("$.points[0].rate", {"$.points[0]": Availability()})
+    >>> _narrowest_path("$.points[0].rate", {"$.points[0]": Availability()})
     '$.points[0]'
     """
     while path and path not in told:

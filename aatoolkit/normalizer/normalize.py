@@ -16,19 +16,19 @@ import pyarrow.compute as pc
 from aatoolkit import sections
 from aatoolkit.availability.detect import FullDocument, Signal, recognise
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
-from aatoolkit.jsontree.arrow_tables import Grown, grow
+from aatoolkit.jsontree.arrow_tables import ParsedDocument, parse_document
 from aatoolkit.jsontree.coerce import Array
-from aatoolkit.jsontree.cursor import Spot
-from aatoolkit.jsontree.decode import unhurried
-from aatoolkit.jsontree.grouping import Places
+from aatoolkit.jsontree.cursor import Cursor
+from aatoolkit.jsontree.decode import gc_paused
+from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.lazy import LazyVector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import in_words, is_silent, signal_table, states_of
-from aatoolkit.normalizer.drift import Ledger, unclaimed
-from aatoolkit.normalizer.field_map import claims
-from aatoolkit.normalizer.keys import distinct
-from aatoolkit.normalizer.masking import WHY, deny, may_deny
-from aatoolkit.normalizer.provenance import placement
+from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
+from aatoolkit.normalizer.field_map import field_map
+from aatoolkit.normalizer.keys import count_distinct
+from aatoolkit.normalizer.masking import WHY, mask_denied, may_mask
+from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.rows import Found, TableRows, held
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@unhurried()
+@gc_paused()
 def normalize(
     section: str | Section,
     answer: Payload | bytes | str | Mapping[str, Any] | list[Any],
@@ -104,22 +104,22 @@ def normalize(
     check_backend(dtype_backend)
     declared = sections.get(section) if isinstance(section, str) else section
     payload = answer if isinstance(answer, Payload) else None
-    grown = _grown(declared, answer)
-    document = Spot.of(grown.place)
-    signals = _signals(document, grown, payload, declared, options, envelope)
-    source = _source(declared, payload, grown.envelope)
-    ledger = Ledger(document)
-    silent = is_silent(declared, grown.envelope, signals)
-    if silent:
-        ledger.keep(document, document.rows, "no answer")
-        document = Spot.of(grow({}).place)
+    parsed = _parsed(declared, answer)
+    document = Cursor.of(parsed.root)
+    signals = _signals(document, parsed, payload, declared, options, envelope)
+    source = _source(declared, payload, parsed.envelope)
+    report = DriftReport(document)
+    is_error_answer = is_silent(declared, parsed.envelope, signals)
+    if is_error_answer:
+        report.keep(document, document.rows, "no answer")
+        document = Cursor.of(parse_document({}).root)
     rows = [TableRows(document, table) for table in declared]
-    built = {found.table.name: _build(found, ledger, signals, source) for found in rows}
-    _spare(rows, ledger)
-    unclaimed(document, declared, ledger)
-    if silent:
-        ledger.drift.clear()
-    _judge(declared, ledger, strict)
+    built = {found.table.name: _build(found, report, signals, source) for found in rows}
+    _keep_unplaced(rows, report)
+    collect_unmapped(document, declared, report)
+    if is_error_answer:
+        report.differences.clear()
+    _raise_or_warn(declared, report, strict)
     return Tables(
         declared.name,
         {
@@ -128,19 +128,23 @@ def normalize(
         },
         rows={name: arrow.num_rows for name, (arrow, _) in built.items()},
         words={name: in_words(known, signals) for name, (_, known) in built.items()},
-        extra=partial(_extra, ledger),
+        extra=partial(_extra, report),
         availability=partial(signal_table, signals),
-        drift=partial(_drift, ledger),
-        placement=partial(
-            placement, document, declared, rows, {name: arrow for name, (arrow, _) in built.items()}
+        drift=partial(_drift, report),
+        provenance=partial(
+            provenance,
+            document,
+            declared,
+            rows,
+            {name: arrow for name, (arrow, _) in built.items()},
         ),
         payload=payload,
     )
 
 
 def _signals(
-    document: Spot,
-    grown: Grown,
+    document: Cursor,
+    parsed: ParsedDocument,
     payload: Payload | None,
     declared: Section,
     options: ScopeOptions | None,
@@ -150,27 +154,30 @@ def _signals(
     transport: dict[str, Any] = {}
     if payload is not None:
         transport = {"status": payload.status, "headers": payload.headers}
+    whole = None
+    if parsed.truncated is not None:
+        whole = FullDocument(LazyVector(document), parsed.truncated)
     return recognise(
-        grown.envelope,
+        parsed.envelope,
         declared.availability,
         options=options,
         envelope=envelope,
-        whole=None if grown.cut is None else FullDocument(LazyVector(document), grown.cut),
+        whole=whole,
         **transport,
     )
 
 
-def _grown(section: Section, answer: Any) -> Grown:
+def _parsed(section: Section, answer: Any) -> ParsedDocument:
     """The answer as a tree, in which it is as declared which objects are rows with a key."""
-    layout = claims(section)
+    layout = field_map(section)
     if isinstance(answer, Payload):
         facts = {"section": answer.section, "scope": answer.scope}
         body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
-        return grow(body, layout, url=answer.url, status=answer.status, **facts)
+        return parse_document(body, layout, url=answer.url, status=answer.status, **facts)
     if isinstance(answer, Mapping):
         answer = dict(answer)
     if isinstance(answer, bytes | str | dict | list):
-        return grow(answer, layout, section=section.name)
+        return parse_document(answer, layout, section=section.name)
     raise PayloadError(
         f"a {type(answer).__name__} is no answer; give a Payload, bytes, text, dict or list",
         section=section.name,
@@ -202,28 +209,28 @@ def _instant(moment: datetime) -> str:
 
 
 def _build(
-    rows: TableRows, ledger: Ledger, signals: list[Signal], source: attrs.Source
+    rows: TableRows, report: DriftReport, signals: list[Signal], source: attrs.Source
 ) -> tuple[pa.Table, attrs.FrameMetadata]:
     table = rows.table
     if rows.absent:
-        ledger.note("absent", rows.absent, 1)
-    for spot, places in rows.beyond():
-        ledger.report(spot, places, "new", f"{table.rows.path}[]")
+        report.record("absent", rows.absent, 1)
+    for cursor, rows_there in rows.beyond():
+        report.record_values(cursor, rows_there, "new", f"{table.rows.path}[]")
     known: dict[str, attrs.ColumnMetadata] = {}
     state_of = states_of(table, signals)
-    found = {c.name: _column(rows, c, ledger, source.host) for c in table.columns}
+    found = {c.name: _column(rows, c, report, source.host) for c in table.columns}
     arrays = {name: array for name, (array, _) in found.items()}
     for column in table.columns:
         array, absent = found[column.name]
-        array, denied = _measured(array, arrays.get("engine"), rows, column, signals, ledger)
+        array, denied = _mask(array, arrays.get("engine"), rows, column, signals, report)
         arrays[column.name], measured = array, array.null_count < len(array)
         state = state_of(column, absent, measured, denied)
         known[column.name] = attrs.ColumnMetadata(f"{table.name}.{column.name}", state)
-    arrow = _keyed(pa.table(arrays), table, ledger)
+    arrow = _keyed(pa.table(arrays), table, report)
     return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,))
 
 
-def _spare(tables: Iterable[TableRows], ledger: Ledger) -> None:
+def _keep_unplaced(tables: Iterable[TableRows], report: DriftReport) -> None:
     """Keep what a column is declared for and no row of its table holds."""
     plain = {
         column.pattern
@@ -232,60 +239,62 @@ def _spare(tables: Iterable[TableRows], ledger: Ledger) -> None:
         if not column.is_label and (column.source or "")[:1] not in ("^", "$")
     }
     for rows in tables:
-        for spot, places in rows.spare(plain):
-            ledger.keep(spot, places, "known")
+        for cursor, rows_there in rows.unplaced(plain):
+            report.keep(cursor, rows_there, "known")
 
 
 def _column(
-    rows: TableRows, column: Column, ledger: Ledger, host: str | None
+    rows: TableRows, column: Column, report: DriftReport, host: str | None
 ) -> tuple[Array, bool]:
     """One column of a table, and whether the answer lacks its field altogether."""
     found = rows.find(column.source or "")
-    absent = bool(rows.absent) or (rows.size > 0 and all(spot.lacking for spot, _ in found))
+    absent = bool(rows.absent) or (
+        rows.size > 0 and all(cursor.field_absent for cursor, _ in found)
+    )
     if absent and column.source == "$.domain" and host is not None:
         return pa.array([host] * rows.size, pa.string()), False
     absent = absent and not (column.optional and not rows.absent)
     if absent and not rows.absent:
-        ledger.note("absent", column.pattern, rows.size)
+        report.record("absent", column.pattern, rows.size)
     array = rows.column(column, found)
-    for spot, index in found:
-        odd = held(index, spot.typed(column.dtype)[1])
-        ledger.report(spot, odd, "wrong type", column.pattern)
+    for cursor, index in found:
+        odd = held(index, cursor.to_arrow(column.dtype)[1])
+        report.record_values(cursor, odd, "wrong type", column.pattern)
     if column.dtype == "category":
-        array = _levelled(array, column, found, ledger)
+        array = _to_category(array, column, found, report)
     if column.null is not None:
         array = pc.fill_null(array, column.null)
-    return array, absent or rows.unsaid
+    return array, absent or rows.is_null
 
 
-def _measured(
+def _mask(
     array: Array,
     engines: Array | None,
     rows: TableRows,
     column: Column,
     signals: list[Signal],
-    ledger: Ledger,
+    report: DriftReport,
 ) -> tuple[Array, bool]:
     """One column without the numbers that the answer denies, and whether it had any."""
-    if not may_deny(rows.table, column, signals):
+    if not may_mask(rows.table, column, signals):
         return array, False
     found = rows.find(column.source or "")
-    places: Callable[[], tuple[Places, Places]] = cache(partial(rows.places, found))
+    rows_there: Callable[[], tuple[RowIndex, RowIndex]] = cache(partial(rows.source_rows, found))
 
     def path(row: int) -> str:
-        which, there = places()
-        spot, _ = found[int(which[row])]
-        return spot.path(int(there[row]))
+        which, there = rows_there()
+        cursor, _ = found[int(which[row])]
+        return cursor.path(int(there[row]))
 
-    array, denied = deny(array, engines, rows.table, column, signals, path)
-    for number, (spot, _) in enumerate(found if denied else ()):
-        which, there = places()
-        ledger.keep(spot, np.unique(there[denied][which[denied] == number]), WHY)
+    array, denied = mask_denied(array, engines, rows.table, column, signals, path)
+    for number, (cursor, _) in enumerate(found if denied else ()):
+        which, there = rows_there()
+        report.keep(cursor, np.unique(there[denied][which[denied] == number]), WHY)
     return array, bool(denied)
 
 
-def _levelled(
-    text: Array, column: Column, found: list[Found], ledger: Ledger
+def _to_category(
+    text: Array, column: Column, found: list[Found], report: DriftReport
 ) -> pa.DictionaryArray:
     """Text as a category; a level that is not declared comes last, if levels have no order."""
     declared = pa.array(column.levels, pa.string())
@@ -296,18 +305,18 @@ def _levelled(
         new = sorted(set(pc.unique(whole).drop_null().to_pylist()) - set(column.levels))
         levels = pa.array(new, pa.string())
         count = codes.null_count - whole.null_count
-        ledger.note("new level", column.pattern, count, json.dumps(new[0], ensure_ascii=False))
+        report.record("new level", column.pattern, count, json.dumps(new[0], ensure_ascii=False))
         if column.ordered:
-            for spot, index in found:
-                there = pc.indices_nonzero(pc.is_in(spot.typed("category")[0], levels))
-                ledger.keep(spot, held(index, there.to_numpy().astype(np.int64)), "new level")
+            for cursor, index in found:
+                there = pc.indices_nonzero(pc.is_in(cursor.to_arrow("category")[0], levels))
+                report.keep(cursor, held(index, there.to_numpy().astype(np.int64)), "new level")
         else:
             declared = pa.concat_arrays([declared, levels])
             codes = pc.index_in(whole, declared)
     return pa.DictionaryArray.from_arrays(codes, declared, ordered=column.ordered)
 
 
-def _keyed(arrow: pa.Table, table: Table, ledger: Ledger) -> pa.Table:
+def _keyed(arrow: pa.Table, table: Table, report: DriftReport) -> pa.Table:
     """The table itself; with ``_row`` if its key does not tell its rows apart."""
     if not table.key:
         return arrow
@@ -315,16 +324,16 @@ def _keyed(arrow: pa.Table, table: Table, ledger: Ledger) -> pa.Table:
     columns = [arrow[name] for name in key]
     empty = max(column.null_count for column in columns)
     if empty:
-        ledger.note("null key", place, empty)
-    different = distinct(columns)
+        report.record("null key", place, empty)
+    different = count_distinct(columns)
     if different == arrow.num_rows:
         return arrow
-    ledger.note("duplicate key", place, arrow.num_rows - different)
+    report.record("duplicate key", place, arrow.num_rows - different)
     return arrow.append_column("_row", pa.array(range(arrow.num_rows), pa.int64()))
 
 
-def _judge(section: Section, ledger: Ledger, strict: bool) -> None:
-    problems = [str(drift) for drift in ledger.drift.values()]
+def _raise_or_warn(section: Section, report: DriftReport, strict: bool) -> None:
+    problems = [str(drift) for drift in report.differences.values()]
     if problems and strict:
         raise PayloadError(
             f"the answer of {section.name} differs from its declaration in {len(problems)} "
@@ -345,12 +354,12 @@ def _frame(arrow: pa.Table, known: attrs.FrameMetadata, dtype_backend: str) -> p
     return attrs.attach(to_frame(arrow, dtype_backend), known, arrow)
 
 
-def _extra(ledger: Ledger) -> pd.DataFrame:
+def _extra(report: DriftReport) -> pd.DataFrame:
     import pandas as pd
 
     order = {"envelope": 2, "known": 1}
     listed = sorted(
-        ((path, value, why) for path, (value, why) in ledger.extra.items()),
+        ((path, value, why) for path, (value, why) in report.extra.items()),
         key=lambda leaf: order.get(leaf[2], 0),
     )
     return pd.DataFrame(
@@ -361,10 +370,10 @@ def _extra(ledger: Ledger) -> pd.DataFrame:
     )
 
 
-def _drift(ledger: Ledger) -> pd.DataFrame:
+def _drift(report: DriftReport) -> pd.DataFrame:
     import pandas as pd
 
-    found = list(ledger.drift.values())
+    found = list(report.differences.values())
     return pd.DataFrame(
         {
             "kind": pd.array([drift.kind for drift in found], dtype="string"),

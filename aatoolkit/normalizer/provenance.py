@@ -14,22 +14,22 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit.jsontree.assemble import assemble
-from aatoolkit.jsontree.chunks import Piece
-from aatoolkit.jsontree.cursor import Spot
-from aatoolkit.jsontree.grouping import Places
-from aatoolkit.jsontree.nodes import Child, Place, Record
-from aatoolkit.normalizer.field_map import Claim, claims
-from aatoolkit.normalizer.formats import spellings
-from aatoolkit.normalizer.reconstruct import Holder
+from aatoolkit.jsontree.chunks import ColumnChunk
+from aatoolkit.jsontree.cursor import Cursor
+from aatoolkit.jsontree.grouping import RowIndex
+from aatoolkit.jsontree.nodes import ChildTable, Node, Record
+from aatoolkit.normalizer.field_map import FieldNode, field_map
+from aatoolkit.normalizer.formats import value_formats
+from aatoolkit.normalizer.reconstruct import CellSource
 from aatoolkit.normalizer.rows import TableRows
 from aatoolkit.sections.section import Column, Section
 
-_Taken = tuple[Spot, Holder, Places, Places]
+_Taken = tuple[Cursor, CellSource, RowIndex, RowIndex]
 """A spot, the column that took values there, from which rows, and into which of its own."""
 
 
-def placement(
-    document: Spot, section: Section, rows: Sequence[TableRows], built: Mapping[str, pa.Table]
+def provenance(
+    document: Cursor, section: Section, rows: Sequence[TableRows], built: Mapping[str, pa.Table]
 ) -> dict[str, pa.Table]:
     """The placement of an answer, as tables like those of `~aatoolkit.jsontree.arrow_tables.shred`.
 
@@ -44,16 +44,16 @@ def placement(
     built : mapping of str to pyarrow.Table
         The tables that were made of them.
     """
-    scalars: dict[Spot, dict[str, list[Piece]]] = {}
-    seen: dict[Spot, np.ndarray[tuple[int], np.dtype[np.bool_]]] = {}
-    for spot, holder, there, here in _taken(rows, built):
-        done = seen.setdefault(spot, np.zeros(spot.level.size, np.bool_))
+    scalars: dict[Cursor, dict[str, list[ColumnChunk]]] = {}
+    seen: dict[Cursor, np.ndarray[tuple[int], np.dtype[np.bool_]]] = {}
+    for cursor, source, there, here in _taken(rows, built):
+        done = seen.setdefault(cursor, np.zeros(cursor.level.size, np.bool_))
         fresh = ~done[there]
         if fresh.any():
             done[there] = True
-            pieces = scalars.setdefault(spot, {}).setdefault(holder.dumps(), [])
-            pieces.append((pa.array(here[fresh], pa.int64()), there[fresh]))
-    return assemble(_emptied(document, claims(section), scalars))
+            chunks = scalars.setdefault(cursor, {}).setdefault(source.dumps(), [])
+            chunks.append((pa.array(here[fresh], pa.int64()), there[fresh]))
+    return assemble(_without_extra(document, field_map(section), scalars))
 
 
 def _taken(rows: Sequence[TableRows], built: Mapping[str, pa.Table]) -> Iterator[_Taken]:
@@ -72,42 +72,52 @@ def _is_own(rows: TableRows, column: Column) -> bool:
 
 
 def _of_column(rows: TableRows, column: Column, cells: pa.ChunkedArray) -> Iterator[_Taken]:
-    filled = np.asarray(cells.is_valid())
-    for (spot, index), here in zip(rows.find(column.source or ""), rows.numbers, strict=True):
-        there = np.arange(spot.level.size) if index is None else index
-        fits = np.asarray(spot.typed(column.dtype)[0].is_valid())
-        chosen = np.flatnonzero((there >= 0) & filled[here])
+    without_nulls = np.asarray(cells.is_valid())
+    for (cursor, index), here in zip(rows.find(column.source or ""), rows.numbers, strict=True):
+        there = np.arange(cursor.level.size) if index is None else index
+        fits = np.asarray(cursor.to_arrow(column.dtype)[0].is_valid())
+        chosen = np.flatnonzero((there >= 0) & without_nulls[here])
         chosen = chosen[fits[there[chosen]]]
         there, firsts = np.unique(there[chosen], return_index=True)
         here = here[chosen[firsts]]
-        for spelling, rows_of in spellings(spot.place, column.dtype, spot.level.size):
+        for value_format, rows_of in value_formats(cursor.node, column.dtype, cursor.level.size):
             alike = slice(None) if rows_of is None else np.isin(there, rows_of)
-            yield spot, Holder(rows.table.name, column.name, spelling), there[alike], here[alike]
+            yield (
+                cursor,
+                CellSource(rows.table.name, column.name, value_format),
+                there[alike],
+                here[alike],
+            )
 
 
-def _emptied(spot: Spot, claim: Claim, scalars: Mapping[Spot, dict[str, list[Piece]]]) -> Place:
+def _without_extra(
+    cursor: Cursor, declared: FieldNode, scalars: Mapping[Cursor, dict[str, list[ColumnChunk]]]
+) -> Node:
     """What stands at a spot without what is in ``extra``, and with row numbers for values."""
-    place, found = spot.place, Place()
-    if place is None:
+    node, found = cursor.node, Node()
+    if node is None:
         return found
-    found.rows = place.rows
-    found.scalars = dict(scalars.get(spot, {}))
-    if claim.taken:
+    found.rows = node.rows
+    found.scalars = dict(scalars.get(cursor, {}))
+    if declared.mapped:
         return found
-    if claim.each is not None and place.items is not None:
-        found.items = _child(place.items, _emptied(spot.each(), claim.each, scalars))
-    if claim.entries is not None and place.entries is not None:
-        found.entries = _child(place.entries, _emptied(spot.entries(), claim.entries, scalars))
-    if claim.fields and place.record is not None:
-        known = [name for name in place.record.fields if name in claim.fields]
+    if declared.each is not None and node.items is not None:
+        found.items = _child(node.items, _without_extra(cursor.each(), declared.each, scalars))
+    if declared.entries is not None and node.entries is not None:
+        found.entries = _child(
+            node.entries, _without_extra(cursor.entries(), declared.entries, scalars)
+        )
+    if declared.fields and node.record is not None:
+        known = [name for name in node.record.fields if name in declared.fields]
         found.record = Record(
-            rows=place.record.rows,
+            rows=node.record.rows,
             fields={
-                name: _emptied(spot.field(name), claim.fields[name], scalars) for name in known
+                name: _without_extra(cursor.field(name), declared.fields[name], scalars)
+                for name in known
             },
         )
     return found
 
 
-def _child(child: Child, place: Place) -> Child:
-    return Child(child.lengths, child.parents, child.positions, child.keys, place, child.size)
+def _child(child: ChildTable, node: Node) -> ChildTable:
+    return ChildTable(child.lengths, child.parents, child.positions, child.keys, node, child.size)

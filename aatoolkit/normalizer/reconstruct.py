@@ -15,7 +15,7 @@ import pyarrow as pa
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree.rebuild import restore
 from aatoolkit.jsontree.vectors import KEYS
-from aatoolkit.normalizer.formats import written
+from aatoolkit.normalizer.formats import format_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,12 +26,12 @@ _STEP = re.compile(
 
 
 @dataclass(frozen=True)
-class Holder:
+class CellSource:
     """The column that holds a value, and how the value was written."""
 
     table: str
     column: str
-    spelling: str
+    value_format: str
 
     def dumps(self) -> str:
         """It as text, which is what a placement names in the place of a kind."""
@@ -39,7 +39,7 @@ class Holder:
 
 
 def rebuild(
-    tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, placement: Mapping[str, pa.Table]
+    tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, provenance: Mapping[str, pa.Table]
 ) -> Any:
     """The answer that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
 
@@ -62,7 +62,7 @@ def rebuild(
     MetadataError
         If the placement is not one.
     """
-    answer = [restore(placement, partial(_cells, tables))]
+    answer = [restore(provenance, partial(_cells, tables))]
     for path, value in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEYS):
             _put(answer, [0, *_steps(path)], json.loads(value))
@@ -71,13 +71,13 @@ def rebuild(
 
 def _cells(tables: Mapping[str, pd.DataFrame], text: str) -> list[Any]:
     """The cells of a column as JSON values, by the text of their `Holder`."""
-    holder = Holder(*json.loads(text))
+    source = CellSource(*json.loads(text))
     try:
-        cells = tables[holder.table][holder.column]
+        cells = tables[source.table][source.column]
     except KeyError:
-        problem = f"the column {holder.column} of the table {holder.table} is missing"
+        problem = f"the column {source.column} of the table {source.table} is missing"
     else:
-        return written(pa.array(cells, from_pandas=True), holder.spelling)
+        return format_values(pa.array(cells, from_pandas=True), source.value_format)
     raise PayloadError(problem, problems=[problem])
 
 

@@ -65,7 +65,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         rows: Mapping[str, int],
         words: Mapping[str, str],
         extra: Callable[[], pd.DataFrame],
-        placement: Callable[[], dict[str, pa.Table]] = dict,
+        provenance: Callable[[], dict[str, pa.Table]] = dict,
         availability: Callable[[], pd.DataFrame],
         drift: Callable[[], pd.DataFrame],
         payload: Payload | None = None,
@@ -79,7 +79,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         self._loaders = dict(loaders)
         self._frames: dict[str, pd.DataFrame] = {}
         self._extra = extra
-        self._placement = placement
+        self._provenance = provenance
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._loaders:
@@ -118,9 +118,9 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return self._drift()
 
     @cached_property
-    def placement(self) -> dict[str, pa.Table]:
+    def provenance(self) -> dict[str, pa.Table]:
         """Where everything stood in the answer, which `rebuild` goes by; it holds no values."""
-        return self._placement()
+        return self._provenance()
 
     def rebuild(self) -> Any:
         """The whole answer again, of the tables and ``extra`` as they are now.
@@ -136,7 +136,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         PayloadError
             If a frame has lost rows or columns.
         """
-        return rebuild(self, self.extra, self.placement)
+        return rebuild(self, self.extra, self.provenance)
 
     @property
     def summary(self) -> pd.DataFrame:

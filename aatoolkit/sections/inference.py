@@ -17,8 +17,8 @@ from typing import Any
 
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree import decode
-from aatoolkit.jsontree.coerce import typed
-from aatoolkit.jsontree.keyed import Traits
+from aatoolkit.jsontree.coerce import coerce_values
+from aatoolkit.jsontree.keyed import KeyTraits
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING, Vector, descend
 from aatoolkit.payload import Payload
@@ -227,7 +227,7 @@ def _fields(
 def _plain(name: str, vector: Vector, source: str) -> list[Column]:
     """A column of plain values; none where they are of several kinds."""
     for dtype in _GUESSES:
-        if not typed(vector.values, dtype)[1]:
+        if not coerce_values(vector.values, dtype)[1]:
             dtype = dtype if _there(vector) else "string"
             return [Column(name, dtype, source=None if source == camel(name) else source)]
     return []
@@ -301,7 +301,7 @@ def _objects(vector: Vector) -> list[dict[str, Any]]:
 def _keyed(vector: Vector) -> bool:
     """Whether the keys of objects are data."""
     objects = _objects(vector)
-    traits = Traits()
+    traits = KeyTraits()
     traits.see(
         Counter(chain.from_iterable(objects)),
         len(objects),

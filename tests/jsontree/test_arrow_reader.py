@@ -30,7 +30,7 @@ class Lanes:
 
     def __init__(self, patch: pytest.MonkeyPatch, chunk: int = 64) -> None:
         self.arrow = self.python = 0
-        fill, take = arrow_reader._Columns.fill, arrow_reader._Lane.take
+        fill, take = arrow_reader._ChunkColumns.fill, arrow_reader._ChunkReader.add_parsed
 
         def filled(columns: Any, place: Any, array: Any, *more: Any) -> None:
             self.arrow += array is columns.elements
@@ -40,8 +40,8 @@ class Lanes:
             self.python += 1
             take(lane, found)
 
-        patch.setattr(arrow_reader._Columns, "fill", filled)
-        patch.setattr(arrow_reader._Lane, "take", taken)
+        patch.setattr(arrow_reader._ChunkColumns, "fill", filled)
+        patch.setattr(arrow_reader._ChunkReader, "add_parsed", taken)
         patch.setattr(split, "_CHUNK", chunk)
         patch.setattr(split, "_FIRST", chunk)
         patch.setattr(arrow_reader, "_CHUNK", chunk)
@@ -215,9 +215,9 @@ def test_who_is_never_regular_is_soon_left_alone(lanes: Lanes) -> None:
     rows = [{"id": "x" * 40, f"field{n}": n} for n in range(60)]
     tried: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        reading = arrow_reader._Form.read
+        reading = arrow_reader._ArrowForm.read
         patch.setattr(
-            arrow_reader._Form,
+            arrow_reader._ArrowForm,
             "read",
             lambda *given: tried.append(1) or reading(*given),  # type: ignore[func-returns-value]
         )

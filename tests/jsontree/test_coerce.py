@@ -11,8 +11,8 @@ from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aatoolkit.jsontree.coerce import ARROW, column, typed
-from aatoolkit.jsontree.nodes import STRING, Place
+from aatoolkit.jsontree.coerce import ARROW, coerce_values, column
+from aatoolkit.jsontree.nodes import STRING, Node
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.section import DTYPES
 
@@ -33,7 +33,7 @@ json_values = (
 
 
 def read(values: list[Any], dtype: str) -> tuple[list[Any], list[int]]:
-    array, odd = typed(values, dtype)
+    array, odd = coerce_values(values, dtype)
     return array.to_pylist(), odd
 
 
@@ -41,7 +41,7 @@ def read(values: list[Any], dtype: str) -> tuple[list[Any], list[int]]:
 def test_any_values_have_the_declared_type_and_what_is_null_is_named(
     values: list[Any], dtype: str
 ) -> None:
-    array, odd = typed(values, dtype)
+    array, odd = coerce_values(values, dtype)
     assert array.type == (pa.string() if dtype == "category" else ARROW[dtype])
     assert len(array) == len(values)
     empty = {row for row, value in enumerate(values) if value is None or value is MISSING}
@@ -208,9 +208,9 @@ def test_how_moments_are_usually_spelt_makes_no_difference(data: st.DataObject) 
 
 def test_moments_are_read_from_the_middle_of_an_array() -> None:
     usual, none = "2026-11-20T06:10:00Z", "0000-01-01T00:00:00Z"
-    place = Place()
-    place.rows = [range(2)]
-    place.scalars[STRING] = [(pa.array([usual, usual, none], pa.string()).slice(1), range(2))]
-    array, wrong = column(place, "timestamp", 2)
+    node = Node()
+    node.rows = [range(2)]
+    node.scalars[STRING] = [(pa.array([usual, usual, none], pa.string()).slice(1), range(2))]
+    array, wrong = column(node, "timestamp", 2)
     assert array.to_pylist() == [datetime(2026, 11, 20, 6, 10, tzinfo=UTC), None]
     assert wrong.tolist() == [1]

@@ -145,7 +145,7 @@ def test_what_orjson_reads_well_is_not_read_twice(
 def test_a_long_array_is_read_in_chunks() -> None:
     rows = [{"a": "x" * 90, "b": [{"a": n}]} for n in range(40_000)]
     body = json.dumps({"rows": rows, "total": 3}).encode()
-    found = decode.cut(body)
+    found = decode.split_body(body)
     assert (found.document, found.path, found.depth) == ({"rows": [], "total": 3}, ("rows",), 2)
     chunks = [found.first, *found.rest(found.chunk)]
     assert len(chunks) > 2

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import aatoolkit as aa
 from aatoolkit.availability.detect import FullDocument, Signal, recognise
 from aatoolkit.jsontree import split
-from aatoolkit.jsontree.arrow_tables import grow
-from aatoolkit.jsontree.cursor import Spot
+from aatoolkit.jsontree.arrow_tables import parse_document
+from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.lazy import LazyVector
 from aatoolkit.jsontree.vectors import Vector
 
@@ -54,7 +54,7 @@ def plain(values: list[Any]) -> str:
 @settings(max_examples=effort(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON)
 def test_columns_tell_what_values_tell(value: Any) -> None:
-    document = Spot.of(grow(json.dumps(value)).place)
+    document = Cursor.of(parse_document(json.dumps(value)).root)
     lazy, vector = LazyVector(document), Vector.of(value)
     for one, other in below(vector, lazy):
         assert (other.kinds, other.numbers) == (one.kinds, one.numbers)
@@ -107,7 +107,7 @@ def shortened(value: Any, path: tuple[str, ...]) -> Any:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_what_is_said_is_heard_in_columns(name: str) -> None:
     value = DOCUMENTS[name]
-    document = Spot.of(grow(value).place)
+    document = Cursor.of(parse_document(value).root)
     expected = set(map(str, recognise(value)))
     for path in lists(value):
         whole = FullDocument(LazyVector(document), path)

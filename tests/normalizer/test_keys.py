@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aatoolkit.normalizer.keys import distinct
+from aatoolkit.normalizer.keys import count_distinct
 
 KINDS: list[tuple[pa.DataType, st.SearchStrategy[Any]]] = [
     (pa.string(), st.sampled_from(["a", "b", "", None])),
@@ -27,4 +27,4 @@ def test_rows_are_counted_as_sets_count_them(
         pa.chunked_array([pa.array(column[:5], kind), pa.array(column[5:], kind)], kind)
         for column, (kind, _) in zip(columns, kinds, strict=True)
     ]
-    assert distinct(arrays) == len({*zip(*columns, strict=True)})
+    assert count_distinct(arrays) == len({*zip(*columns, strict=True)})

@@ -35,7 +35,7 @@ SAMPLES = {
     for name in SECTIONS
 }
 
-Place = tuple[str | int, ...]
+Node = tuple[str | int, ...]
 
 
 def lost(name: str, answer: Any) -> list[str]:
@@ -59,7 +59,7 @@ def lost(name: str, answer: Any) -> list[str]:
     ]
 
 
-def holds(place: Place, value: Any, steps: tuple[Step, ...], found: set[Any]) -> bool:
+def holds(place: Node, value: Any, steps: tuple[Step, ...], found: set[Any]) -> bool:
     if value in (None, {}, []) and type(value) not in (bool, int, float):
         below = len(place) <= len(steps) and fits(place, steps[: len(place)])
         # Null among records is a leaf like others; null or nothing in the place of one is a gap.
@@ -67,11 +67,11 @@ def holds(place: Place, value: Any, steps: tuple[Step, ...], found: set[Any]) ->
     return place_is(place, steps) and {("json", value), ("text", str(value))} & found != set()
 
 
-def place_is(place: Place, steps: tuple[Step, ...]) -> bool:
+def place_is(place: Node, steps: tuple[Step, ...]) -> bool:
     return len(place) == len(steps) and fits(place, steps)
 
 
-def fits(place: Place, steps: tuple[Step, ...]) -> bool:
+def fits(place: Node, steps: tuple[Step, ...]) -> bool:
     return all(map(_fits, place, steps))
 
 
@@ -121,7 +121,7 @@ def canonical(value: Any, dtype: str) -> tuple[str, Any]:
     return ("json", value.item() if hasattr(value, "item") else value)
 
 
-def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+def leaves(value: Any, place: Node = ()) -> Iterator[tuple[Node, Any]]:
     inner: Any = ()
     if isinstance(value, dict):
         inner = value.items()
@@ -133,7 +133,7 @@ def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
         yield from leaves(item, (*place, key))
 
 
-def path(place: Place) -> str:
+def path(place: Node) -> str:
     return "$" + "".join(
         f"[{key}]"
         if isinstance(key, int)
@@ -151,7 +151,7 @@ def test_no_leaf_of_a_sample_is_lost(name: str) -> None:
 
 @pytest.mark.parametrize("name", SECTIONS)
 def test_no_leaf_is_lost_whichever_field_is_missing_null_or_of_another_kind(name: str) -> None:
-    patterns: dict[tuple[Any, ...], Place] = {}
+    patterns: dict[tuple[Any, ...], Node] = {}
     for place in every_place(SAMPLES[name]):
         patterns.setdefault(tuple("[]" if isinstance(k, int) else k for k in place), place)
     # Each kind of change in turn: all of them everywhere would take a minute and a half.
@@ -174,7 +174,7 @@ odd_values = st.recursive(
 odd_objects = st.dictionaries(st.text(max_size=5), odd_values)
 
 
-def every_place(value: Any, place: Place = ()) -> Iterator[Place]:
+def every_place(value: Any, place: Node = ()) -> Iterator[Node]:
     if place:
         yield place
     inner: Any = value.items() if isinstance(value, dict) else ()
@@ -182,7 +182,7 @@ def every_place(value: Any, place: Place = ()) -> Iterator[Place]:
         yield from every_place(item, (*place, key))
 
 
-def changed(answer: Any, place: Place, change: Any, key: str | None = None) -> Any:
+def changed(answer: Any, place: Node, change: Any, key: str | None = None) -> Any:
     """A copy of an answer with one value removed, replaced, or moved to another key."""
     answer = deepcopy(answer)
     holder = answer

@@ -140,7 +140,7 @@ def test_what_is_changed_in_a_frame_is_changed_in_the_answer() -> None:
 
 def test_a_placement_holds_no_value_that_a_column_took() -> None:
     tables = read({"things": [{"name": "a name", "count": 4711, "words": ["a word"]}]})
-    held = [table.to_pylist() for table in tables.placement.values()]
+    held = [table.to_pylist() for table in tables.provenance.values()]
     assert "a name" not in repr(held)
     assert "a word" not in repr(held)
     assert "4711" not in repr(held)
@@ -151,10 +151,10 @@ def test_a_frame_that_lost_rows_or_columns_is_refused() -> None:
     tables = read(answer)
     short = {**tables, "things": tables.main.iloc[:1]}
     with pytest.raises(PayloadError):
-        rebuild(short, tables.extra, tables.placement)
+        rebuild(short, tables.extra, tables.provenance)
     narrow = {**tables, "things": tables.main.drop(columns="count")}
     with pytest.raises(PayloadError, match="column count of the table things is missing"):
-        rebuild(narrow, tables.extra, tables.placement)
+        rebuild(narrow, tables.extra, tables.provenance)
 
 
 def test_cells_and_labels_of_a_matrix_come_back() -> None:
@@ -205,7 +205,7 @@ def test_a_folder_that_holds_no_tables_is_refused(tmp_path: Path) -> None:
 
 def test_a_placement_is_arrow_tables() -> None:
     tables = read({"things": []})
-    assert all(isinstance(table, pa.Table) for table in tables.placement.values())
+    assert all(isinstance(table, pa.Table) for table in tables.provenance.values())
     assert tables.rebuild() == {"things": []}
 
 
@@ -214,7 +214,7 @@ def test_an_answer_is_freed_without_the_garbage_collector(section: str) -> None:
     def use() -> None:
         tables = aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes())
         assert [tables[name] for name in tables]
-        assert [tables.extra, tables.drift, tables.availability, tables.placement]
+        assert [tables.extra, tables.drift, tables.availability, tables.provenance]
 
     use()
     gc.collect()

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 import pandas as pd
 
 from aatoolkit.availability import Status
-from aatoolkit.jsontree.coerce import typed
+from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import Source, metadata_of
 
@@ -94,7 +94,7 @@ class Describe:
                 for field in fields(Source)
             }
         )
-        moments, _ = typed([source["fetched_at"] for source in found], "timestamp")
+        moments, _ = coerce_values([source["fetched_at"] for source in found], "timestamp")
         table["fetched_at"] = moments.to_pandas()
         return table
 
