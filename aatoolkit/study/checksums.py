@@ -21,20 +21,20 @@ Hashes = dict[str, dict[str, dict[str, Any]]]
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
-def sums(digests: Mapping[str, str]) -> bytes:
+def format_checksums(digests: Mapping[str, str]) -> bytes:
     """The text of a seal: what ``sha256sum`` prints of the files, sorted by name."""
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
     return "".join(lines).encode()
 
 
-def read_sums(text: bytes) -> dict[str, str]:
+def parse_checksums(text: bytes) -> dict[str, str]:
     """The files that a seal names, as far as it can be read."""
     lines = text.decode("utf-8", "replace").split("\n")
     found = (_LINE.fullmatch(line) for line in lines)
     return {line[2]: line[1] for line in found if line}
 
 
-def hashes_of(dataset: Dataset) -> Hashes:
+def table_hashes(dataset: Dataset) -> Hashes:
     """The rows and the logical hash of every table."""
     return {
         section: {
@@ -44,14 +44,14 @@ def hashes_of(dataset: Dataset) -> Hashes:
     }
 
 
-def write_tables(hashes: list[Hashes], versions: Mapping[str, str]) -> bytes:
+def format_tables(hashes: list[Hashes], versions: Mapping[str, str]) -> bytes:
     """The text of ``tables.json``: a line for each line of the manifest."""
     head = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
     lines = ",\n".join(canonical(of_one).decode() for of_one in hashes)
     return head[:-1] + f',"records":[\n{lines}\n]}}\n'.encode()
 
 
-def read_tables(text: bytes) -> list[Hashes]:
+def parse_tables(text: bytes) -> list[Hashes]:
     """The hashes of each line of the manifest; none where they cannot be read."""
     try:
         body = decode.decode(text)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from aatoolkit.client.dataset import Dataset
-    from aatoolkit.study.reader import Contents
+    from aatoolkit.study.reader import StudyReader
 from aatoolkit.normalizer.tables import Tables
 
 ABOUT = ("host", "section", "scope")
@@ -98,15 +98,15 @@ class StudyDiff:
         for name in _PARTS:
             frame = getattr(self, name)
             for row in frame.head(_SHOWN).itertuples(index=False):
-                yield visible(f"{name}: {_in_words(name, row)}")
+                yield visible(f"{name}: {_sentence(name, row)}")
             if len(frame) > _SHOWN:
                 yield f"{name}: and {len(frame) - _SHOWN:,} more, in .{name}"
 
 
-def compare(before: Contents, after: Contents) -> StudyDiff:
+def compare(before: StudyReader, after: StudyReader) -> StudyDiff:
     """What changed from one study to another."""
-    asked = _Questions(before), _Questions(after)
-    whole = any(questions.are_ambiguous for questions in asked)
+    asked = _Requests(before), _Requests(after)
+    whole = any(questions.have_several_services for questions in asked)
     here, there = (questions.by_name(whole) for questions in asked)
     found: dict[str, list[Any]] = {name: [] for name in _PARTS}
     same = 0
@@ -124,19 +124,19 @@ def compare(before: Contents, after: Contents) -> StudyDiff:
     )
 
 
-class _Questions:
+class _Requests:
     """What a study answers, by what was asked."""
 
-    def __init__(self, study: Contents) -> None:
+    def __init__(self, study: StudyReader) -> None:
         self._records = study.current
 
     @property
-    def are_ambiguous(self) -> bool:
+    def have_several_services(self) -> bool:
         """Whether two services were asked the same."""
-        return len({record.question[1:] for record in self._records}) < len(self._records)
+        return len({record.request_key[1:] for record in self._records}) < len(self._records)
 
     def by_name(self, whole: bool) -> dict[tuple[str, ...], Record]:
-        return {record.question[0 if whole else 1 :]: record for record in self._records}
+        return {record.request_key[0 if whole else 1 :]: record for record in self._records}
 
 
 def _request(one: Record | None, other: Record | None) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def _about(record: Record | None, section: str | None = None) -> dict[str, Any]:
 
 
 def _changes(
-    before: Contents, one: Record, after: Contents, other: Record
+    before: StudyReader, one: Record, after: StudyReader, other: Record
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The changes of one question's answer, by the frame that they belong to."""
     read, again = _read(before.tables, one), _read(after.tables, other)
@@ -170,7 +170,7 @@ def _changes(
         if section not in read or section not in again:
             continue
         about = _about(one, section)
-        for part, frame in _of_section(read[section], again[section]):
+        for part, frame in _section_changes(read[section], again[section]):
             yield part, {**about, **frame}
 
 
@@ -188,7 +188,7 @@ def _read(tables: Callable[[Record], Dataset], record: Record) -> Dataset:
         return Dataset({})
 
 
-def _of_section(one: Tables, other: Tables) -> Iterator[tuple[str, dict[str, Any]]]:
+def _section_changes(one: Tables, other: Tables) -> Iterator[tuple[str, dict[str, Any]]]:
     drifts = [
         {(str(row.kind), str(row.path)): None for row in tables.drift.itertuples()}
         for tables in (one, other)
@@ -199,11 +199,11 @@ def _of_section(one: Tables, other: Tables) -> Iterator[tuple[str, dict[str, Any
                 yield "drift", {"change": change, "kind": kind, "path": path}
     for name in one:
         if name in other:
-            for part, found in _of_table(one[name], other[name]):
+            for part, found in _table_changes(one[name], other[name]):
                 yield part, {"table": name, **found}
 
 
-def _of_table(one: pd.DataFrame, other: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
+def _table_changes(one: pd.DataFrame, other: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
     known = [metadata_of(frame).columns for frame in (one, other)]
     for column in known[0]:
         words = [str(columns[column].availability) for columns in known if column in columns]
@@ -212,7 +212,7 @@ def _of_table(one: pd.DataFrame, other: pd.DataFrame) -> Iterator[tuple[str, dic
     yield from pairs(one, other, key_of(one, other))
 
 
-def _said(value: Any) -> str:
+def _format(value: Any) -> str:
     import pandas as pd
 
     if isinstance(value, float) and not pd.isna(value):
@@ -220,20 +220,20 @@ def _said(value: Any) -> str:
     return "nothing" if pd.isna(value) else str(value)
 
 
-def _in_words(part: str, row: Any) -> str:
-    where = " ".join(value for value in (row.section, row.scope) if _said(value) == value)
+def _sentence(part: str, row: Any) -> str:
+    where = " ".join(value for value in (row.section, row.scope) if _format(value) == value)
     if part == "requests":
-        statuses = f"{_said(row.before_status)} → {_said(row.after_status)}"
+        statuses = f"{_format(row.before_status)} → {_format(row.after_status)}"
         return f"{where}: {row.change}, {statuses}"
     if part == "availability":
         return f"{where}: {row.table}.{row.column}: {row.before} → {row.after}"
     if part == "drift":
         return f"{where}: {row.change}: {row.kind} {row.path}"
     if part == "rows":
-        return f"{where}: {row.table}[{_said(row.key)}] {row.change}"
-    cell = f"{row.table}[{_said(row.key)}].{row.column}"
-    change = "" if part == "texts" or _said(row.change) == "nothing" else f" ({row.change:+.6g})"
-    return f"{where}: {cell}: {_said(row.before)} → {_said(row.after)}{change}"
+        return f"{where}: {row.table}[{_format(row.key)}] {row.change}"
+    cell = f"{row.table}[{_format(row.key)}].{row.column}"
+    change = "" if part == "texts" or _format(row.change) == "nothing" else f" ({row.change:+.6g})"
+    return f"{where}: {cell}: {_format(row.before)} → {_format(row.after)}{change}"
 
 
 def frames(diff: StudyDiff) -> Iterable[tuple[str, pd.DataFrame]]:

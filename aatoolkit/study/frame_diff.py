@@ -11,15 +11,15 @@ import pyarrow.compute as pc
 
 from aatoolkit.metadata.attrs import metadata_of
 
-_PLACE = "row"
+_ROW_NUMBER = "row"
 _SIDES = {"left_only": "only before", "right_only": "only after"}
 
 
 def key_of(*frames: pd.DataFrame) -> list[str]:
-    """The columns that tell the rows of both apart; none where only their place does."""
+    """The columns that tell the rows of both apart; none where only their row number does."""
     key = [*metadata_of(frames[0]).key]
     if any("_row" in frame.columns for frame in frames):
-        # The key repeats, so that rows are told apart by their place.
+        # The key repeats, so that rows are matched by row number.
         return []
     return key if all(name in frame.columns for name in key for frame in frames) else []
 
@@ -36,7 +36,7 @@ def pairs(
     key
         The columns that tell rows apart.
     """
-    names = [*key] or [_PLACE]
+    names = [*key] or [_ROW_NUMBER]
     joined = _plain(one, key).merge(
         _plain(other, key), on=names, how="outer", suffixes=(" before", " after"), indicator=True
     )
@@ -104,13 +104,15 @@ def _is_number(column: pd.Series) -> bool:
 
 def _plain(frame: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
     """The frame without categories, lists and metadata; without a key, with the place of rows."""
-    columns = {str(name): _plain_column(frame[name]) for name in frame.columns if name != "_row"}
+    columns = {
+        str(name): _comparable_column(frame[name]) for name in frame.columns if name != "_row"
+    }
     if not key:
-        columns[_PLACE] = pd.Series(range(len(frame)), index=frame.index, dtype="Int64")
+        columns[_ROW_NUMBER] = pd.Series(range(len(frame)), index=frame.index, dtype="Int64")
     return pd.DataFrame(columns)
 
 
-def _plain_column(column: pd.Series) -> pd.Series:
+def _comparable_column(column: pd.Series) -> pd.Series:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.astype("string")
     if isinstance(column.dtype, pd.ArrowDtype) and pa.types.is_list(column.dtype.pyarrow_dtype):

@@ -15,13 +15,13 @@ from typing import Any
 from aatoolkit._util.files import write_whole
 from aatoolkit.errors import NotWritten, StudyError
 from aatoolkit.study.record import Record
-from aatoolkit.study.storage import MANIFEST, SEAL, TABLES, answer_name
+from aatoolkit.study.storage import MANIFEST, SEAL, TABLES, answer_file
 
 MAX_LINE = 1 << 20
 MAX_RECORDS = 100_000
 
 
-def read_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
+def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
     """The records of a manifest, or of a part of it.
 
     Parameters
@@ -56,13 +56,13 @@ def read_lines(data: bytes, previous: str | None = None, first: int = 1) -> list
         if record.previous != previous:
             raise _broken(f"line {number} does not follow the line before")
         records.append(record)
-        previous = digest(line)
+        previous = sha256_of(line)
     if len(set(map(identity, records))) < len(records):
         raise _broken("it holds an answer twice")
     return records
 
 
-def digest(data: bytes) -> str:
+def sha256_of(data: bytes) -> str:
     """A SHA-256, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
@@ -115,7 +115,7 @@ class Writer:
         # Of a seal that no longer holds, nothing may be left.
         for name in (SEAL, TABLES):
             (self.folder / name).unlink(missing_ok=True)
-        answer = self.folder / answer_name(record.sha256)
+        answer = self.folder / answer_file(record.sha256)
         if not (answer.is_file() and answer.stat().st_size == len(body)):
             write_whole(answer, body)
         line = replace(record, previous=self._previous).dumps()
@@ -132,11 +132,11 @@ class Writer:
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
             os.ftruncate(manifest, self._read + whole)
-        for record in read_lines(data[:whole], self._previous, len(self._known) + 1):
+        for record in parse_lines(data[:whole], self._previous, len(self._known) + 1):
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
-        self._previous = digest(line)
+        self._previous = sha256_of(line)
         self._read += len(line) + 1
         self._known.add(identity(record))
 

@@ -7,20 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.errors import AAToolkitWarning, ExportError, FetchError, PayloadError, ScopeError
-from aatoolkit.study.publish import About, Failure, publish
+from aatoolkit.study.publish import About, FailedAnswer, publish
 
 if TYPE_CHECKING:
     from aatoolkit.normalizer.tables import Tables
-    from aatoolkit.study.reader import Contents
+    from aatoolkit.study.reader import StudyReader
 
 
-def publish_study(study: Contents, out: Path, licence: str | None, **choices: Any) -> Path:
+def publish_study(study: StudyReader, out: Path, licence: str | None, **choices: Any) -> Path:
     """Write the tables of a study to a folder; see ``Study.publish``."""
-    place = out.resolve()
-    if place.is_relative_to(study.path.resolve()):
+    if out.resolve().is_relative_to(study.path.resolve()):
         raise ExportError(f"{out} lies in the study, which it would change", path=str(out))
     read: list[Tables] = []
-    failures: list[Failure] = []
+    failures: list[FailedAnswer] = []
     for record in study.current:
         try:
             # What drifted is in the publication's own table.
@@ -28,7 +27,7 @@ def publish_study(study: Contents, out: Path, licence: str | None, **choices: An
                 warnings.simplefilter("ignore", AAToolkitWarning)
                 read += study.tables(record).values()
         except (FetchError, PayloadError, ScopeError) as error:
-            failures.append(Failure(record.payload(study.answer(record)), error.message))
+            failures.append(FailedAnswer(record.payload(study.answer(record)), error.message))
     about = About(
         study.title,
         study.about["description"],

@@ -22,20 +22,20 @@ from aatoolkit.errors import (
 )
 from aatoolkit.jsontree import decode
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.study.checksums import Hashes, hashes_of
+from aatoolkit.study.checksums import Hashes, table_hashes
 from aatoolkit.study.diff import StudyDiff, compare
-from aatoolkit.study.manifest import digest, read_lines
+from aatoolkit.study.manifest import parse_lines, sha256_of
 from aatoolkit.study.pack import pack
 from aatoolkit.study.publication import publish_study
 from aatoolkit.study.record import Record
-from aatoolkit.study.storage import MANIFEST, SEAL, STUDY, Place, answer_name
+from aatoolkit.study.storage import MANIFEST, SEAL, STUDY, StudyStorage, answer_file
 from aatoolkit.study.verify import Verification, verify
 
 FORMAT = "aatoolkit-study"
 VERSION = 1
 
 
-class Contents:
+class StudyReader:
     """What a study holds, in a folder or a file; it is read and never written.
 
     Parameters
@@ -44,10 +44,10 @@ class Contents:
         Where the study lies.
     """
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, storage: StudyStorage) -> None:
+        self._storage = storage
         self._parsed: tuple[bytes, tuple[Record, ...]] = (b"", ())
-        self.path = place.path
+        self.path = storage.path
 
     @cached_property
     def about(self) -> Mapping[str, Any]:
@@ -59,21 +59,21 @@ class Contents:
             If they are damaged, or of a newer version.
         """
         try:
-            found = decode.decode(self._place.read(STUDY))
+            found = decode.decode(self._storage.read(STUDY))
         except StudyError:
             raise
         except AAToolkitError:
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise self._unfit(f"{STUDY} is not that of a study")
+            raise self._unusable(f"{STUDY} is not that of a study")
         if found.get("version") != VERSION:
-            raise self._unfit(f"it has version {found.get('version')!r}; update aatoolkit")
+            raise self._unusable(f"it has version {found.get('version')!r}; update aatoolkit")
         shown = {name: found.get(name) for name in ("title", "description", "created_at")}
         creators = found.get("creators")
         if not isinstance(creators, list) or not all(isinstance(one, str) for one in creators):
-            raise self._unfit(f"{STUDY} names creators that are no names")
+            raise self._unusable(f"{STUDY} names creators that are no names")
         if not all(isinstance(said, str | None) for said in shown.values()):
-            raise self._unfit(f"{STUDY} holds what is no text")
+            raise self._unusable(f"{STUDY} holds what is no text")
         return {**shown, "creators": tuple(creators)}
 
     @property
@@ -90,9 +90,9 @@ class Contents:
         StudyError
             If the manifest is damaged.
         """
-        text = self._place.read(MANIFEST)
+        text = self._storage.read(MANIFEST)
         if text != self._parsed[0]:
-            self._parsed = text, tuple(read_lines(text))
+            self._parsed = text, tuple(parse_lines(text))
         return self._parsed[1]
 
     @property
@@ -104,9 +104,9 @@ class Contents:
         """
         found: dict[tuple[str, ...], Record] = {}
         for record in self.records:
-            before = found.get(record.question)
+            before = found.get(record.request_key)
             if before is None or record.error is None or before.error is not None:
-                found[record.question] = record
+                found[record.request_key] = record
         return tuple(found[asked] for asked in sorted(found))
 
     @property
@@ -117,7 +117,7 @@ class Contents:
     @property
     def digest(self) -> str | None:
         """The SHA-256 of the seal, to be cited; None while the study is not sealed."""
-        return digest(self._place.read(SEAL)) if SEAL in self._place.names() else None
+        return sha256_of(self._storage.read(SEAL)) if SEAL in self._storage.names() else None
 
     def answer(self, record: Record) -> bytes:
         """The bytes of an answer.
@@ -127,9 +127,9 @@ class Contents:
         StudyError
             If they are missing or are not what was recorded.
         """
-        body = self._place.read(answer_name(record.sha256))
-        if digest(body) != record.sha256:
-            raise self._unfit(f"{answer_name(record.sha256)} is not what was recorded")
+        body = self._storage.read(answer_file(record.sha256))
+        if sha256_of(body) != record.sha256:
+            raise self._unusable(f"{answer_file(record.sha256)} is not what was recorded")
         return body
 
     def tables(self, record: Record) -> Dataset:
@@ -173,9 +173,9 @@ class Contents:
         >>> bool(study.verify(replay=True))
         True
         """
-        return verify(self._place, self._hashes if replay else None)
+        return verify(self._storage, self._hashes if replay else None)
 
-    def diff(self, other: Contents) -> StudyDiff:
+    def diff(self, other: StudyReader) -> StudyDiff:
         """What changed from this study to another one.
 
         Raises
@@ -207,8 +207,8 @@ class Contents:
         """
         found = self.verify()
         if not found:
-            raise self._unfit(f"{found.found[0]}; only a sound study is packed")
-        return pack(self._place, Path(path).expanduser())
+            raise self._unusable(f"{found.found[0]}; only a sound study is packed")
+        return pack(self._storage, Path(path).expanduser())
 
     def publish(
         self,
@@ -276,7 +276,7 @@ class Contents:
         """
         found = self.verify()
         if not found:
-            raise self._unfit(f"{found.found[0]}; only a sound study is published")
+            raise self._unusable(f"{found.found[0]}; only a sound study is published")
         choices = {"redact": redact, "excel": excel, "csv": csv, "overwrite": overwrite}
         return publish_study(self, Path(out).expanduser(), licence, **choices)
 
@@ -286,11 +286,11 @@ class Contents:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AAToolkitWarning)
-                return hashes_of(_tables(record, body))
+                return table_hashes(_tables(record, body))
         except (FetchError, PayloadError, ScopeError):
             return {}
 
-    def _unfit(self, problem: str) -> StudyError:
+    def _unusable(self, problem: str) -> StudyError:
         return StudyError(
             visible(f"the study at {self.path} cannot be used: {problem}"),
             path=str(self.path),
@@ -300,7 +300,7 @@ class Contents:
 
 def _tables(record: Record, body: bytes) -> Dataset:
     """The tables that an answer becomes, or the error that it is."""
-    error = record.raised(body)
+    error = record.to_error(body)
     if error is not None:
         raise error
     payload = record.payload(body)

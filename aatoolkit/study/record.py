@@ -11,28 +11,19 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from aatoolkit import errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import visible
 from aatoolkit.errors import AAToolkitError, FetchError, StudyError
 from aatoolkit.jsontree import decode
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
+from aatoolkit.study.recorded_error import deserialize_error, serialize_error, validate_error
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 _ORIGIN = re.compile(r"https?://[^\s/?#@\\]+")
 _PATH = re.compile(r"((?:/[^\s/?#\\]+)*)/api/domains/([^\s/?#\\]+)/(scope-options|agent-analytics)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-_FACTS = {
-    "status": int,
-    "code": str,
-    "excerpt": str,
-    "problem": str,
-    "parameter": str,
-    "retry_after": float,
-}
-"""The facts of an error that are kept, beside its suggestions."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +86,7 @@ class Record:
     previous: str | None = None
 
     @classmethod
-    def of_answer(cls, payload: Payload, versions: Mapping[str, str]) -> Record:
+    def from_answer(cls, payload: Payload, versions: Mapping[str, str]) -> Record:
         """The record of an answer that can be used."""
         return cls(
             *_asked(payload.url),
@@ -109,19 +100,9 @@ class Record:
         )
 
     @classmethod
-    def of_error(cls, error: FetchError, payload: Payload, versions: Mapping[str, str]) -> Record:
+    def from_error(cls, error: FetchError, payload: Payload, versions: Mapping[str, str]) -> Record:
         """The record of an answer that is an error; the payload holds its bytes."""
-        facts = {name: getattr(error, name, None) for name in (*_FACTS, "suggestions")}
-        told = {
-            "kind": type(error).__name__,
-            "message": visible(error.message),
-            "facts": {
-                name: [*fact] if isinstance(fact, tuple) else fact
-                for name, fact in facts.items()
-                if fact is not None
-            },
-        }
-        return replace(cls.of_answer(payload, versions), error=told)
+        return replace(cls.from_answer(payload, versions), error=serialize_error(error))
 
     @cached_property
     def _place(self) -> tuple[str, str, str]:
@@ -166,9 +147,9 @@ class Record:
         return f"{self.origin}{self.path}" + (f"?{urlencode(self.params)}" if self.params else "")
 
     @property
-    def question(self) -> tuple[str, ...]:
+    def request_key(self) -> tuple[str, ...]:
         """What two requests share that ask the same."""
-        return question(self.base_url, self.host, self.resource, self.params)
+        return request_key(self.base_url, self.host, self.resource, self.params)
 
     @property
     def name(self) -> str:
@@ -192,18 +173,11 @@ class Record:
             headers=self.headers,
         )
 
-    def raised(self, body: bytes) -> FetchError | None:
+    def to_error(self, body: bytes) -> FetchError | None:
         """The error that the answer is; None where it can be used."""
         if self.error is None:
             return None
-        kind = getattr(errors, self.error["kind"])
-        facts = {
-            name: tuple(fact) if isinstance(fact, list) else fact
-            for name, fact in self.error["facts"].items()
-        }
-        if "body" in kind.facts:
-            facts["body"] = body
-        found: FetchError = kind(self.error["message"], url=self.url, **facts)
+        found = deserialize_error(self.error, self.url, body)
         found.section, found.scope = self.section, self.scope
         return found
 
@@ -263,7 +237,7 @@ class Record:
             headers=_words(answer["headers"]),
             fetched_at=datetime.fromisoformat(answer["fetched_at"]),
             stale=answer["stale"] is True,
-            error=None if body["error"] is None else _error(body["error"]),
+            error=None if body["error"] is None else validate_error(body["error"]),
             versions=_words(body["versions"]),
             previous=body["previous"],
         )
@@ -276,12 +250,14 @@ class Record:
         return record
 
 
-def question(base_url: str, host: str, resource: str, params: Mapping[str, str]) -> tuple[str, ...]:
+def request_key(
+    base_url: str, host: str, resource: str, params: Mapping[str, str]
+) -> tuple[str, ...]:
     """What two requests share that ask the same; the order of values makes no difference.
 
     Examples
     --------
-    >>> one = question("https://api.example", "a.example", "agent-analytics", {"engine": "b,a"})
+    >>> one = request_key("https://api.example", "a.example", "agent-analytics", {"engine": "b,a"})
     >>> one[-1]
     'engine=a,b'
     """
@@ -304,34 +280,6 @@ def _asked(url: str) -> tuple[str, str, dict[str, str]]:
     parts = urlsplit(url)
     params = dict(parse_qsl(parts.query, keep_blank_values=True))
     return f"{parts.scheme}://{parts.netloc}", parts.path, params
-
-
-def _error(told: Any) -> dict[str, Any]:
-    kind = getattr(errors, told["kind"], None)
-    if not (isinstance(kind, type) and issubclass(kind, FetchError)):
-        raise _odd("error")
-    facts = told["facts"]
-    if set(told) != {"kind", "message", "facts"}:
-        raise _odd("error")
-    _plain([told["message"]])
-    for name, fact in facts.items():
-        if name not in kind.facts:
-            raise _odd("fact")
-        if name == "suggestions":
-            _plain(fact)
-        elif type(fact) is not _FACTS[name]:
-            raise _odd("fact")
-        elif isinstance(fact, str):
-            _plain([fact])
-    return dict(told)
-
-
-def _plain(found: Any) -> None:
-    """Refuse what no error of ours says: what is no text, or would steer a terminal."""
-    if not isinstance(found, list) or not all(
-        isinstance(text, str) and visible(text) == text for text in found
-    ):
-        raise _odd("words")
 
 
 def _words(found: Any) -> dict[str, str]:

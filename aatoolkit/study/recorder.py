@@ -81,7 +81,7 @@ class Recorder:
         except (StatusError, DecodeError) as error:
             failure = error
         if failure is None:
-            self._take(Record.of_answer(payload, versions()), payload.body)
+            self._take(Record.from_answer(payload, versions()), payload.body)
             return payload
         body = _answer_in(failure)
         if body is not None:
@@ -91,7 +91,7 @@ class Recorder:
                 status=int(failure.status or 0),
                 fetched_at=datetime.now(UTC),
             )
-            self._take(Record.of_error(failure, told, versions()), body)
+            self._take(Record.from_error(failure, told, versions()), body)
         raise failure
 
     def _take(self, record: Record, body: bytes) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from aatoolkit.errors import NotCached
 from aatoolkit.payload import Payload, Request
-from aatoolkit.study.record import Record, question
+from aatoolkit.study.record import Record, request_key
 
 if TYPE_CHECKING:
-    from aatoolkit.study.reader import Contents
+    from aatoolkit.study.reader import StudyReader
 
 
 class Replay:
@@ -26,12 +26,12 @@ class Replay:
         The records it answers with, at most one for each question.
     """
 
-    def __init__(self, study: Contents, base_url: str, records: Iterable[Record]) -> None:
+    def __init__(self, study: StudyReader, base_url: str, records: Iterable[Record]) -> None:
         self.offline = True
         self.has_token = False
         self._base_url = base_url
         self._study = study
-        self._records = {record.question: record for record in records}
+        self._records = {record.request_key: record for record in records}
 
     def get(self, request: Request) -> Payload:
         """The recorded answer; a refresh and its age make no difference.
@@ -43,7 +43,7 @@ class Replay:
         StudyError
             If the answer is missing or is not what was recorded.
         """
-        asked = question(self._base_url, request.host, request.resource, request.params)
+        asked = request_key(self._base_url, request.host, request.resource, request.params)
         record = self._records.get(asked)
         if record is None:
             near = self._nearest(request)
@@ -56,7 +56,7 @@ class Replay:
                 nearest=near.name if near else None,
             )
         body = self._study.answer(record)
-        error = record.raised(body)
+        error = record.to_error(body)
         if error is not None:
             raise error
         return record.payload(body)

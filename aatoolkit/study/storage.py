@@ -29,28 +29,28 @@ _OURS = re.compile(rf"{STUDY}|{MANIFEST}|{TABLES}|{SEAL}|{ANSWERS}/[0-9a-f]{{64}
 _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-def answer_name(sha256: str) -> str:
+def answer_file(sha256: str) -> str:
     """The file of an answer."""
     return f"{ANSWERS}/{sha256}.json"
 
 
-def is_answer(name: str) -> bool:
+def is_answer_file(name: str) -> bool:
     """Whether a file is that of an answer."""
-    return name.startswith(f"{ANSWERS}/") and is_ours(name)
+    return name.startswith(f"{ANSWERS}/") and is_study_file(name)
 
 
-def is_ours(name: str) -> bool:
+def is_study_file(name: str) -> bool:
     """Whether a study may hold a file of this name.
 
     Examples
     --------
-    >>> is_ours("study.json"), is_ours("../study.json"), is_ours("answers/x.json")
+    >>> is_study_file("study.json"), is_study_file("../study.json"), is_study_file("answers/x.json")
     (True, False, False)
     """
     return _OURS.fullmatch(name) is not None
 
 
-class Place(Protocol):
+class StudyStorage(Protocol):
     """The files of a study, by name."""
 
     path: Path
@@ -68,7 +68,7 @@ class Place(Protocol):
         """
 
 
-def open_place(path: str | os.PathLike[str]) -> Place:
+def open_storage(path: str | os.PathLike[str]) -> StudyStorage:
     """The folder or zip file at a path.
 
     Raises
@@ -76,15 +76,15 @@ def open_place(path: str | os.PathLike[str]) -> Place:
     StudyError
         If there is neither, or the zip file holds what a study does not.
     """
-    place = Path(path).expanduser()
-    if any((place / name).exists() for name in (STUDY, MANIFEST)):
-        return Folder(place)
-    if place.is_file():
-        return Bundle(place)
-    raise StudyError(f"there is no study at {place}; Study.create begins one", path=str(place))
+    found = Path(path).expanduser()
+    if any((found / name).exists() for name in (STUDY, MANIFEST)):
+        return FolderStorage(found)
+    if found.is_file():
+        return ZipStorage(found)
+    raise StudyError(f"there is no study at {found}; Study.create begins one", path=str(found))
 
 
-class Folder:
+class FolderStorage:
     """A study in a folder; links and special files in it are listed, and never followed."""
 
     def __init__(self, path: Path) -> None:
@@ -96,13 +96,13 @@ class Folder:
         for name in _walk(self.path, ""):
             found.append(name)
             if len(found) > _MAX_FILES:
-                raise _unfit(self.path, f"it holds more than {_MAX_FILES} files")
+                raise _unusable(self.path, f"it holds more than {_MAX_FILES} files")
         return sorted(found)
 
     def read(self, name: str) -> bytes:
         """The bytes of one file of a study."""
-        if not is_ours(name):
-            raise _unfit(self.path, f"{name!r} is no file of a study")
+        if not is_study_file(name):
+            raise _unusable(self.path, f"{name!r} is no file of a study")
         file = self.path / name
         problem = ""
         try:
@@ -118,10 +118,10 @@ class Folder:
             problem = f"cannot be read ({error.strerror})"
         except ValueError as error:
             problem = str(error)
-        raise _unfit(self.path, f"{name} {problem}")
+        raise _unusable(self.path, f"{name} {problem}")
 
 
-class Bundle:
+class ZipStorage:
     """A study in one zip file; nothing is unpacked."""
 
     def __init__(self, path: Path) -> None:
@@ -133,14 +133,14 @@ class Bundle:
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
             problem = f"it is no zip file that can be read ({type(error).__name__})"
         if problem:
-            raise _unfit(path, problem)
+            raise _unusable(path, problem)
         if len(entries) > _MAX_FILES:
-            raise _unfit(path, f"it holds more than {_MAX_FILES} files")
+            raise _unusable(path, f"it holds more than {_MAX_FILES} files")
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in entries:
             self._admit(entry)
         if sum(entry.file_size for entry in entries) > _MAX_STUDY:
-            raise _unfit(path, "it is too large when unpacked")
+            raise _unusable(path, "it is too large when unpacked")
 
     def _admit(self, entry: zipfile.ZipInfo) -> None:
         """Take an entry in, if a study could hold it."""
@@ -149,7 +149,7 @@ class Bundle:
             (
                 said
                 for said, is_so in (
-                    ("is no file of a study", not is_ours(entry.orig_filename)),
+                    ("is no file of a study", not is_study_file(entry.orig_filename)),
                     ("is there twice", entry.filename in self._entries),
                     ("is no plain file", kind not in (0, stat.S_IFREG)),
                     ("is encrypted", bool(entry.flag_bits & 1)),
@@ -162,7 +162,7 @@ class Bundle:
             None,
         )
         if problem:
-            raise _unfit(self.path, f"{entry.orig_filename!r} {problem}")
+            raise _unusable(self.path, f"{entry.orig_filename!r} {problem}")
         self._entries[entry.filename] = entry
 
     def names(self) -> list[str]:
@@ -185,7 +185,7 @@ class Bundle:
                 problem = f"cannot be read ({type(error).__name__})"
             except Exception as error:  # zlib has an error of its own
                 problem = f"cannot be unpacked ({type(error).__name__})"
-        raise _unfit(self.path, f"{name} {problem}")
+        raise _unusable(self.path, f"{name} {problem}")
 
 
 def _walk(folder: Path, before: str) -> Iterator[str]:
@@ -201,7 +201,7 @@ def _walk(folder: Path, before: str) -> Iterator[str]:
 
 
 def _read_plain(file: Path) -> bytes:
-    # Opened so that a link or a pipe that took its place meanwhile is neither followed nor
+    # Opened so that a link or a pipe that replaced it meanwhile is neither followed nor
     # waited for.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     handle = os.open(file, flags | getattr(os, "O_BINARY", 0))
@@ -214,7 +214,7 @@ def _read_plain(file: Path) -> bytes:
     return data
 
 
-def _unfit(path: Path, problem: str) -> StudyError:
+def _unusable(path: Path, problem: str) -> StudyError:
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
         path=str(path),

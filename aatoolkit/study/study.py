@@ -17,9 +17,9 @@ from aatoolkit.client.project import Project
 from aatoolkit.errors import (
     StudyError,
 )
-from aatoolkit.study.checksums import sums, write_tables
-from aatoolkit.study.manifest import Writer, digest
-from aatoolkit.study.reader import FORMAT, VERSION, Contents
+from aatoolkit.study.checksums import format_checksums, format_tables
+from aatoolkit.study.manifest import Writer, sha256_of
+from aatoolkit.study.reader import FORMAT, VERSION, StudyReader
 from aatoolkit.study.record import canonical
 from aatoolkit.study.recorder import Recorder, versions
 from aatoolkit.study.replay import Replay
@@ -29,11 +29,11 @@ from aatoolkit.study.storage import (
     SEAL,
     STUDY,
     TABLES,
-    Folder,
-    answer_name,
-    is_answer,
-    is_ours,
-    open_place,
+    FolderStorage,
+    answer_file,
+    is_answer_file,
+    is_study_file,
+    open_storage,
 )
 
 Source = TypeVar("Source", Project, Client)
@@ -42,7 +42,7 @@ _WORKERS = 8
 """How many threads read a replay."""
 
 
-class Study(Contents):
+class Study(StudyReader):
     """What was read for an analysis: recorded once, checked and replayed by anyone.
 
     ``Study.create(path)`` begins one, and what is then read through ``study.project(…)`` is
@@ -86,7 +86,7 @@ class Study(Contents):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        super().__init__(open_place(path))
+        super().__init__(open_storage(path))
         self._writer: Writer | None = None
 
     @classmethod
@@ -147,7 +147,7 @@ class Study(Contents):
             If there is no study, or it is packed.
         """
         study = cls(path)
-        if not isinstance(study._place, Folder):
+        if not isinstance(study._storage, FolderStorage):
             raise StudyError(
                 f"{study.path} is packed, and stays as it is; record into a folder",
                 path=str(study.path),
@@ -184,15 +184,20 @@ class Study(Contents):
                 return str(self.digest)
             self._sweep()
             hashes = [self._hashes(record) for record in self.records]
-            self._write(TABLES, write_tables(hashes, versions()))
-            names = [name for name in self._place.names() if name != SEAL]
-            foreign = [name for name in names if not is_ours(name)]
+            self._write(TABLES, format_tables(hashes, versions()))
+            names = [name for name in self._storage.names() if name != SEAL]
+            foreign = [name for name in names if not is_study_file(name)]
             if foreign:
-                raise self._unfit(f"its folder holds {', '.join(foreign[:3])}; move it elsewhere")
-            self._write(SEAL, sums({name: digest(self._place.read(name)) for name in names}))
+                raise self._unusable(
+                    f"its folder holds {', '.join(foreign[:3])}; move it elsewhere"
+                )
+            self._write(
+                SEAL,
+                format_checksums({name: sha256_of(self._storage.read(name)) for name in names}),
+            )
         found = self.verify()
         if not found:
-            raise self._unfit(str(found.found[0]))
+            raise self._unusable(str(found.found[0]))
         return str(found.digest)
 
     def _recording(self) -> Writer:
@@ -207,9 +212,9 @@ class Study(Contents):
         """Remove what writers that were killed left behind: half files, answers of no record."""
         for folder in (self.path, self.path / ANSWERS):
             sweep(folder)
-        named = {answer_name(record.sha256) for record in self.records}
-        for name in self._place.names():
-            if is_answer(name) and name not in named:
+        named = {answer_file(record.sha256) for record in self.records}
+        for name in self._storage.names():
+            if is_answer_file(name) and name not in named:
                 (self.path / name).unlink()
 
     def _write(self, name: str, content: bytes) -> None:

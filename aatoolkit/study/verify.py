@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from aatoolkit import sections
 from aatoolkit._util.text import code, markup, visible
 from aatoolkit.errors import ScopeError, StudyError
-from aatoolkit.study.checksums import Hashes, read_sums, read_tables, sums
-from aatoolkit.study.manifest import digest, read_lines
+from aatoolkit.study.checksums import Hashes, format_checksums, parse_checksums, parse_tables
+from aatoolkit.study.manifest import parse_lines, sha256_of
 from aatoolkit.study.record import Record
 from aatoolkit.study.storage import (
     ANSWERS,
@@ -21,10 +21,10 @@ from aatoolkit.study.storage import (
     SEAL,
     STUDY,
     TABLES,
-    Place,
-    answer_name,
-    is_answer,
-    is_ours,
+    StudyStorage,
+    answer_file,
+    is_answer_file,
+    is_study_file,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Problem:
         ``other tables``.
     file : str
         The file concerned.
-    said : str
+    message : str
         What is wrong with it.
     answers : tuple of str
         The answers it touches.
@@ -52,7 +52,7 @@ class Problem:
 
     kind: str
     file: str
-    said: str
+    message: str
     answers: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
 
@@ -62,7 +62,7 @@ class Problem:
             for name, them in (("answers:", self.answers), ("tables:", self.tables))
             if them
         )
-        return visible(f"{self.kind}: {self.file}: {self.said}{touched}")
+        return visible(f"{self.kind}: {self.file}: {self.message}{touched}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,10 +94,10 @@ class Verification:
 
     @property
     def problems(self) -> pd.DataFrame:
-        """One row a problem: ``kind``, ``file``, ``said``, ``answers``, ``tables``."""
+        """One row a problem: ``kind``, ``file``, ``message``, ``answers``, ``tables``."""
         import pandas as pd
 
-        columns = ("kind", "file", "said", "answers", "tables")
+        columns = ("kind", "file", "message", "answers", "tables")
         return pd.DataFrame(
             {
                 name: pd.array([_cell(getattr(one, name)) for one in self.found], dtype="string")
@@ -125,7 +125,7 @@ class Verification:
         )
 
 
-def verify(place: Place, read: Callable[[Record], Hashes] | None = None) -> Verification:
+def verify(storage: StudyStorage, read: Callable[[Record], Hashes] | None = None) -> Verification:
     """Look at every byte of a study.
 
     Parameters
@@ -137,18 +137,18 @@ def verify(place: Place, read: Callable[[Record], Hashes] | None = None) -> Veri
         alone.
     """
     try:
-        names = place.names()
+        names = storage.names()
     except (StudyError, OSError) as error:
         problem = Problem("unreadable", "", str(error))
-        return Verification(place.path, None, 0, 0, (problem,))
-    inspected = _Inspection(place, names)
+        return Verification(storage.path, None, 0, 0, (problem,))
+    inspected = _Inspection(storage, names)
     found = inspected.problems()
     if read is not None and not found:
         found += inspected.replayed(read)
     sealed = SEAL in inspected.bytes and not found
     return Verification(
-        place.path,
-        digest(inspected.bytes[SEAL]) if sealed else None,
+        storage.path,
+        sha256_of(inspected.bytes[SEAL]) if sealed else None,
         len(names),
         len(inspected.records),
         tuple(found),
@@ -158,22 +158,22 @@ def verify(place: Place, read: Callable[[Record], Hashes] | None = None) -> Veri
 class _Inspection:
     """What is there, read once."""
 
-    def __init__(self, place: Place, names: list[str]) -> None:
+    def __init__(self, storage: StudyStorage, names: list[str]) -> None:
         self.names = names
         self.bytes: dict[str, bytes] = {}
         self.digests: dict[str, str] = {}
-        self.refused: dict[str, str] = {}
-        for name in filter(is_ours, names):
+        self.unreadable: dict[str, str] = {}
+        for name in filter(is_study_file, names):
             try:
-                data = place.read(name)
+                data = storage.read(name)
             except StudyError as error:
-                self.refused[name] = str(error)
+                self.unreadable[name] = str(error)
                 continue
-            self.digests[name] = digest(data)
+            self.digests[name] = sha256_of(data)
             if not name.startswith(ANSWERS):
                 self.bytes[name] = data
         self.records, self.broken = _records(self.bytes.get(MANIFEST, b""))
-        self.hashes = read_tables(self.bytes.get(TABLES, b""))
+        self.hashes = parse_tables(self.bytes.get(TABLES, b""))
 
     def problems(self) -> list[Problem]:
         """What is wrong: of each file the first thing, which is the most telling."""
@@ -190,9 +190,9 @@ class _Inspection:
     def files(self) -> Iterable[Problem]:
         """Files that do not belong here, or that cannot be read."""
         for name in self.names:
-            if not is_ours(name):
+            if not is_study_file(name):
                 yield Problem("added", name, "this is no file of a study")
-        for name, said in self.refused.items():
+        for name, said in self.unreadable.items():
             yield self._touching("unreadable", name, said)
         for name in (STUDY, MANIFEST):
             if name not in self.names:
@@ -206,14 +206,14 @@ class _Inspection:
     def answers(self) -> Iterable[Problem]:
         """Answers that are not what their name says, that are missing, or that nothing names."""
         named = {record.sha256 for record in self.records.values()}
-        there = {name: _sha256_in(name) for name in self.names if is_answer(name)}
+        there = {name: _sha256_in(name) for name in self.names if is_answer_file(name)}
         for name, sha256 in there.items():
             if self.digests.get(name, sha256) != sha256:
                 yield self._touching("altered", name, "its bytes are not those that were recorded")
             elif sha256 not in named:
                 yield self._touching("added", name, "no record names this answer")
         for sha256 in sorted(named.difference(there.values())):
-            yield self._touching("missing", answer_name(sha256), "this answer was recorded")
+            yield self._touching("missing", answer_file(sha256), "this answer was recorded")
 
     def sealed(self) -> Iterable[Problem]:
         """Where the files and the seal differ."""
@@ -221,9 +221,9 @@ class _Inspection:
             yield Problem("not sealed", SEAL, "what is missing or was added cannot be told")
             return
         told = self.bytes.get(SEAL, b"")
-        if told == sums(self.digests):
+        if told == format_checksums(self.digests):
             return
-        listed = read_sums(told)
+        listed = parse_checksums(told)
         there = {name: said for name, said in self.digests.items() if name != SEAL}
         for name in sorted(listed.keys() - there.keys()):
             yield self._touching("missing", name, "it was sealed")
@@ -231,7 +231,7 @@ class _Inspection:
             yield self._touching("added", name, "it was not sealed")
         for name in sorted(there.keys() & listed.keys()):
             # An answer that is what its name says is right, and its line in the seal is not.
-            if there[name] != listed[name] and not is_answer(name):
+            if there[name] != listed[name] and not is_answer_file(name):
                 yield self._touching("altered", name, "it is not what was sealed")
         if {*listed} == {*there}:
             yield Problem("altered", SEAL, "it does not fit the files")
@@ -258,14 +258,14 @@ class _Inspection:
     def _hashes(self, number: int) -> Hashes:
         return self.hashes[number - 1] if number <= len(self.hashes) else {}
 
-    def _touching(self, kind: str, name: str, said: str) -> Problem:
+    def _touching(self, kind: str, name: str, message: str) -> Problem:
         """A problem with a file, and the answers and tables that it touches."""
         if name in (STUDY, TABLES):
-            return Problem(kind, name, said)
+            return Problem(kind, name, message)
         touched = {
             number: record
             for number, record in self.records.items()
-            if name == MANIFEST or name == answer_name(record.sha256)
+            if name == MANIFEST or name == answer_file(record.sha256)
         }
         tables = {
             f"{section}.{table}": None
@@ -274,7 +274,7 @@ class _Inspection:
             for table in names
         }
         answers = dict.fromkeys(record.name for record in touched.values())
-        return Problem(kind, name, said, tuple(answers), tuple(tables))
+        return Problem(kind, name, message, tuple(answers), tuple(tables))
 
 
 def _sha256_in(name: str) -> str:
@@ -284,7 +284,7 @@ def _sha256_in(name: str) -> str:
 def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
     """The records by their line, and what is wrong; then those that can still be read."""
     try:
-        return dict(enumerate(read_lines(manifest), 1)), None
+        return dict(enumerate(parse_lines(manifest), 1)), None
     except StudyError as error:
         said = (error.problems or ("",))[0].removeprefix(f"{MANIFEST}: ")
     legible = {}

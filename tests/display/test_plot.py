@@ -22,7 +22,17 @@ from serving import client_of
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.display.plot.draw import KINDS
-from aatoolkit.display.plot.style import BAD, GOOD, GRID, INK, MISSING, MUTED, PAPER, SERIES, looks
+from aatoolkit.display.plot.style import (
+    BAD,
+    GOOD,
+    GRID,
+    INK,
+    MISSING,
+    MUTED,
+    PAPER,
+    SERIES,
+    styles_for,
+)
 from aatoolkit.errors import AvailabilityError, ConfigurationError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 from aatoolkit.service import Store, synthesize
@@ -437,10 +447,10 @@ def test_no_two_series_differ_by_colour_alone() -> None:
 
 
 def test_tones_have_their_look_and_levels_never_share_one() -> None:
-    toned = looks(["negative", "neutral", "positive"])
+    toned = styles_for(["negative", "neutral", "positive"])
     assert (toned["positive"], toned["negative"]) == (GOOD, BAD)
     for levels in (["a", "b", "c"], ["improved", "allowed", "failed", "error", "x"]):
-        found = looks(levels)
+        found = styles_for(levels)
         assert len({*found.values()}) == len(levels)
 
 

@@ -17,7 +17,7 @@ import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.cli import COMMANDS, parser
 from aatoolkit.service import Store, synthesize
-from aatoolkit.study.checksums import read_tables
+from aatoolkit.study.checksums import parse_tables
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
@@ -48,7 +48,7 @@ def test_it_holds_what_its_datasheet_says(study: aa.Study) -> None:
 
 
 def test_both_backends_have_the_hashes_that_are_stored(study: aa.Study) -> None:
-    stored = read_tables((FOLDER / "tables.json").read_bytes())
+    stored = parse_tables((FOLDER / "tables.json").read_bytes())
     project = study.project("acme.example")
     compared = 0
     for record, hashes in zip(study.records, stored, strict=True):

@@ -390,7 +390,7 @@ def test_what_is_too_large_is_not_read(folder: Path, monkeypatch: pytest.MonkeyP
         _ = aa.Study(folder).records
     assert not aa.Study(folder).verify()
     monkeypatch.setattr("aatoolkit.study.storage._MAX_FILES", 3)
-    assert "more than 3" in problems(folder)[0].said
+    assert "more than 3" in problems(folder)[0].message
 
 
 # -- bundles ---------------------------------------------------------------------------------
@@ -435,7 +435,7 @@ def planted(name: str, data: bytes = b"x", mode: int = stat.S_IFREG) -> Any:
 
 @pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "message"),
     [
         (planted("../evil"), "no file of a study"),
         (planted("/etc/evil"), "no file of a study"),
@@ -451,13 +451,13 @@ def planted(name: str, data: bytes = b"x", mode: int = stat.S_IFREG) -> Any:
     ids=str,
 )
 def test_a_bundle_with_a_hostile_entry_is_refused(
-    original: Path, tmp_path: Path, entry: Any, said: str
+    original: Path, tmp_path: Path, entry: Any, message: str
 ) -> None:
     with zipfile.ZipFile(tmp_path / "evil.zip", "w") as file:
         for info, data in entries(original):
             file.writestr(info, data)
         file.writestr(*entry)
-    with pytest.raises(errors.StudyError, match=said) as caught:
+    with pytest.raises(errors.StudyError, match=message) as caught:
         aa.Study(tmp_path / "evil.zip")
     assert "\x1b" not in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["evil.zip"]

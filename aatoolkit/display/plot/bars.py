@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import axis, number, spoken, title
-from aatoolkit.display.plot.options import Asked
-from aatoolkit.display.plot.reduce import reduced
-from aatoolkit.display.plot.roles import Numbers, Sheet
-from aatoolkit.display.plot.style import INK, MISSING, MUTED, OWN, REST, looks
+from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
+from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reduce import one_row_per_mark
+from aatoolkit.display.plot.roles import Numbers, PlotData
+from aatoolkit.display.plot.style import INK, MISSING, MUTED, OWN, REST, styles_for
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats import interval
@@ -25,7 +25,7 @@ from aatoolkit.stats import interval
 class Bars:
     """One bar a row, the largest first; what was not measured comes last, hatched."""
 
-    sheet: Sheet
+    data: PlotData
     x: str
     y: str
     by: str | None
@@ -34,13 +34,13 @@ class Bars:
     @property
     def height(self) -> float:
         """Inches."""
-        return 1.7 + 0.29 * max(len(self.sheet), 3)
+        return 1.7 + 0.29 * max(len(self.data), 3)
 
     @property
     def title(self) -> str:
         """What is drawn."""
-        most = f", the first {len(self.sheet)} of {len(self.sheet) + self.left_out}"
-        said = title(f"{spoken(self.y)} by {spoken(self.sheet.entity(self.x))}")
+        most = f", the first {len(self.data)} of {len(self.data) + self.left_out}"
+        said = capitalized(f"{humanize(self.y)} by {humanize(self.data.row_noun(self.x))}")
         return said + (most if self.left_out else "")
 
     @property
@@ -51,29 +51,29 @@ class Bars:
     @property
     def values(self) -> Numbers:
         """The length of each bar."""
-        return self.sheet.values(self.y)
+        return self.data.values(self.y)
 
     @property
     def finding(self) -> str:
         """What the picture shows, in words."""
-        values, labels, unit = self.values, self.sheet.text(self.x), self.sheet.unit(self.y)
+        values, labels, unit = self.values, self.data.text(self.x), self.data.unit(self.y)
         there = np.flatnonzero(~np.isnan(values))
         if not len(there):
             return "none of them was measured"
         first, last = there[0], there[-1]
-        said = f"{labels[first]} {number(values[first], unit)}"
+        said = f"{labels[first]} {format_number(values[first], unit)}"
         if last != first:
-            said += f", down to {labels[last]} {number(values[last], unit)}"
-        own = [at for at in there if self.sheet.own()[at] and at not in (first, last)]
+            said += f", down to {labels[last]} {format_number(values[last], unit)}"
+        own = [at for at in there if self.data.own()[at] and at not in (first, last)]
         if own:
-            said += f"; own brand {labels[own[0]]} {number(values[own[0]], unit)}"
+            said += f"; own brand {labels[own[0]]} {format_number(values[own[0]], unit)}"
         missing = len(values) - len(there)
         return said + (f"; {missing} not measured" if missing else "")
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the bars; the notes that go with them."""
-        values, unit = self.values, self.sheet.unit(self.y)
-        low, high = interval_of(self.sheet, self.y)
+        values, unit = self.values, self.data.unit(self.y)
+        low, high = interval_of(self.data, self.y)
         sure = ~np.isnan(low + high + values)
         self._bars(axes)
         rows = np.flatnonzero(sure)
@@ -87,89 +87,90 @@ class Bars:
             axes.set_xticks([])
         for row, sample in enumerate(self._samples()):
             self._words(axes, row, float(ends[row]), reach, sample)
-        canvas.frame(axes, "x")
-        canvas.row_labels(axes, self.sheet.text(self.x), self.sheet.own().tolist())
-        canvas.label_axes(axes, axis(self.sheet, self.y))
-        axes.xaxis.set_major_formatter(lambda value, _: number(value, unit))
+        canvas.style_axes(axes, "x")
+        canvas.row_labels(axes, self.data.text(self.x), self.data.own().tolist())
+        canvas.label_axes(axes, axis_label(self.data, self.y))
+        axes.xaxis.set_major_formatter(lambda value, _: format_number(value, unit))
         return ["Whiskers: 95% interval of the rate."] if sure.any() else []
 
     def _bars(self, axes: Axes) -> None:
-        own, levels = self.sheet.own(), self.sheet.text(self.by) if self.by else []
-        look = looks(levels)
+        own, levels = self.data.own(), self.data.text(self.by) if self.by else []
+        styles = styles_for(levels)
         for row, value in enumerate(self.values):
-            mark = look[levels[row]] if levels else OWN if own[row] or not own.any() else REST
+            style = styles[levels[row]] if levels else OWN if own[row] or not own.any() else REST
             width = 0 if np.isnan(value) else value
-            face: dict[str, Any] = {"color": mark.colour, "hatch": mark.hatch, "edgecolor": MUTED}
+            face: dict[str, Any] = {"color": style.colour, "hatch": style.hatch, "edgecolor": MUTED}
             axes.barh(row, width, height=0.68, linewidth=0.6, **face)
-        if look:
-            marks = look.values()
-            handles = [Patch(fc=mark.colour, hatch=mark.hatch, ec=MUTED) for mark in marks]
-            canvas.legend(axes, handles, [spoken(level) for level in look])
+        if styles:
+            looks = styles.values()
+            handles = [Patch(fc=style.colour, hatch=style.hatch, ec=MUTED) for style in looks]
+            canvas.legend(axes, handles, [humanize(level) for level in styles])
 
     def _words(self, axes: Axes, row: int, end: float, reach: float, sample: float) -> None:
         value, box = self.values[row], None
         if np.isnan(value):
             axes.barh(row, reach, height=0.68, **MISSING)
-            words, end = why_missing(self.sheet, self.y, row), 0.0
+            words, end = why_missing(self.data, self.y, row), 0.0
             box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
         else:
-            n = "" if np.isnan(sample) else f"  (n={number(sample)})"
-            words = number(value, self.sheet.unit(self.y)) + n
-        text = canvas.plain(fontsize=8, color=INK if box else canvas.ink(axes), bbox=box)
+            n = "" if np.isnan(sample) else f"  (n={format_number(sample)})"
+            words = format_number(value, self.data.unit(self.y)) + n
+        colour = INK if box else canvas.text_colour(axes)
+        text = canvas.literal_text(fontsize=8, color=colour, bbox=box)
         axes.annotate(
             words, (end, row), xytext=(5, 0), textcoords="offset points", va="center", **text
         )
 
     def _samples(self) -> Numbers:
-        name = self.sheet.sample(self.y)
-        if name is None or self.sheet.unit(self.y) != FRACTION:
-            return np.full(len(self.sheet), np.nan)
-        return self.sheet.values(name)
+        name = self.data.sample(self.y)
+        if name is None or self.data.unit(self.y) != FRACTION:
+            return np.full(len(self.data), np.nan)
+        return self.data.values(name)
 
 
-def plan(sheet: Sheet, asked: Asked) -> Bars | None:
+def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     """Bars of the best number, or of the one asked for, by what names a row."""
-    x = asked.x or sheet.naming or next(iter(sheet.of_kind("word")), None)
-    y = next(iter(asked.y or [n for n in sheet.measures if n != x]), None)
-    if x is None or y is None or sheet.kinds[y] != "number" or sheet.kinds[x] == "list":
+    x = options.x or data.label_column or next(iter(data.of_kind("word")), None)
+    y = next(iter(options.y or [n for n in data.measures if n != x]), None)
+    if x is None or y is None or data.kinds[y] != "number" or data.kinds[x] == "list":
         return None
-    if asked.x:
-        sheet = reduced(sheet, [x, *([asked.by] if asked.by else [])], [y])
-    per = sheet.varies_with(y)
+    if options.x:
+        data = one_row_per_mark(data, [x, *([options.by] if options.by else [])], [y])
+    per = data.unit_column(y)
     if per:
-        words = pd.Series(sheet.text(per))
-        sheet = sheet.only((words == words.mode()[0]).to_numpy())
-    values = sheet.values(y)
-    down = values if sheet.unit(y) == RANK else -values
+        words = pd.Series(data.text(per))
+        data = data.only((words == words.mode()[0]).to_numpy())
+    values = data.values(y)
+    down = values if data.unit(y) == RANK else -values
     order = np.argsort(np.where(np.isnan(down), np.inf, down), kind="stable")
-    top = asked.top or 15
+    top = options.top or 15
     missing = int(np.isnan(values).sum())
     kept = order[: len(order) - missing][: max(top - min(missing, 3), 1)]
     shown = [*kept, *order[len(order) - missing :]][:top]
-    rows = Sheet(sheet.frame.iloc[shown].reset_index(drop=True), sheet.known)
-    return Bars(rows, x, y, asked.by, len(sheet) - len(shown))
+    rows = PlotData(data.frame.iloc[shown].reset_index(drop=True), data.known)
+    return Bars(rows, x, y, options.by, len(data) - len(shown))
 
 
-def interval_of(sheet: Sheet, y: str) -> tuple[Numbers, Numbers]:
+def interval_of(data: PlotData, y: str) -> tuple[Numbers, Numbers]:
     """The declared interval's ends, or those of Wilson's; NaN where there is none."""
-    nothing = np.full(len(sheet), np.nan)
+    nothing = np.full(len(data), np.nan)
     named = tuple(f"{y}_{end}" for end in ("low", "high"))
-    if all(name in sheet.kinds for name in named):
-        return sheet.values(named[0]), sheet.values(named[1])
-    rule = sheet.rule(y)
+    if all(name in data.kinds for name in named):
+        return data.values(named[0]), data.values(named[1])
+    rule = data.rule(y)
     if rule is None or rule.over is None or rule.why:
         return nothing, nothing
     try:
-        found = interval.interval(sheet.frame, y, 0.95)
+        found = interval.interval(data.frame, y, 0.95)
     except AvailabilityError:
         return nothing, nothing
     low, high = (found[name].to_numpy(np.float64, na_value=np.nan) for name in found)
     return low, high
 
 
-def why_missing(sheet: Sheet, name: str, row: int) -> str:
+def why_missing(data: PlotData, name: str, row: int) -> str:
     """Why a cell has no number, in a word or two."""
-    cells = sheet.cells(name)
+    cells = data.cells(name)
     state = cells.states[int(cells.codes[row])]
     words = {"not_applicable": "does not apply", "unknown": "no value given"}
     return words.get(str(state.status), "not measured")

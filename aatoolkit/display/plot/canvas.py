@@ -1,4 +1,4 @@
-"""The sheet of paper: axes that show themselves, their title, their notes, safe text."""
+"""The canvas: axes that show themselves, their title, their notes, safe text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from aatoolkit.display.plot.labels import clipped
+from aatoolkit.display.plot.labels import elide_middle
 from aatoolkit.display.plot.style import GRID, INK, MISSING, MUTED, PAPER
 
 WIDTH = 7.6
@@ -96,25 +96,25 @@ def svg_of(picture: Picture, salt: str) -> str:
     return buffer.getvalue()
 
 
-def ink(axes: Axes) -> str:
+def text_colour(axes: Axes) -> str:
     """The colour of text: on somebody else's axes theirs."""
     return INK if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
 
 
-def muted(axes: Axes) -> str:
+def muted_colour(axes: Axes) -> str:
     """The colour of text that stands back."""
     return MUTED if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
 
 
-def plain(**properties: Any) -> dict[str, Any]:
+def literal_text(**properties: Any) -> dict[str, Any]:
     """Properties of a text that is shown as it is: no mathematics, no TeX, glyphs found."""
     return {"parse_math": False, "usetex": False, "fontfamily": list(_families()), **properties}
 
 
-def safe(text: str, most: int = 200) -> str:
+def safe_text(text: str, most: int = 200) -> str:
     """Text that can be drawn: not long, and with a box for what no font here has."""
     covered = _covered(_families())
-    shown = clipped(text, most)
+    shown = elide_middle(text, most)
     return "".join(char if char in "\n" or ord(char) in covered else "□" for char in shown)
 
 
@@ -142,56 +142,57 @@ def _covered(families: tuple[str, ...]) -> frozenset[int]:
     return frozenset(set.intersection(*weights))
 
 
-def entitle(axes: Axes, title: str, notes: list[str]) -> None:
+def add_title_and_notes(axes: Axes, title: str, notes: list[str]) -> None:
     """Put the title above and the notes below."""
     if not isinstance(axes, Picture):
-        axes.set_title(safe(title, 90), loc="left", **plain())
+        axes.set_title(safe_text(title, 90), loc="left", **literal_text())
         below = "\n".join(wrap(note, 90) for note in notes)
         axes.set_xlabel(
-            f"{axes.get_xlabel()}\n{below}".strip("\n"), **plain(fontsize=_SMALL, loc="left")
+            f"{axes.get_xlabel()}\n{below}".strip("\n"), **literal_text(fontsize=_SMALL, loc="left")
         )
         return
     figure = figure_of(axes)
     room = int(figure.get_figwidth() * 72 / (_SMALL * 0.56))
     figure.suptitle(
         wrap(title, int(room * 0.62)),
-        **plain(x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK),
+        **literal_text(x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK),
     )
     below = "\n".join(wrap(note, room) for note in notes)
     figure.supxlabel(
-        below, **plain(x=0.012, ha="left", fontsize=_SMALL, color=MUTED, linespacing=1.35)
+        below, **literal_text(x=0.012, ha="left", fontsize=_SMALL, color=MUTED, linespacing=1.35)
     )
 
 
 def wrap(text: str, width: int) -> str:
     """Safe text in at most three lines."""
-    lines = textwrap.wrap(safe(text, 3 * width), width, max_lines=3, placeholder=" …")
+    lines = textwrap.wrap(safe_text(text, 3 * width), width, max_lines=3, placeholder=" …")
     return "\n".join(lines)
 
 
-def frame(axes: Axes, grid: str) -> None:
+def style_axes(axes: Axes, grid: str) -> None:
     """Take the box away, and rule faint lines across one direction."""
     axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(GRID if isinstance(axes, Picture) else ink(axes))
+    faint = GRID if isinstance(axes, Picture) else text_colour(axes)
+    axes.spines[["left", "bottom"]].set_color(faint)
     axes.grid(axis=grid, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
-    axes.tick_params(colors=ink(axes), labelsize=9, length=0)
+    axes.tick_params(colors=text_colour(axes), labelsize=9, length=0)
 
 
 def label_axes(axes: Axes, x: str = "", y: str = "") -> None:
     """Say what stands along the axes."""
-    axes.set_xlabel(safe(x, 70), **plain(color=muted(axes), fontsize=9))
-    axes.set_ylabel(safe(y, 50), **plain(color=muted(axes), fontsize=9))
+    axes.set_xlabel(safe_text(x, 70), **literal_text(color=muted_colour(axes), fontsize=9))
+    axes.set_ylabel(safe_text(y, 50), **literal_text(color=muted_colour(axes), fontsize=9))
 
 
 def row_labels(axes: Axes, labels: list[str], own: list[bool], most: int = 38) -> None:
     """Name the rows along the left, the own brand in bold and in words."""
     axes.set_yticks(range(len(labels)))
     shown = [
-        f"{safe(label, most)}{' (own)' if mine else ''}"
+        f"{safe_text(label, most)}{' (own)' if mine else ''}"
         for label, mine in zip(labels, own, strict=True)
     ]
-    texts = axes.set_yticklabels(shown, **plain(fontsize=9, color=ink(axes)))
+    texts = axes.set_yticklabels(shown, **literal_text(fontsize=9, color=text_colour(axes)))
     for text, mine in zip(texts, own, strict=True):
         text.set_fontweight("bold" if mine else "normal")
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -210,14 +211,14 @@ def date_axis(axes: Axes, most: int) -> None:
             offset_formats=["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"],
         )
     )
-    axes.xaxis.get_offset_text().set(size=8, color=muted(axes))
+    axes.xaxis.get_offset_text().set(size=8, color=muted_colour(axes))
 
 
 def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
     """Explain the looks, above the data and beside nothing."""
     box = axes.legend(
         handles,
-        [safe(word, 30) for word in words],
+        [safe_text(word, 30) for word in words],
         loc="lower left",
         bbox_to_anchor=(0, 1.0),
         ncols=min(len(handles), 5),
@@ -231,7 +232,7 @@ def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
         text.set_parse_math(False)
         text.set_usetex(False)
         text.set_fontfamily(list(_families()))
-        text.set_color(ink(axes))
+        text.set_color(text_colour(axes))
 
 
 def missing_patch() -> Patch:

@@ -21,10 +21,10 @@ from aatoolkit.display.plot import (
     spans,
     stacks,
 )
-from aatoolkit.display.plot.empty import Nothing
+from aatoolkit.display.plot.empty import EmptyPlot
 from aatoolkit.display.plot.labels import source_line
-from aatoolkit.display.plot.options import Asked, check
-from aatoolkit.display.plot.roles import Sheet, sheet_of
+from aatoolkit.display.plot.options import PlotOptions, validate
+from aatoolkit.display.plot.roles import PlotData, plot_data
 from aatoolkit.errors import AvailabilityError, ConfigurationError
 
 
@@ -32,7 +32,7 @@ class Drawable(Protocol):
     """A picture that has been chosen: ``draw`` draws it and gives its notes."""
 
     @property
-    def sheet(self) -> Sheet:
+    def data(self) -> PlotData:
         """The rows that are drawn."""
 
     @property
@@ -55,7 +55,7 @@ class Drawable(Protocol):
         """Draw it; the notes that go with it."""
 
 
-KINDS: dict[str, Callable[[Sheet, Asked], Drawable | None]] = {
+KINDS: dict[str, Callable[[PlotData, PlotOptions], Drawable | None]] = {
     "funnel": funnel.plan,
     "figures": figures.plan,
     "line": lines.plan,
@@ -81,8 +81,8 @@ def plot(
     """Draw a frame; see ``df.aa.plot``."""
     if ax is not None and not isinstance(ax, Axes):
         raise ConfigurationError(f"ax={ax!r} is no matplotlib Axes", setting="ax")
-    sheet = sheet_of(frame)
-    name, chosen = _chosen(sheet, check(sheet, KINDS, kind, x, y, by, top))
+    data = plot_data(frame)
+    name, chosen = _chosen(data, validate(data, KINDS, kind, x, y, by, top))
     axes = canvas.new_axes(chosen.height) if ax is None else ax
     _draw(axes, name, chosen)
     return axes
@@ -90,8 +90,8 @@ def plot(
 
 def picture_of(frame: pd.DataFrame, kinds: Iterable[str] = ()) -> canvas.Picture | None:
     """The picture of a frame; None if there is nothing to draw, or it is of none of the kinds."""
-    name, chosen = _chosen(sheet_of(frame), Asked())
-    if name == "nothing" or name not in (kinds or KINDS):
+    name, chosen = _chosen(plot_data(frame), PlotOptions())
+    if name == "empty" or name not in (kinds or KINDS):
         return None
     axes = canvas.new_axes(chosen.height)
     _draw(axes, name, chosen)
@@ -99,44 +99,44 @@ def picture_of(frame: pd.DataFrame, kinds: Iterable[str] = ()) -> canvas.Picture
 
 
 def _draw(axes: Axes, name: str, chosen: Drawable) -> None:
-    notes, source = chosen.draw(axes), source_line(chosen.sheet.known.sources)
-    canvas.entitle(axes, chosen.title, [*_about(chosen), *notes, source])
+    notes, source = chosen.draw(axes), source_line(chosen.data.known.sources)
+    canvas.add_title_and_notes(axes, chosen.title, [*_about(chosen), *notes, source])
     if isinstance(axes, canvas.Picture):
         axes.kind = name
         axes.finding = f"{chosen.title}: {chosen.finding}"
 
 
-def _chosen(sheet: Sheet, asked: Asked) -> tuple[str, Drawable]:
+def _chosen(data: PlotData, options: PlotOptions) -> tuple[str, Drawable]:
     """The first kind of picture that fits, or the one asked for."""
-    if not len(sheet):
-        return "nothing", Nothing(sheet)
-    if asked.kind is not None:
-        found = KINDS[asked.kind](sheet, asked)
+    if not len(data):
+        return "empty", EmptyPlot(data)
+    if options.kind is not None:
+        found = KINDS[options.kind](data, options)
         if found is None:
             raise AvailabilityError(
-                f"these columns do not make a picture of kind {asked.kind!r}; name other ones "
+                f"these columns do not make a picture of kind {options.kind!r}; name other ones "
                 "with x, y and by, or leave the kind out",
                 columns={},
             )
-        return asked.kind, found
+        return options.kind, found
     for name, plan in KINDS.items():
-        found = plan(sheet, asked)
+        found = plan(data, options)
         if found is not None:
             return name, found
-    return "nothing", Nothing(sheet)
+    return "empty", EmptyPlot(data)
 
 
 def _about(chosen: Drawable) -> list[str]:
     """What the drawn column means, and what could be measured of it."""
-    sheet = chosen.sheet
-    names = [name for name in chosen.drawn if name in sheet.known.columns]
-    docs = dict.fromkeys(column.doc for name in names[:1] if (column := sheet.column(name)))
+    data = chosen.data
+    names = [name for name in chosen.drawn if name in data.known.columns]
+    docs = dict.fromkeys(column.doc for name in names[:1] if (column := data.column(name)))
     if not names:
         return []
-    if not sheet.is_known:
+    if not data.is_known:
         return [*docs, "Availability: unknown, as the frame has no metadata."]
-    state = sheet.state(names)
-    reasons = dict.fromkeys(sheet.known.columns[name].availability.reason or "" for name in names)
+    state = data.state(names)
+    reasons = dict.fromkeys(data.known.columns[name].availability.reason or "" for name in names)
     telling = [each for each in reasons if not any(each in r for r in reasons if r != each)]
     state = replace(state, reason="; ".join(telling) or None)
     return [*docs, *([] if state.status == Status.AVAILABLE else [f"Availability: {state}"])]

@@ -9,16 +9,16 @@ from matplotlib.patches import Rectangle
 
 from aatoolkit.availability import Status
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import spoken, title
-from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.labels import capitalized, humanize
+from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import INK, MISSING
 
 
 @dataclass(frozen=True)
-class Nothing:
+class EmptyPlot:
     """A hatched field with the reason in it."""
 
-    sheet: Sheet
+    data: PlotData
 
     height = 2.3
     drawn: tuple[str, ...] = ()
@@ -26,20 +26,20 @@ class Nothing:
     @property
     def title(self) -> str:
         """What would be drawn."""
-        return title(spoken(self.sheet.table)) or "A frame"
+        return capitalized(humanize(self.data.table)) or "A frame"
 
     @property
     def finding(self) -> str:
         """Why there is no picture."""
-        if len(self.sheet):
+        if len(self.data):
             return "There is nothing here that a picture could show: no number, time or category."
-        names = [name for name in self.sheet.known.columns if name not in self.sheet.keys]
-        state = self.sheet.state(names or self.sheet.known.columns)
+        names = [name for name in self.data.known.columns if name not in self.data.keys]
+        state = self.data.state(names or self.data.known.columns)
         words = {
             Status.AVAILABLE: "Measured, and there is nothing: no rows.",
             Status.UNKNOWN: "No rows, and it is not known why.",
         }
-        return words.get(state.status) or f"Not measured. {title(str(state))}"
+        return words.get(state.status) or f"Not measured. {capitalized(str(state))}"
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the field; it has no notes."""
@@ -53,7 +53,7 @@ class Nothing:
             canvas.wrap(self.finding, 70),
             ha="center",
             va="center",
-            **canvas.plain(
+            **canvas.literal_text(
                 fontsize=10,
                 color=INK,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 6},

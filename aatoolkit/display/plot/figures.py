@@ -11,9 +11,9 @@ from matplotlib.patches import Rectangle
 
 from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.bars import why_missing
-from aatoolkit.display.plot.labels import change, number, spoken, title
-from aatoolkit.display.plot.options import Asked
-from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
+from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import INK, MISSING, MUTED, OWN
 from aatoolkit.sections.aggregation import FRACTION, SCORE
 
@@ -24,7 +24,7 @@ _TRACK, _VALUE, _MOVED, _SAMPLE = (0.46, 0.68), 0.77, 0.80, 1.0
 
 
 @dataclass(frozen=True)
-class Figure:
+class KeyFigure:
     """One number: now, before, its unit and its sample; None where there is none."""
 
     label: str
@@ -36,13 +36,13 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Figures:
+class KeyFigures:
     """A few numbers, one below the other."""
 
-    sheet: Sheet
+    data: PlotData
     drawn: tuple[str, ...]
     what: str
-    figures: tuple[Figure, ...]
+    figures: tuple[KeyFigure, ...]
     left_out: int
 
     @property
@@ -54,16 +54,16 @@ class Figures:
     def title(self) -> str:
         """What is drawn."""
         most = f", the first {len(self.figures)} of {len(self.figures) + self.left_out}"
-        return title(self.what) + (most if self.left_out else "")
+        return capitalized(self.what) + (most if self.left_out else "")
 
     @property
     def finding(self) -> str:
         """What the picture shows, in words."""
         said = []
         for each in self.figures:
-            text = each.why if np.isnan(each.value) else number(each.value, each.unit)
+            text = each.why if np.isnan(each.value) else format_number(each.value, each.unit)
             if not np.isnan(each.before + each.value):
-                text += f" (before: {number(each.before, each.unit)})"
+                text += f" (before: {format_number(each.before, each.unit)})"
             said.append(f"{each.label} {text}")
         return "; ".join(said)
 
@@ -84,8 +84,8 @@ class Figures:
     def _scaled(self) -> bool:
         return any(_fits(each.before, each.unit) for each in self.figures)
 
-    def _draw(self, axes: Axes, row: int, each: Figure) -> None:
-        _write(axes, 0, row, canvas.safe(title(each.label), 40), "left", size=9.5)
+    def _draw(self, axes: Axes, row: int, each: KeyFigure) -> None:
+        _write(axes, 0, row, canvas.safe_text(capitalized(each.label), 40), "left", size=9.5)
         start, end = _TRACK
         whole = _WHOLE.get(each.unit or "")
         if np.isnan(each.value):
@@ -109,84 +109,85 @@ class Figures:
                 if _fits(each.before, each.unit):
                     at = start + width * each.before / whole
                     axes.plot([at, at], [row - 0.3, row + 0.3], color=INK, linewidth=2)
-            _write(axes, _VALUE, row, number(each.value, each.unit), "right", weight="bold")
+            _write(axes, _VALUE, row, format_number(each.value, each.unit), "right", weight="bold")
             if not np.isnan(each.before):
-                way = change(each.before, each.value, each.unit)
+                way = format_change(each.before, each.value, each.unit)
                 _write(axes, _MOVED, row, way, "left", size=9)
         if not np.isnan(each.sample):
-            _write(axes, _SAMPLE, row, f"n={number(each.sample)}", "right", size=9, grey=True)
+            sample = f"n={format_number(each.sample)}"
+            _write(axes, _SAMPLE, row, sample, "right", size=9, grey=True)
 
 
-def plan(sheet: Sheet, asked: Asked) -> Figures | None:
+def plan(data: PlotData, options: PlotOptions) -> KeyFigures | None:
     """The numbers of a single row, or rows whose numbers have units of their own."""
-    if len(sheet) == 1 and not asked.x:
-        return _of_row(sheet, asked)
-    return _of_rows(sheet, asked)
+    if len(data) == 1 and not options.x:
+        return _of_row(data, options)
+    return _of_rows(data, options)
 
 
-def _of_row(sheet: Sheet, asked: Asked) -> Figures | None:
-    names = list(asked.y) or sheet.numbers
+def _of_row(data: PlotData, options: PlotOptions) -> KeyFigures | None:
+    names = list(options.y) or data.numbers
     if not names:
         return None
-    samples = {name: sheet.sample(name) for name in names}
+    samples = {name: data.sample(name) for name in names}
     figures = [
-        Figure(
-            spoken(name),
-            float(sheet.values(name)[0]),
+        KeyFigure(
+            humanize(name),
+            float(data.values(name)[0]),
             np.nan,
-            sheet.unit(name),
-            float(sheet.values(n)[0]) if (n := samples[name]) and sheet.rule(name) else np.nan,
-            why_missing(sheet, name, 0),
+            data.unit(name),
+            float(data.values(n)[0]) if (n := samples[name]) and data.rule(name) else np.nan,
+            why_missing(data, name, 0),
         )
         for name in names
     ]
-    shown = figures[: asked.top or 12]
-    what = spoken(sheet.table) or "figures"
-    return Figures(sheet, tuple(names), what, tuple(shown), len(figures) - len(shown))
+    shown = figures[: options.top or 12]
+    what = humanize(data.table) or "figures"
+    return KeyFigures(data, tuple(names), what, tuple(shown), len(figures) - len(shown))
 
 
-def _of_rows(sheet: Sheet, asked: Asked) -> Figures | None:
-    x = asked.x or sheet.naming
-    sides = asked.y if len(asked.y) in (1, 2) else _sides(sheet)
-    if x is None or sides is None or (asked.y and not asked.kind):
+def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
+    x = options.x or data.label_column
+    sides = options.y if len(options.y) in (1, 2) else _sides(data)
+    if x is None or sides is None or (options.y and not options.kind):
         return None
     now = sides[-1]
-    if sheet.varies_with(now) is None and not asked.kind:
+    if data.unit_column(now) is None and not options.kind:
         return None
-    values = sheet.values(now)
-    before = sheet.values(sides[0]) if len(sides) == 2 else np.full(len(sheet), np.nan)
-    name = sheet.sample(now)
-    samples = sheet.values(name) if name else np.full(len(sheet), np.nan)
-    labels = _labels(sheet, x)
+    values = data.values(now)
+    before = data.values(sides[0]) if len(sides) == 2 else np.full(len(data), np.nan)
+    name = data.sample(now)
+    samples = data.values(name) if name else np.full(len(data), np.nan)
+    labels = _labels(data, x)
     figures = [
-        Figure(
+        KeyFigure(
             label,
             float(value),
             float(was),
             unit,
             float(n),
-            why_missing(sheet, now, row) if np.isnan(value) else "",
+            why_missing(data, now, row) if np.isnan(value) else "",
         )
         for row, (label, value, was, unit, n) in enumerate(
-            zip(labels, values, before, sheet.units(now), samples, strict=True)
+            zip(labels, values, before, data.units(now), samples, strict=True)
         )
     ]
-    shown = figures[: asked.top or 12]
-    what = spoken(sheet.table) or f"{spoken(now)} by {spoken(x)}"
-    return Figures(sheet, tuple(reversed(sides)), what, tuple(shown), len(figures) - len(shown))
+    shown = figures[: options.top or 12]
+    what = humanize(data.table) or f"{humanize(now)} by {humanize(x)}"
+    return KeyFigures(data, tuple(reversed(sides)), what, tuple(shown), len(figures) - len(shown))
 
 
-def _labels(sheet: Sheet, x: str) -> list[str]:
+def _labels(data: PlotData, x: str) -> list[str]:
     """What names a row; where that is no word of people, with the metric."""
-    words = sheet.text(x)
-    labels = [spoken(word) if word.isidentifier() and x == "metric" else word for word in words]
-    if len({*labels}) < len(labels) and "metric" in sheet.kinds and x != "metric":
-        return [f"{a}: {spoken(b)}" for a, b in zip(labels, sheet.text("metric"), strict=True)]
+    words = data.text(x)
+    labels = [humanize(word) if word.isidentifier() and x == "metric" else word for word in words]
+    if len({*labels}) < len(labels) and "metric" in data.kinds and x != "metric":
+        return [f"{a}: {humanize(b)}" for a, b in zip(labels, data.text("metric"), strict=True)]
     return labels
 
 
-def _sides(sheet: Sheet) -> tuple[str, str] | None:
-    return next((s for s in _SIDES if all(name in sheet.numbers for name in s)), None)
+def _sides(data: PlotData) -> tuple[str, str] | None:
+    return next((s for s in _SIDES if all(name in data.numbers for name in s)), None)
 
 
 def _fits(value: float, unit: str | None) -> bool:
@@ -206,12 +207,12 @@ def _write(
     grey: bool = False,
     bbox: dict[str, object] | None = None,
 ) -> None:
-    colour = canvas.muted(axes) if grey else canvas.ink(axes)
+    colour = canvas.muted_colour(axes) if grey else canvas.text_colour(axes)
     axes.text(
         x,
         y,
         text,
         va="center",
         ha=align,
-        **canvas.plain(fontsize=size, fontweight=weight, color=colour, bbox=bbox),
+        **canvas.literal_text(fontsize=size, fontweight=weight, color=colour, bbox=bbox),
     )

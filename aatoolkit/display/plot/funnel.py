@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 
 from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.bars import why_missing
-from aatoolkit.display.plot.labels import number, spoken, title
-from aatoolkit.display.plot.options import Asked
-from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.labels import capitalized, format_number, humanize
+from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import MISSING, MUTED, OWN
 from aatoolkit.sections.aggregation import FRACTION
 
@@ -20,7 +20,7 @@ from aatoolkit.sections.aggregation import FRACTION
 class Funnel:
     """Counts, each of which is a part of the one above it."""
 
-    sheet: Sheet
+    data: PlotData
     drawn: tuple[str, ...]
 
     @property
@@ -31,18 +31,18 @@ class Funnel:
     @property
     def title(self) -> str:
         """What is drawn."""
-        return title(f"From {spoken(self.drawn[0])} to {spoken(self.drawn[-1])}")
+        return capitalized(f"From {humanize(self.drawn[0])} to {humanize(self.drawn[-1])}")
 
     @property
     def values(self) -> list[float]:
         """The count at each step."""
-        return [float(self.sheet.values(name)[0]) for name in self.drawn]
+        return [float(self.data.values(name)[0]) for name in self.drawn]
 
     @property
     def finding(self) -> str:
         """What the picture shows, in words."""
         return "; ".join(
-            f"{spoken(name)} {'not measured' if np.isnan(value) else number(value)}{of}"
+            f"{humanize(name)} {'not measured' if np.isnan(value) else format_number(value)}{of}"
             for name, value, of in zip(self.drawn, self.values, self._of_previous(), strict=True)
         )
 
@@ -50,7 +50,7 @@ class Funnel:
         said = [""]
         for before, value in zip(self.values, self.values[1:], strict=False):
             known = before > 0 and not np.isnan(value)
-            said.append(f" ({number(value / before, FRACTION)} of those)" if known else "")
+            said.append(f" ({format_number(value / before, FRACTION)} of those)" if known else "")
         return said
 
     def draw(self, axes: Axes) -> list[str]:
@@ -62,40 +62,40 @@ class Funnel:
         ):
             if np.isnan(value):
                 axes.barh(row, reach, height=0.7, **MISSING)
-                words, where = why_missing(self.sheet, name, 0), 0.0
+                words, where = why_missing(self.data, name, 0), 0.0
             else:
                 colour = OWN.colour
                 axes.barh(row, value, height=0.7, color=colour, edgecolor=MUTED, linewidth=0.6)
-                words, where = number(value) + of, value
+                words, where = format_number(value) + of, value
             axes.annotate(
                 words,
                 (where, row),
                 xytext=(5, 0),
                 textcoords="offset points",
                 va="center",
-                **canvas.plain(fontsize=9, color=canvas.ink(axes)),
+                **canvas.literal_text(fontsize=9, color=canvas.text_colour(axes)),
             )
         axes.set_xlim(0, reach * 1.02)
         if np.isnan(values).all():
             axes.set_xticks([])
-        canvas.frame(axes, "x")
-        axes.xaxis.set_major_formatter(lambda value, _: number(value))
-        names = [title(spoken(name)) for name in self.drawn]
+        canvas.style_axes(axes, "x")
+        axes.xaxis.set_major_formatter(lambda value, _: format_number(value))
+        names = [capitalized(humanize(name)) for name in self.drawn]
         canvas.row_labels(axes, names, [False] * len(names))
         canvas.label_axes(axes)
         return []
 
 
-def plan(sheet: Sheet, asked: Asked) -> Funnel | None:
+def plan(data: PlotData, options: PlotOptions) -> Funnel | None:
     """The longest chain of counts in a single row, each the whole of the next one's rate."""
-    if len(sheet) != 1 or asked.x or asked.by:
+    if len(data) != 1 or options.x or options.by:
         return None
-    if asked.y:
-        return Funnel(sheet, asked.y) if asked.kind and len(asked.y) > 1 else None
+    if options.y:
+        return Funnel(data, options.y) if options.kind and len(options.y) > 1 else None
     follows = {
         rule.over[1]: rule.over[0]
-        for name in reversed(sheet.numbers)
-        if (rule := sheet.rule(name)) and rule.over and sheet.unit(name) == FRACTION
+        for name in reversed(data.numbers)
+        if (rule := data.rule(name)) and rule.over and data.unit(name) == FRACTION
     }
     chains = []
     for start in (name for name in follows if name not in follows.values()):
@@ -104,4 +104,4 @@ def plan(sheet: Sheet, asked: Asked) -> Funnel | None:
             chain.append(follows[chain[-1]])
         chains.append(tuple(chain))
     longest = max(chains, key=len, default=None)
-    return Funnel(sheet, longest) if longest else None
+    return Funnel(data, longest) if longest else None

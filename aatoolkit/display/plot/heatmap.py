@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import axis, number, spoken, title
+from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
 from aatoolkit.display.plot.lines import moments_between
-from aatoolkit.display.plot.options import Asked
-from aatoolkit.display.plot.reduce import reduced
-from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reduce import one_row_per_mark
+from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import MISSING
 from aatoolkit.sections.aggregation import RANK
 
@@ -27,7 +27,7 @@ _WRITTEN = 90
 class Heatmap:
     """Rows and columns of numbers, darker for more, or for better places."""
 
-    sheet: Sheet
+    data: PlotData
     x: str
     y: str
     by: str
@@ -49,30 +49,31 @@ class Heatmap:
     @property
     def title(self) -> str:
         """What is drawn."""
-        what = spoken(self.only or self.y)
+        what = humanize(self.only or self.y)
         most = (
             f", the first {len(self.cells)} of {len(self.cells) + self.left_out}"
             if self.left_out
             else ""
         )
-        return title(f"{what} by {spoken(self.by)} and {spoken(self.x)}{most}")
+        return capitalized(f"{what} by {humanize(self.by)} and {humanize(self.x)}{most}")
 
     @property
     def finding(self) -> str:
         """What the picture shows, in words."""
-        values, unit = self.cells.to_numpy(np.float64), self.sheet.unit(self.y)
+        values, unit = self.cells.to_numpy(np.float64), self.data.unit(self.y)
         missing = int(np.isnan(values).sum())
         if missing == values.size:
             return "none of it was measured"
         best = np.nanargmin(values) if unit == RANK else np.nanargmax(values)
         row, column = divmod(int(best), values.shape[1])
         said = f"{'best' if unit == RANK else 'most'} at {self.cells.index[row]}, "
-        said += f"{_column(self.cells.columns[column])}: {number(float(values[row, column]), unit)}"
+        most = format_number(float(values[row, column]), unit)
+        said += f"{_column(self.cells.columns[column])}: {most}"
         return said + (f"; {missing} of {self.cells.size} cells not measured" if missing else "")
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the cells; the notes that go with them."""
-        unit, values = self.sheet.unit(self.y), self.cells.to_numpy(np.float64)
+        unit, values = self.data.unit(self.y), self.cells.to_numpy(np.float64)
         rows, columns = values.shape
         axes.add_patch(Rectangle((-0.5, -0.5), columns, rows, **MISSING))
         palette = colormaps["Blues_r" if unit == RANK else "Blues"]
@@ -94,11 +95,11 @@ class Heatmap:
         else:
             bar = canvas.figure_of(axes).colorbar(mesh, ax=axes, pad=0.01, aspect=25)
             bar.outline.set_visible(False)
-            bar.ax.tick_params(length=0, labelsize=8, colors=canvas.ink(axes))
-            bar.ax.yaxis.set_major_formatter(lambda value, _: number(value, unit))
+            bar.ax.tick_params(length=0, labelsize=8, colors=canvas.text_colour(axes))
+            bar.ax.yaxis.set_major_formatter(lambda value, _: format_number(value, unit))
             if unit == RANK:
                 bar.ax.invert_yaxis()
-        canvas.frame(axes, "both")
+        canvas.style_axes(axes, "both")
         axes.grid(False)
         axes.spines[:].set_visible(False)
         canvas.row_labels(axes, list(map(str, self.cells.index)), list(self.own), 30)
@@ -109,64 +110,64 @@ class Heatmap:
         missing = np.isnan(values).any()
         if missing:
             canvas.legend(axes, [canvas.missing_patch()], ["not measured"])
-        return [f"Numbers: {axis(self.sheet, self.y)}."] if not self.only else []
+        return [f"Numbers: {axis_label(self.data, self.y)}."] if not self.only else []
 
 
-def plan(sheet: Sheet, asked: Asked) -> Heatmap | None:
+def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
     """Cells of the best number, by the last two columns of the key, time across."""
-    if asked.x and not asked.by and not asked.kind:
+    if options.x and not options.by and not options.kind:
         return None
-    y = next(iter(asked.y or [*sheet.measures, *_placed(sheet)]), None)
-    times = sheet.times[:1]
-    named = [name for name in sheet.keys if sheet.kinds[name] in ("word", "flag")]
+    y = next(iter(options.y or [*data.measures, *_placed(data)]), None)
+    times = data.times[:1]
+    named = [name for name in data.keys if data.kinds[name] in ("word", "flag")]
     keys = [*named[-(2 - len(times)) :], *times]
-    x = asked.x or next((name for name in reversed(keys) if name != asked.by), None)
-    by = asked.by or next((name for name in keys if name != x), None)
+    x = options.x or next((name for name in reversed(keys) if name != options.by), None)
+    by = options.by or next((name for name in keys if name != x), None)
     if y is None or x is None or by is None or x == by or y in (x, by):
         return None
-    per, only = sheet.varies_with(y), None
-    if per and len(sheet):
-        words = pd.Series(sheet.text(per))
+    per, only = data.unit_column(y), None
+    if per and len(data):
+        words = pd.Series(data.text(per))
         only = str(words.mode()[0])
-        sheet = sheet.only((words == only).to_numpy())
-    if not asked.kind and not asked.x and not _adds(sheet, y, len(sheet.keys)):
+        data = data.only((words == only).to_numpy())
+    if not options.kind and not options.x and not _adds(data, y, len(data.keys)):
         return None
-    sheet = reduced(sheet, [by, x], [y])
-    if not len(sheet):
+    data = one_row_per_mark(data, [by, x], [y])
+    if not len(data):
         return None
-    mine = pd.Series(sheet.own()).groupby(sheet.text(by)).all()
+    mine = pd.Series(data.own()).groupby(data.text(by)).all()
     own = {*mine.index[mine]}
-    across = sheet.moments(x) if sheet.kinds[x] == "time" else pd.Series(sheet.text(x))
-    cells = pd.DataFrame({"by": sheet.text(by), "x": across, "y": sheet.values(y)})
+    across = data.moments(x) if data.kinds[x] == "time" else pd.Series(data.text(x))
+    cells = pd.DataFrame({"by": data.text(by), "x": across, "y": data.values(y)})
     table = cells.dropna(subset="x").pivot(index="by", columns="x", values="y")
-    is_rank = sheet.unit(y) == RANK
+    is_rank = data.unit(y) == RANK
     mean = table.mean(axis=1).sort_values(ascending=is_rank, kind="stable", na_position="last")
     table = table.loc[mean.index]
-    if sheet.kinds[x] == "time":
+    if data.kinds[x] == "time":
         table = table.reindex(columns=moments_between(across))
-    elif isinstance(sheet.frame[x].dtype, pd.CategoricalDtype):
-        listed = [str(c) for c in sheet.frame[x].cat.categories]
+    elif isinstance(data.frame[x].dtype, pd.CategoricalDtype):
+        listed = [str(c) for c in data.frame[x].cat.categories]
         table = table[sorted(table.columns, key=lambda c: listed.index(c) if c in listed else 99)]
     else:
         table = table[table.mean().sort_values(ascending=is_rank, kind="stable").index[:20]]
-    top = asked.top or 15
+    top = options.top or 15
     kept = table.head(top)
     return Heatmap(
-        sheet, x, y, by, kept, tuple(n in own for n in kept.index), len(table) - len(kept), only
+        data, x, y, by, kept, tuple(n in own for n in kept.index), len(table) - len(kept), only
     )
 
 
-def _placed(sheet: Sheet) -> list[str]:
+def _placed(data: PlotData) -> list[str]:
     """Numbers that make no bars, and tell something as cells: places, and metrics by name."""
-    return [n for n in sheet.numbers if sheet.unit(n) == RANK or sheet.varies_with(n)]
+    return [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
 
 
-def _adds(sheet: Sheet, y: str, keys: int) -> bool:
+def _adds(data: PlotData, y: str, keys: int) -> bool:
     """Whether a number can stand in two columns of the key without a third."""
-    rule = sheet.rule(y)
+    rule = data.rule(y)
     if rule is not None and rule.rule == "sum":
         return keys >= 2
-    return keys == 2 and (y in _placed(sheet) or sheet.column(y) is None)
+    return keys == 2 and (y in _placed(data) or data.column(y) is None)
 
 
 def _write(axes: Axes, mesh: object, values: np.ndarray, unit: str | None) -> None:
@@ -180,10 +181,10 @@ def _write(axes: Axes, mesh: object, values: np.ndarray, unit: str | None) -> No
         axes.text(
             column,
             row,
-            number(float(value), unit),
+            format_number(float(value), unit),
             ha="center",
             va="center",
-            **canvas.plain(fontsize=8, color="#000000" if light > 0.18 else "#fefefe"),
+            **canvas.literal_text(fontsize=8, color="#000000" if light > 0.18 else "#fefefe"),
         )
 
 
@@ -196,13 +197,13 @@ def _name_columns(axes: Axes, columns: list[object]) -> None:
     long = max((len(words[at]) for at in places), default=0) * len(places) > 90
     axes.set_xticks(places)
     axes.set_xticklabels(
-        [canvas.safe(words[at], 22) for at in places],
-        **canvas.plain(
+        [canvas.safe_text(words[at], 22) for at in places],
+        **canvas.literal_text(
             fontsize=8,
             rotation=30 if long else 0,
             ha="right" if long else "center",
             rotation_mode="anchor",
-            color=canvas.ink(axes),
+            color=canvas.text_colour(axes),
         ),
     )
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from datetime import datetime
 from urllib.parse import parse_qsl
 
 from aatoolkit._util.text import visible
-from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.metadata.attrs import Source
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
 
@@ -17,13 +16,15 @@ _AXIS = {SCORE: "score, 0 to 100", RANK: "place, 1 is best", FRACTION_CHANGE: "p
 _SPELT = {"ai": "AI", "ci": "CI", "kpis": "KPIs", "url": "URL", "ttfb": "TTFB"}
 
 
-def number(value: float, unit: str | None = None) -> str:
+def format_number(value: float, unit: str | None = None) -> str:
     """A number in its unit.
 
     Examples
     --------
-    >>> number(0.508, FRACTION), number(-0.022, FRACTION_CHANGE), number(1714.0)
-    ('51%', '−2.2 pp', '1,714')
+    >>> format_number(0.508, FRACTION), format_number(-0.022, FRACTION_CHANGE)
+    ('51%', '−2.2 pp')
+    >>> format_number(1714.0)
+    '1,714'
     """
     if not math.isfinite(value):
         return "–"
@@ -39,12 +40,12 @@ def number(value: float, unit: str | None = None) -> str:
     return _minus(f"{text} {_SHORT[unit]}" if unit in _SHORT else text)
 
 
-def change(before: float, after: float, unit: str | None) -> str:
+def format_change(before: float, after: float, unit: str | None) -> str:
     """How far a number moved."""
     moved = after - before
     if unit == FRACTION:
-        return number(moved, FRACTION_CHANGE)
-    text = number(round(abs(moved), 2), unit)
+        return format_number(moved, FRACTION_CHANGE)
+    text = format_number(round(abs(moved), 2), unit)
     return f"{'+' if moved > 0 else '−' if moved < 0 else '±'}{text}"
 
 
@@ -52,12 +53,12 @@ def _minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def spoken(name: str) -> str:
+def humanize(name: str) -> str:
     """A column's name as words.
 
     Examples
     --------
-    >>> spoken("ai_session_share"), spoken("averagePosition")
+    >>> humanize("ai_session_share"), humanize("averagePosition")
     ('AI session share', 'average position')
     """
     if name.isidentifier() and "_" not in name:
@@ -65,26 +66,26 @@ def spoken(name: str) -> str:
     return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
 
 
-def title(text: str) -> str:
+def capitalized(text: str) -> str:
     """Words with a capital at their head."""
     return text[:1].upper() + text[1:]
 
 
-def axis(sheet: Sheet, name: str) -> str:
+def axis_label(data: PlotData, name: str) -> str:
     """What stands along an axis of numbers."""
-    unit = sheet.unit(name)
-    said = spoken(name)
-    if unit is None or unit == FRACTION or sheet.varies_with(name) or unit in said:
+    unit = data.unit(name)
+    said = humanize(name)
+    if unit is None or unit == FRACTION or data.unit_column(name) or unit in said:
         return said
     return f"{said} ({_AXIS.get(unit, unit)})"
 
 
-def clipped(text: str, most: int) -> str:
+def elide_middle(text: str, most: int) -> str:
     """Text that does not steer and is not long; what it loses, it loses in the middle.
 
     Examples
     --------
-    >>> clipped("https://reviews.example/best-crm", 20)
+    >>> elide_middle("https://reviews.example/best-crm", 20)
     'https://re…/best-crm'
     """
     shown = visible(text)
@@ -92,11 +93,6 @@ def clipped(text: str, most: int) -> str:
         return shown
     end = most // 2 - 1
     return f"{shown[: most - end - 1]}…{shown[-end:]}"
-
-
-def wrapped(text: str, width: int, lines: int = 3) -> str:
-    """Text in a few lines."""
-    return "\n".join(textwrap.wrap(text, width, max_lines=lines, placeholder=" …"))
 
 
 def source_line(sources: tuple[Source, ...]) -> str:
@@ -107,7 +103,7 @@ def source_line(sources: tuple[Source, ...]) -> str:
         hosts = dict.fromkeys(source.host or "unknown" for source in sources)
         return visible(f"{len(sources)} answers of {', '.join(hosts)}")
     (source,) = sources
-    said = [source.host or "unknown host", source.section or "", scope_words(source.scope)]
+    said = [source.host or "unknown host", source.section or "", describe_scope(source.scope)]
     if source.fetched_at:
         said.append(f"fetched {_moment(source.fetched_at)}")
     if source.stale:
@@ -115,7 +111,7 @@ def source_line(sources: tuple[Source, ...]) -> str:
     return visible(" · ".join(part for part in said if part))
 
 
-def scope_words(query: str | None) -> str:
+def describe_scope(query: str | None) -> str:
     """The window and the filters of a scope."""
     asked: dict[str, list[str]] = {}
     for name, value in parse_qsl(query or ""):

@@ -14,11 +14,11 @@ from matplotlib.lines import Line2D
 
 from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.bars import interval_of
-from aatoolkit.display.plot.labels import axis, number, spoken, title
-from aatoolkit.display.plot.options import Asked
-from aatoolkit.display.plot.reduce import reduced
-from aatoolkit.display.plot.roles import Numbers, Sheet
-from aatoolkit.display.plot.style import MISSING, SERIES, Mark
+from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
+from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reduce import one_row_per_mark
+from aatoolkit.display.plot.roles import Numbers, PlotData
+from aatoolkit.display.plot.style import MISSING, SERIES, SeriesStyle
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 FEW = 4
@@ -26,7 +26,7 @@ FEW = 4
 
 
 @dataclass(frozen=True)
-class Course:
+class LineSeries:
     """One line: its name, its numbers along the picture's moments, its interval."""
 
     name: str
@@ -39,13 +39,13 @@ class Course:
 class Lines:
     """Numbers over time, one line for each series."""
 
-    sheet: Sheet
+    data: PlotData
     x: str
     drawn: tuple[str, ...]
     by: str | None
     left_out: int
     moments: pd.DatetimeIndex
-    courses: tuple[Course, ...]
+    series: tuple[LineSeries, ...]
 
     height = 3.7
 
@@ -57,28 +57,28 @@ class Lines:
     @property
     def title(self) -> str:
         """What is drawn."""
-        said = title(f"{', '.join(map(spoken, self.drawn))} by {spoken(self.x)}")
+        said = capitalized(f"{', '.join(map(humanize, self.drawn))} by {humanize(self.x)}")
         if self.by:
-            said += f" and {spoken(self.by)}"
+            said += f" and {humanize(self.by)}"
         if self.left_out:
-            said += f", {len(self.courses)} of {len(self.courses) + self.left_out}"
+            said += f", {len(self.series)} of {len(self.series) + self.left_out}"
         return said
 
     @property
     def finding(self) -> str:
         """What the picture shows, in words."""
-        unit = self.sheet.unit(self.y)
+        unit = self.data.unit(self.y)
         said = []
-        for course in self.courses:
-            there = np.flatnonzero(~np.isnan(course.values))
+        for line in self.series:
+            there = np.flatnonzero(~np.isnan(line.values))
             if not len(there):
-                said.append(f"{course.name or spoken(self.y)} was not measured")
+                said.append(f"{line.name or humanize(self.y)} was not measured")
                 continue
-            first, last = course.values[there[0]], course.values[there[-1]]
-            low, high = np.nanmin(course.values), np.nanmax(course.values)
+            first, last = line.values[there[0]], line.values[there[-1]]
+            low, high = np.nanmin(line.values), np.nanmax(line.values)
             said.append(
-                f"{course.name} from {number(first, unit)} to {number(last, unit)},"
-                f" between {number(low, unit)} and {number(high, unit)}".strip()
+                f"{line.name} from {format_number(first, unit)} to {format_number(last, unit)},"
+                f" between {format_number(low, unit)} and {format_number(high, unit)}".strip()
             )
         gaps = int(self._gaps().sum())
         return "; ".join(said) + (
@@ -88,31 +88,31 @@ class Lines:
     def _gaps(self) -> npt.NDArray[np.bool_]:
         """The moments at which nothing was measured."""
         measured = np.zeros(len(self.moments), bool)
-        for course in self.courses:
-            measured |= ~np.isnan(course.values)
+        for line in self.series:
+            measured |= ~np.isnan(line.values)
         return ~measured
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the lines; the notes that go with them."""
-        unit, at = self.sheet.unit(self.y), mdates.date2num(self.moments)
+        unit, at = self.data.unit(self.y), mdates.date2num(self.moments)
         step = float(np.min(np.diff(at))) if len(at) > 1 else 1.0
         gaps = self._gaps()
         for first, last in _runs(gaps):
             axes.axvspan(at[first] - step / 2, at[last] + step / 2, **MISSING)
-        for course, mark in zip(self.courses, SERIES, strict=False):
-            self._line(axes, at, course, mark)
+        for line, style in zip(self.series, SERIES, strict=False):
+            self._line(axes, at, line, style)
         axes.set_xlim(at[0] - step / 2, at[-1] + step / 2)
         self._scale(axes, unit)
         canvas.date_axis(axes, 8)
-        axes.yaxis.set_major_formatter(lambda value, _: number(value, unit))
-        canvas.frame(axes, "y")
-        canvas.label_axes(axes, y=axis(self.sheet, self.y) if len(self.drawn) == 1 else "")
+        axes.yaxis.set_major_formatter(lambda value, _: format_number(value, unit))
+        canvas.style_axes(axes, "y")
+        canvas.label_axes(axes, y=axis_label(self.data, self.y) if len(self.drawn) == 1 else "")
         handles: list[Any] = [
             Line2D([], [], color=m.colour, linestyle=m.dash, marker=m.marker, ms=4)
-            for _, m in zip(self.courses, SERIES, strict=False)
+            for _, m in zip(self.series, SERIES, strict=False)
         ]
-        words = [course.name for course in self.courses]
-        if len(self.courses) < 2:
+        words = [line.name for line in self.series]
+        if len(self.series) < 2:
             handles, words = [], []
         if gaps.any():
             handles.append(canvas.missing_patch())
@@ -120,25 +120,25 @@ class Lines:
         if handles:
             canvas.legend(axes, handles, words)
         notes = [self._samples()] if self._samples() else []
-        if any((~np.isnan(course.low)).any() for course in self.courses):
+        if any((~np.isnan(line.low)).any() for line in self.series):
             notes.append("Band: 95% interval of the rate.")
         return notes
 
-    def _line(self, axes: Axes, at: Numbers, course: Course, mark: Mark) -> None:
+    def _line(self, axes: Axes, at: Numbers, line: LineSeries, style: SeriesStyle) -> None:
         axes.plot(
             at,
-            course.values,
-            color=mark.colour,
-            linestyle=mark.dash,
+            line.values,
+            color=style.colour,
+            linestyle=style.dash,
             linewidth=1.8,
-            marker=mark.marker if len(at) <= 100 else "",
+            marker=style.marker if len(at) <= 100 else "",
             markersize=4,
         )
         # A moment alone between two gaps has no line to show it, nor any width of band.
-        axes.fill_between(at, course.low, course.high, color=mark.colour, alpha=0.16, linewidth=0)
+        axes.fill_between(at, line.low, line.high, color=style.colour, alpha=0.16, linewidth=0)
 
     def _scale(self, axes: Axes, unit: str | None) -> None:
-        values = np.concatenate([np.append(c.values, [c.low, c.high]) for c in self.courses])
+        values = np.concatenate([np.append(c.values, [c.low, c.high]) for c in self.series])
         if np.isnan(values).all():
             axes.set_ylim(0, 1)
             axes.set_yticks([])
@@ -151,72 +151,75 @@ class Lines:
         axes.set_ylim(least * 1.08, most)
 
     def _samples(self) -> str:
-        name = self.sheet.sample(self.y)
-        if name is None or self.sheet.unit(self.y) != FRACTION or self.sheet.varies_with(self.y):
+        name = self.data.sample(self.y)
+        if name is None or self.data.unit(self.y) != FRACTION or self.data.unit_column(self.y):
             return ""
-        found = self.sheet.values(name)
+        found = self.data.values(name)
         found = found[found > 0]
         if not len(found):
             return ""
-        each = "–".join(dict.fromkeys(number(float(n)) for n in (found.min(), found.max())))
-        return f"Sample ({spoken(name)}): {each} each, {number(float(found.sum()))} in all."
+        each = "–".join(dict.fromkeys(format_number(float(n)) for n in (found.min(), found.max())))
+        whole = format_number(float(found.sum()))
+        return f"Sample ({humanize(name)}): {each} each, {whole} in all."
 
 
-def plan(sheet: Sheet, asked: Asked) -> Lines | None:
+def plan(data: PlotData, options: PlotOptions) -> Lines | None:
     """The course of the best number along the time in the key."""
-    x = asked.x or next(iter(sheet.times), None)
-    if x is None or sheet.kinds[x] != "time":
+    x = options.x or next(iter(data.times), None)
+    if x is None or data.kinds[x] != "time":
         return None
-    others = [name for name in sheet.keys if name not in (*sheet.times, x)]
-    by = asked.by or (others[0] if len(others) == 1 and not asked.x else None)
-    ys = asked.y or tuple([*sheet.measures, *sheet.numbers][:1])
-    if not ys or (by and len(ys) > 1) or len({sheet.unit(name) for name in ys}) > 1:
+    others = [name for name in data.keys if name not in (*data.times, x)]
+    by = options.by or (others[0] if len(others) == 1 and not options.x else None)
+    ys = options.y or tuple([*data.measures, *data.numbers][:1])
+    if not ys or (by and len(ys) > 1) or len({data.unit(name) for name in ys}) > 1:
         return None
-    names = sheet.text(by) if by else [""] * len(sheet)
+    names = data.text(by) if by else [""] * len(data)
     levels = list(dict.fromkeys(names))
-    most = asked.top or (len(SERIES) if asked.kind else FEW)
-    if len(levels) > most and not asked.kind:
+    most = options.top or (len(SERIES) if options.kind else FEW)
+    if len(levels) > most and not options.kind:
         return None
-    if asked.x or asked.by:
-        sheet = reduced(sheet, [x, *([by] if by else [])], list(ys))
-        names = sheet.text(by) if by else [""] * len(sheet)
-    rows = pd.DataFrame({"at": sheet.moments(x), "name": names})
+    if options.x or options.by:
+        data = one_row_per_mark(data, [x, *([by] if by else [])], list(ys))
+        names = data.text(by) if by else [""] * len(data)
+    rows = pd.DataFrame({"at": data.moments(x), "name": names})
     moments = moments_between(rows["at"])
     if not len(moments):
         return None
     if by:
-        courses = _of_series(sheet, ys[0], rows, moments, min(most, len(SERIES)))
+        series = _of_series(data, ys[0], rows, moments, min(most, len(SERIES)))
     else:
-        courses = [_course(sheet, name, rows, moments, spoken(name)) for name in ys[: len(SERIES)]]
-    left_out = (len(levels) if by else len(ys)) - len(courses)
-    return Lines(sheet, x, ys, by, left_out, moments, tuple(courses))
+        series = [
+            _line_series(data, name, rows, moments, humanize(name)) for name in ys[: len(SERIES)]
+        ]
+    left_out = (len(levels) if by else len(ys)) - len(series)
+    return Lines(data, x, ys, by, left_out, moments, tuple(series))
 
 
 def _of_series(
-    sheet: Sheet, y: str, rows: pd.DataFrame, moments: pd.DatetimeIndex, most: int
-) -> list[Course]:
+    data: PlotData, y: str, rows: pd.DataFrame, moments: pd.DatetimeIndex, most: int
+) -> list[LineSeries]:
     """The series that matter most: the own brand's, then those with the largest numbers."""
-    weights = pd.DataFrame({"name": rows["name"], "n": sheet.values(y), "own": sheet.own()})
+    weights = pd.DataFrame({"name": rows["name"], "n": data.values(y), "own": data.own()})
     mean = weights.groupby("name", sort=False)["n"].mean()
-    ranked = mean.sort_values(ascending=sheet.unit(y) == RANK, kind="stable", na_position="last")
+    ranked = mean.sort_values(ascending=data.unit(y) == RANK, kind="stable", na_position="last")
     own = weights.loc[weights["own"], "name"].unique().tolist()
     chosen = list(dict.fromkeys([*own, *ranked.index]))[:most]
     return [
-        _course(sheet.only(here), y, rows[here], moments, name)
+        _line_series(data.only(here), y, rows[here], moments, name)
         for name in chosen
         if (here := (rows["name"] == name).to_numpy()).any()
     ]
 
 
-def _course(
-    sheet: Sheet, y: str, rows: pd.DataFrame, moments: pd.DatetimeIndex, name: str
-) -> Course:
-    low, high = interval_of(sheet, y)
+def _line_series(
+    data: PlotData, y: str, rows: pd.DataFrame, moments: pd.DatetimeIndex, name: str
+) -> LineSeries:
+    low, high = interval_of(data, y)
     frame = pd.DataFrame(
-        {"values": sheet.values(y), "low": low, "high": high}, index=pd.Index(rows["at"])
+        {"values": data.values(y), "low": low, "high": high}, index=pd.Index(rows["at"])
     )
     frame = frame[frame.index.notna() & ~frame.index.duplicated()].reindex(moments)
-    return Course(name, *(frame[part].to_numpy(np.float64) for part in frame))
+    return LineSeries(name, *(frame[part].to_numpy(np.float64) for part in frame))
 
 
 def moments_between(moments: pd.Series) -> pd.DatetimeIndex:

@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.errors import AvailabilityError, ConfigurationError
 from aatoolkit.frame.groupby import find
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlotOptions:
     """The options of ``df.aa.plot``; what is left out is chosen."""
 
     kind: str | None = None
@@ -22,16 +22,16 @@ class Asked:
     top: int | None = None
 
 
-def check(
-    sheet: Sheet,
+def validate(
+    data: PlotData,
     kinds: Iterable[str],
     kind: str | None,
     x: str | None,
     y: str | Iterable[str] | None,
     by: str | None,
     top: int | None,
-) -> Asked:
-    """What was asked, if it can be.
+) -> PlotOptions:
+    """The options of a picture, if they fit the frame.
 
     Raises
     ------
@@ -51,13 +51,13 @@ def check(
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
         raise ConfigurationError(f"top={top!r} is no whole number from 1", setting="top")
     wanted = (y,) if isinstance(y, str) else tuple(y or ())
-    find(sheet.frame, [*(name for name in (x, by) if name is not None), *wanted])
+    find(data.frame, [*(name for name in (x, by) if name is not None), *wanted])
     wordy = {
-        name: f"it holds no numbers but {sheet.frame[name].dtype}"
+        name: f"it holds no numbers but {data.frame[name].dtype}"
         for name in wanted
-        if sheet.kinds[name] != "number"
+        if data.kinds[name] != "number"
     }
     if wordy:
         said = "; ".join(f"{name}: {why}" for name, why in wordy.items())
         raise AvailabilityError(f"these columns cannot be drawn: {said}", columns=wordy)
-    return Asked(kind, x, wanted, by, top)
+    return PlotOptions(kind, x, wanted, by, top)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from aatoolkit.display.plot.roles import Sheet, sheet_of
+from aatoolkit.display.plot.roles import PlotData, plot_data
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
 
 
-def reduced(sheet: Sheet, by: list[str], columns: list[str]) -> Sheet:
-    """A sheet with one row for each of what it is drawn by.
+def one_row_per_mark(data: PlotData, by: list[str], columns: list[str]) -> PlotData:
+    """One row for each of what it is drawn by.
 
     Rows that share a mark are aggregated: counts add, rates are recomputed. What was measured
     in part is the number of that part, and the picture says so; what was not stays missing.
@@ -19,12 +19,12 @@ def reduced(sheet: Sheet, by: list[str], columns: list[str]) -> Sheet:
         If a column has no rule by which its rows become one.
     """
     by = list(dict.fromkeys(by))
-    if not sheet.frame.duplicated(by).any():
-        return sheet
-    parts = [part for name in columns for part in _parts(sheet, name)]
+    if not data.frame.duplicated(by).any():
+        return data
+    parts = [part for name in columns for part in _parts(data, name)]
     kept = [*by, *dict.fromkeys([*columns, *parts])]
     try:
-        return sheet_of(aggregate(sheet.frame[kept], by, None, True, {}, True))
+        return plot_data(aggregate(data.frame[kept], by, None, True, {}, True))
     except AvailabilityError as error:
         refused = error
     raise AvailabilityError(
@@ -34,7 +34,7 @@ def reduced(sheet: Sheet, by: list[str], columns: list[str]) -> Sheet:
     )
 
 
-def _parts(sheet: Sheet, name: str) -> tuple[str, ...]:
+def _parts(data: PlotData, name: str) -> tuple[str, ...]:
     """The columns that a rule needs."""
-    rule = sheet.rule(name)
+    rule = data.rule(name)
     return (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()

@@ -41,7 +41,7 @@ _TELLING = (FRACTION, SCORE, COUNT, REQUESTS, "checks", "answers", "citations pe
 
 
 @dataclass(frozen=True)
-class Sheet:
+class PlotData:
     """A frame with text for the names of its columns, and what is known of them.
 
     Parameters
@@ -95,7 +95,7 @@ class Sheet:
         parts = (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()
         return rule if all(part in self.kinds for part in parts) else None
 
-    def varies_with(self, name: str) -> str | None:
+    def unit_column(self, name: str) -> str | None:
         """The column that says, row by row, what the unit or metric of a column is."""
         column = self.column(name)
         found = _PER_ROW.fullmatch((column and column.unit) or "")
@@ -104,7 +104,7 @@ class Sheet:
 
     def unit(self, name: str) -> str | None:
         """The unit of a column, if all its rows have one."""
-        column, per = self.column(name), self.varies_with(name)
+        column, per = self.column(name), self.unit_column(name)
         if per is None:
             return column.unit if column else None
         units = {*self.units(name)}
@@ -112,7 +112,7 @@ class Sheet:
 
     def units(self, name: str) -> list[str | None]:
         """The unit of a column in each row."""
-        per = self.varies_with(name)
+        per = self.unit_column(name)
         if per is None:
             return [self.unit(name)] * len(self)
         return [_unit(word) for word in self.text(per)]
@@ -187,10 +187,10 @@ class Sheet:
             values = pd.Series(pd.array(values).astype("datetime64[us]"), index=values.index)
         return values.dt.tz_convert(None) if values.dt.tz is not None else values
 
-    def entity(self, name: str) -> str:
+    def row_noun(self, name: str) -> str:
         """What the rows are that a column names: of ``title`` beside ``action_id`` actions."""
         key = next((key for key in reversed(self.keys) if key.endswith("_id")), None)
-        return key.removesuffix("_id") if key and name == self.naming else name
+        return key.removesuffix("_id") if key and name == self.label_column else name
 
     @property
     def table(self) -> str:
@@ -199,7 +199,7 @@ class Sheet:
         return max(tables, key=tables.count, default="")
 
     @cached_property
-    def naming(self) -> str | None:
+    def label_column(self) -> str | None:
         """The column by whose words people know a row."""
         key = next((name for name in reversed(self.keys) if name not in self.times), None)
         if key is None or not key.endswith("_id"):
@@ -218,17 +218,17 @@ class Sheet:
         """What is known of some columns, together."""
         return combine(self.known.columns[name].availability for name in names)
 
-    def only(self, rows: npt.NDArray[np.bool_]) -> Sheet:
+    def only(self, rows: npt.NDArray[np.bool_]) -> PlotData:
         """Some of its rows."""
-        return Sheet(self.frame.loc[rows], self.known)
+        return PlotData(self.frame.loc[rows], self.known)
 
 
-def sheet_of(frame: pd.DataFrame) -> Sheet:
+def plot_data(frame: pd.DataFrame) -> PlotData:
     """A frame as it is drawn."""
     flat = flattened(frame).copy(deep=False)
     flat.columns = pd.Index([str(name) for name in flat.columns])
     known = metadata_of(flat)
-    return Sheet(flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True), known)
+    return PlotData(flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True), known)
 
 
 def _unit(word: str) -> str | None:

@@ -13,9 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import spoken, title
-from aatoolkit.display.plot.options import Asked
-from aatoolkit.display.plot.roles import Sheet
+from aatoolkit.display.plot.labels import capitalized, humanize
+from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import INK, SERIES
 
 _ENDS = (("_start", "_end"), ("first_", "last_"), ("created_at", "updated_at"))
@@ -25,7 +25,7 @@ _ENDS = (("_start", "_end"), ("first_", "last_"), ("created_at", "updated_at"))
 class Spans:
     """One row a thing, a bar for each of its stretches, a diamond for its moment."""
 
-    sheet: Sheet
+    data: PlotData
     x: str
     stretches: tuple[tuple[str, str], ...]
     moment: str | None
@@ -41,63 +41,63 @@ class Spans:
     @property
     def height(self) -> float:
         """Inches."""
-        return 2.0 + 0.42 * max(len(self.sheet), 2)
+        return 2.0 + 0.42 * max(len(self.data), 2)
 
     @property
     def title(self) -> str:
         """What is drawn."""
         names = [self._named(pair) for pair in self.stretches]
-        return title(f"{' and '.join(names)} by {spoken(self.sheet.entity(self.x))}")
+        return capitalized(f"{' and '.join(names)} by {humanize(self.data.row_noun(self.x))}")
 
     @property
     def finding(self) -> str:
         """What the picture shows, in words."""
-        labels = self.sheet.text(self.x)
+        labels = self.data.text(self.x)
         at = self.moment or self.stretches[0][0]
-        said = [f"{label}: {when}" for label, when in zip(labels, self.sheet.text(at), strict=True)]
+        said = [f"{label}: {when}" for label, when in zip(labels, self.data.text(at), strict=True)]
         if self.verdict:
-            verdicts = map(spoken, self.sheet.text(self.verdict))
+            verdicts = map(humanize, self.data.text(self.verdict))
             said = [f"{each}, {word}" for each, word in zip(said, verdicts, strict=True)]
         return "; ".join(said[:5])
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the stretches; the notes that go with them."""
-        rows = np.arange(len(self.sheet))
+        rows = np.arange(len(self.data))
         handles: list[Any] = []
-        for (start, end), mark in zip(self.stretches, SERIES, strict=False):
-            low, high = (_numbers(self.sheet, name) for name in (start, end))
+        for (start, end), style in zip(self.stretches, SERIES, strict=False):
+            low, high = (_numbers(self.data, name) for name in (start, end))
             there = ~np.isnan(high - low)
-            look: dict[str, Any] = {
-                "facecolor": mark.colour,
-                "hatch": mark.hatch,
+            styles: dict[str, Any] = {
+                "facecolor": style.colour,
+                "hatch": style.hatch,
                 "edgecolor": "white",
             }
             # A last day is part of its stretch.
             width = (high - low + 1)[there]
-            axes.barh(rows[there], width, left=low[there], height=0.42, linewidth=0.6, **look)
-            handles.append(Patch(**look))
+            axes.barh(rows[there], width, left=low[there], height=0.42, linewidth=0.6, **styles)
+            handles.append(Patch(**styles))
         words = [self._named(pair) for pair in self.stretches]
         if self.moment:
-            moments = _numbers(self.sheet, self.moment)
+            moments = _numbers(self.data, self.moment)
             axes.plot(moments + 0.5, rows, "D", color=INK, mec="white", ms=8, zorder=4)
             handles.append(Line2D([], [], color=INK, marker="D", ls="", ms=6))
-            words.append(spoken(self.moment))
+            words.append(humanize(self.moment))
         last = np.nanmax(
-            [np.append(_numbers(self.sheet, name), -np.inf) for name in self.drawn], axis=0
+            [np.append(_numbers(self.data, name), -np.inf) for name in self.drawn], axis=0
         )
         if self.verdict:
-            for row, word in enumerate(self.sheet.text(self.verdict)):
+            for row, word in enumerate(self.data.text(self.verdict)):
                 axes.annotate(
-                    canvas.safe(spoken(word), 30),
+                    canvas.safe_text(humanize(word), 30),
                     (last[row] + 1, row),
                     xytext=(6, 0),
                     textcoords="offset points",
                     va="center",
-                    **canvas.plain(fontsize=9, color=canvas.ink(axes)),
+                    **canvas.literal_text(fontsize=9, color=canvas.text_colour(axes)),
                 )
         canvas.date_axis(axes, 7)
-        canvas.frame(axes, "x")
-        canvas.row_labels(axes, self.sheet.text(self.x), self.sheet.own().tolist())
+        canvas.style_axes(axes, "x")
+        canvas.row_labels(axes, self.data.text(self.x), self.data.own().tolist())
         canvas.label_axes(axes)
         canvas.legend(axes, handles, words)
         return []
@@ -105,32 +105,32 @@ class Spans:
     @staticmethod
     def _named(pair: tuple[str, str]) -> str:
         start = pair[0]
-        return spoken(start.removesuffix("_start")) if start.endswith("_start") else spoken(start)
+        return humanize(start.removesuffix("_start"))
 
 
-def plan(sheet: Sheet, asked: Asked) -> Spans | None:
+def plan(data: PlotData, options: PlotOptions) -> Spans | None:
     """Times in pairs of a beginning and an end, with the one moment that stands beside them."""
-    times, x = sheet.of_kind("time"), asked.x or sheet.naming
+    times, x = data.of_kind("time"), options.x or data.label_column
     pairs = tuple(
         (name, other)
         for name in times
         for one, two in _ENDS
         if one in name and (other := name.replace(one, two)) in times and other != name
     )
-    if x is None or not pairs or asked.y or not len(sheet):
+    if x is None or not pairs or options.y or not len(data):
         return None
-    if all(sheet.frame[name].isna().all() for pair in pairs for name in pair):
+    if all(data.frame[name].isna().all() for pair in pairs for name in pair):
         return None
     ends = {name for pair in pairs for name in pair}
     moment = next((name for name in times if name not in ends), None)
-    verdict = next((name for name in ("verdict", "state") if name in sheet.kinds), None)
-    order = sheet.moments(pairs[0][0]).argsort(kind="stable")[: asked.top or 12]
-    rows = Sheet(sheet.frame.iloc[order].reset_index(drop=True), sheet.known)
-    return Spans(rows, x, pairs, moment, verdict, len(sheet) - len(rows))
+    verdict = next((name for name in ("verdict", "state") if name in data.kinds), None)
+    order = data.moments(pairs[0][0]).argsort(kind="stable")[: options.top or 12]
+    rows = PlotData(data.frame.iloc[order].reset_index(drop=True), data.known)
+    return Spans(rows, x, pairs, moment, verdict, len(data) - len(rows))
 
 
-def _numbers(sheet: Sheet, name: str) -> np.ndarray:
-    moments = sheet.moments(name)
+def _numbers(data: PlotData, name: str) -> np.ndarray:
+    moments = data.moments(name)
     found = np.full(len(moments), np.nan)
     there = moments.notna().to_numpy()
     found[there] = mdates.date2num(pd.DatetimeIndex(moments[there]))

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import number, spoken, title
-from aatoolkit.display.plot.options import Asked
-from aatoolkit.display.plot.roles import Sheet
-from aatoolkit.display.plot.style import MISSING, MUTED, SERIES, looks
+from aatoolkit.display.plot.labels import capitalized, format_number, humanize
+from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.style import MISSING, MUTED, SERIES, styles_for
 from aatoolkit.sections.aggregation import FRACTION
 
 
@@ -21,7 +21,7 @@ from aatoolkit.sections.aggregation import FRACTION
 class Stacks:
     """One bar a row of ``parts``, a piece for each of its columns."""
 
-    sheet: Sheet
+    data: PlotData
     drawn: tuple[str, ...]
     what: str
     parts: pd.DataFrame
@@ -40,7 +40,7 @@ class Stacks:
     def title(self) -> str:
         """What is drawn."""
         most = f", the first {len(self.parts)} of {len(self.parts) + self.left_out}"
-        return title(self.what) + (most if self.left_out else "")
+        return capitalized(self.what) + (most if self.left_out else "")
 
     @property
     def finding(self) -> str:
@@ -50,7 +50,7 @@ class Stacks:
         for row in dict.fromkeys((0, at)):
             pieces = self.parts.iloc[row]
             words = [
-                f"{name} {number(float(value), self.unit)}"
+                f"{name} {format_number(float(value), self.unit)}"
                 for name, value in pieces.items()
                 if value > 0
             ]
@@ -60,13 +60,13 @@ class Stacks:
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the stacks; the notes that go with them."""
-        look = looks(map(str, self.parts.columns))
+        styles = styles_for(map(str, self.parts.columns))
         values = self.parts.to_numpy(np.float64)
         lacking = np.isnan(values).all(axis=1)
         reach = float(np.nansum(values, axis=1).max()) or 1.0
         left = np.zeros(len(values))
         for at, name in enumerate(self.parts.columns):
-            mark, piece = look[str(name)], values[:, at]
+            style, piece = styles[str(name)], values[:, at]
             wide = np.where(np.isnan(piece), 0, piece)
             rows = np.flatnonzero(wide > 0)
             axes.barh(
@@ -74,14 +74,14 @@ class Stacks:
                 wide[rows],
                 left=left[rows],
                 height=0.7,
-                facecolor=mark.colour,
-                hatch=mark.hatch,
+                facecolor=style.colour,
+                hatch=style.hatch,
                 edgecolor="white",
                 linewidth=0.8,
             )
             left = left + wide
         for row, sample in enumerate(self.samples):
-            words = "" if np.isnan(sample) else ("n=" if self.unit else "") + number(sample)
+            words = "" if np.isnan(sample) else ("n=" if self.unit else "") + format_number(sample)
             if lacking[row]:
                 axes.barh(row, reach, height=0.7, **MISSING)
                 words = "not measured"
@@ -91,64 +91,64 @@ class Stacks:
                 xytext=(5, 0),
                 textcoords="offset points",
                 va="center",
-                **canvas.plain(fontsize=8, color=canvas.ink(axes)),
+                **canvas.literal_text(fontsize=8, color=canvas.text_colour(axes)),
             )
         axes.set_xlim(0, reach * (1 if self.unit == FRACTION else 1.02))
-        canvas.frame(axes, "x")
+        canvas.style_axes(axes, "x")
         canvas.row_labels(axes, [str(name) for name in self.parts.index], list(self.own))
         canvas.label_axes(axes, self.along)
-        axes.xaxis.set_major_formatter(lambda value, _: number(value, self.unit))
+        axes.xaxis.set_major_formatter(lambda value, _: format_number(value, self.unit))
         pieces = [str(name) for name in self.parts.columns]
         if len(pieces) > 1:
-            handles = [Patch(fc=look[w].colour, hatch=look[w].hatch, ec=MUTED) for w in pieces]
-            canvas.legend(axes, handles, [spoken(piece) for piece in pieces])
+            handles = [Patch(fc=styles[w].colour, hatch=styles[w].hatch, ec=MUTED) for w in pieces]
+            canvas.legend(axes, handles, [humanize(piece) for piece in pieces])
         return []
 
 
-def shares(sheet: Sheet, asked: Asked) -> Stacks | None:
+def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
     """Columns that are the shares of one whole: what ends alike and adds to one in each row."""
-    x = asked.x or sheet.naming
-    names = list(asked.y) or [
-        n for n in sheet.numbers if n.endswith("_share") and sheet.unit(n) == FRACTION
+    x = options.x or data.label_column
+    names = list(options.y) or [
+        n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
     ]
-    if x is None or len(names) < 2 or sheet.frame.duplicated([x]).any():
+    if x is None or len(names) < 2 or data.frame.duplicated([x]).any():
         return None
-    values = np.column_stack([sheet.values(name) for name in names])
+    values = np.column_stack([data.values(name) for name in names])
     whole = values.sum(axis=1)
     if not np.allclose(whole[~np.isnan(whole)], 1, atol=0.01) or np.isnan(whole).all():
         return None
-    sample = sheet.sample(names[0])
-    n = sheet.values(sample) if sample else np.full(len(sheet), np.nan)
-    order = np.argsort(np.where(np.isnan(n), np.inf, -n), kind="stable")[: asked.top or 15]
+    sample = data.sample(names[0])
+    n = data.values(sample) if sample else np.full(len(data), np.nan)
+    order = np.argsort(np.where(np.isnan(n), np.inf, -n), kind="stable")[: options.top or 15]
     parts = pd.DataFrame(
         values[order],
         columns=[name.removesuffix("_share") for name in names],
-        index=[sheet.text(x)[at] for at in order],
+        index=[data.text(x)[at] for at in order],
     )
-    own = tuple(sheet.own()[order].tolist())
-    what = f"Shares by {spoken(x)}: {', '.join(parts.columns)}"
+    own = tuple(data.own()[order].tolist())
+    what = f"Shares by {humanize(x)}: {', '.join(parts.columns)}"
     return Stacks(
-        sheet,
+        data,
         tuple(names),
         what,
         parts,
         own,
         tuple(n[order].tolist()),
         FRACTION,
-        f"share; n: {spoken(sample)}" if sample else "share",
-        len(sheet) - len(order),
+        f"share; n: {humanize(sample)}" if sample else "share",
+        len(data) - len(order),
     )
 
 
-def counts(sheet: Sheet, asked: Asked) -> Stacks | None:
+def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     """Rows counted by one column, in pieces by another."""
-    if asked.y or not len(sheet):
+    if options.y or not len(data):
         return None
-    x = asked.x or _telling(sheet, ())
-    if x is None or sheet.kinds[x] in ("list", "number"):
+    x = options.x or _telling(data, ())
+    if x is None or data.kinds[x] in ("list", "number"):
         return None
-    by = asked.by or (None if asked.x else _telling(sheet, (x,)))
-    rows = pd.DataFrame({"x": sheet.text(x), "by": sheet.text(by) if by else "rows"})
+    by = options.by or (None if options.x else _telling(data, (x,)))
+    rows = pd.DataFrame({"x": data.text(x), "by": data.text(by) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     order = table.sum(axis=1).sort_values(ascending=False, kind="stable").index
     levels = table.sum().sort_values(ascending=False, kind="stable").index
@@ -156,35 +156,35 @@ def counts(sheet: Sheet, asked: Asked) -> Stacks | None:
     if len(levels) > len(SERIES):
         rest = table.iloc[:, len(SERIES) - 1 :].sum(axis=1)
         table = table.iloc[:, : len(SERIES) - 1].assign(others=rest)
-    kept = table.head(asked.top or 12)
-    own = {name for name, mine in zip(rows["x"], sheet.own(), strict=True) if mine}
+    kept = table.head(options.top or 12)
+    own = {name for name, mine in zip(rows["x"], data.own(), strict=True) if mine}
     mine = tuple(name in own and x in ("brand", "advertiser") for name in kept.index)
-    things = spoken(sheet.table) or "rows"
-    what = f"{things} by {spoken(x)}" + (f" and {spoken(by)}" if by else "")
+    things = humanize(data.table) or "rows"
+    what = f"{things} by {humanize(x)}" + (f" and {humanize(by)}" if by else "")
     return Stacks(
-        sheet,
+        data,
         (x, *([by] if by else [])),
         what,
         kept.astype(np.float64),
         mine,
         tuple(kept.sum(axis=1).astype(float)),
         None,
-        f"rows of the table ({len(sheet):,} in all)",
+        f"rows of the table ({len(data):,} in all)",
         len(table) - len(kept),
     )
 
 
-def _telling(sheet: Sheet, but: tuple[str, ...]) -> str | None:
+def _telling(data: PlotData, but: tuple[str, ...]) -> str | None:
     """The column that sorts the rows into a few groups: the engine, else a category."""
     categories = [
         name
-        for name, dtype in sheet.frame.dtypes.items()
-        if isinstance(dtype, pd.CategoricalDtype) and sheet.frame[name].nunique() > 1
+        for name, dtype in data.frame.dtypes.items()
+        if isinstance(dtype, pd.CategoricalDtype) and data.frame[name].nunique() > 1
     ]
-    flags = [name for name in sheet.of_kind("flag") if sheet.frame[name].nunique() > 1]
-    engine = ["engine"] if "engine" in sheet.kinds else []
-    words = [n for n in sheet.of_kind("word") if 1 < sheet.frame[n].nunique() <= 12]
+    flags = [name for name in data.of_kind("flag") if data.frame[name].nunique() > 1]
+    engine = ["engine"] if "engine" in data.kinds else []
+    words = [n for n in data.of_kind("word") if 1 < data.frame[n].nunique() <= 12]
     for name in map(str, (*engine, *categories, *flags, *(() if but else words))):
-        if name not in (*but, *(sheet.keys if len(sheet.keys) == 1 else ())):
+        if name not in (*but, *(data.keys if len(data.keys) == 1 else ())):
             return name
     return None

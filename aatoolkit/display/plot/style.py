@@ -25,7 +25,7 @@ MISSING: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Mark:
+class SeriesStyle:
     """How one series looks: never by its colour alone."""
 
     colour: str
@@ -35,40 +35,40 @@ class Mark:
 
 
 SERIES = (
-    Mark("#0072b2", "", "o", "-"),
-    Mark("#d55e00", "\\\\\\\\", "s", (0, (5, 2))),
-    Mark("#009e73", "||||", "^", (0, (1, 1))),
-    Mark("#7d4f8e", "xxxx", "D", (0, (5, 1, 1, 1))),
-    Mark("#1f2328", "----", "v", (0, (3, 1, 1, 1, 1, 1))),
-    Mark("#3b9ad9", "++++", "P", (0, (8, 2))),
+    SeriesStyle("#0072b2", "", "o", "-"),
+    SeriesStyle("#d55e00", "\\\\\\\\", "s", (0, (5, 2))),
+    SeriesStyle("#009e73", "||||", "^", (0, (1, 1))),
+    SeriesStyle("#7d4f8e", "xxxx", "D", (0, (5, 1, 1, 1))),
+    SeriesStyle("#1f2328", "----", "v", (0, (3, 1, 1, 1, 1, 1))),
+    SeriesStyle("#3b9ad9", "++++", "P", (0, (8, 2))),
 )
 """The looks of series, in the order in which they are given out."""
 
-OWN, REST = SERIES[0], Mark("#a9b8c4", "", "o", "-")
+OWN, REST = SERIES[0], SeriesStyle("#a9b8c4", "", "o", "-")
 """The project's own brand, and the others beside it."""
 
-GOOD, EVEN, BAD = SERIES[0], Mark("#c3ccd4", "", "o", "-"), SERIES[1]
+GOOD, EVEN, BAD = SERIES[0], SeriesStyle("#c3ccd4", "", "o", "-"), SERIES[1]
 
 _TONES = {
     GOOD: "positive passed ok improved allowed available accurate answered strong unique high yes",
     EVEN: "neutral unverified skipped no_detectable_change shared unknown medium too_early",
     BAD: "negative failed declined blocked unavailable inaccurate error missing low no",
 }
-_TONE = {word: mark for mark, words in _TONES.items() for word in words.split()}
+_TONE = {word: style for style, words in _TONES.items() for word in words.split()}
 
 
-def looks(levels: Iterable[str]) -> dict[str, Mark]:
+def styles_for(levels: Iterable[str]) -> dict[str, SeriesStyle]:
     """A look for each level: levels that are good, even or bad look so, the others in turn.
 
     Examples
     --------
-    >>> looks(["negative", "positive"])["positive"] is GOOD
+    >>> styles_for(["negative", "positive"])["positive"] is GOOD
     True
     """
     listed = list(dict.fromkeys(levels))
     toned = {_TONE[level]: level for level in reversed(listed) if level in _TONE}
     if len(toned) < 2:
         toned = {}
-    given = {level: mark for mark, level in toned.items()}
-    free = cycle(mark for mark in SERIES if mark not in toned)
+    given = {level: style for style, level in toned.items()}
+    free = cycle(style for style in SERIES if style not in toned)
     return {level: given.get(level) or next(free) for level in listed}

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pandas as pd
 
 from aatoolkit import sections
-from aatoolkit.display.plot.labels import number
-from aatoolkit.display.plot.roles import Sheet, sheet_of
+from aatoolkit.display.plot.labels import format_number
+from aatoolkit.display.plot.roles import PlotData, plot_data
 from aatoolkit.display.report.markup import element, text
 from aatoolkit.errors import ScopeError
 
@@ -23,15 +23,15 @@ def grid(caption: str, heads: Iterable[str], rows: Iterable[str]) -> str:
 
 def table_of(name: str, frame: pd.DataFrame, most: int) -> str:
     """The first rows of a table, with what its columns mean."""
-    sheet = sheet_of(frame)
-    shown = Sheet(sheet.frame.head(most), sheet.known)
-    heads = "".join(_head(sheet, column) for column in sheet.kinds)
-    columns = [_cells(shown, column) for column in sheet.kinds]
+    data = plot_data(frame)
+    shown = PlotData(data.frame.head(most), data.known)
+    heads = "".join(_head(data, column) for column in data.kinds)
+    columns = [_cells(shown, column) for column in data.kinds]
     try:
         doc = sections.table(name).doc
     except ScopeError:
         doc = ""
-    of = f"first {len(shown):,} of {len(sheet):,} rows" if len(shown) < len(sheet) else "all rows"
+    of = f"first {len(shown):,} of {len(data):,} rows" if len(shown) < len(data) else "all rows"
     said = f"<code>{text(name)}</code> {text(doc)} Shown: {of}."
     return _framed(name, said, heads, ("".join(row) for row in zip(*columns, strict=True)))
 
@@ -49,28 +49,28 @@ def _framed(name: str, caption: str, head: str, rows: Iterable[str]) -> str:
     )
 
 
-def _head(sheet: Sheet, name: str) -> str:
-    column, unit = sheet.column(name), sheet.unit(name)
+def _head(data: PlotData, name: str) -> str:
+    column, unit = data.column(name), data.unit(name)
     doc = {"title": column.doc} if column and column.doc else {}
     small = element("small", text(unit, 40)) if unit else ""
     return element("th", f"{text(name, 60)}{small}", scope="col", **doc)
 
 
-def _cells(sheet: Sheet, name: str) -> list[str]:
-    kind = sheet.kinds[name]
-    missing = sheet.frame[name].isna()
+def _cells(data: PlotData, name: str) -> list[str]:
+    kind = data.kinds[name]
+    missing = data.frame[name].isna()
     if kind == "number":
-        values = sheet.frame[name].to_numpy(float, na_value=float("nan"))
-        units = sheet.units(name)
+        values = data.frame[name].to_numpy(float, na_value=float("nan"))
+        units = data.units(name)
         shown = [
-            element("td", text(number(float(value), unit)), "number")
+            element("td", text(format_number(float(value), unit)), "number")
             for value, unit in zip(values, units, strict=True)
         ]
     elif kind == "list":
-        shown = [_listed(value) for value in sheet.frame[name]]
+        shown = [_listed(value) for value in data.frame[name]]
     else:
-        look = "time" if kind == "time" else ""
-        shown = [element("td", text(word), look) for word in sheet.text(name)]
+        styles = "time" if kind == "time" else ""
+        shown = [element("td", text(word), styles) for word in data.text(name)]
     return [_DASH if lacks else cell for cell, lacks in zip(shown, missing, strict=True)]
 
 

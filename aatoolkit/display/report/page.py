@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aatoolkit import sections
-from aatoolkit.display.plot.labels import scope_words
+from aatoolkit.display.plot.labels import describe_scope
 from aatoolkit.display.report.grid import grid, table_of
 from aatoolkit.display.report.markup import element, slug, text
 from aatoolkit.display.report.style import STYLE
@@ -68,7 +68,7 @@ def page(dataset: Dataset, rows: int) -> str:
 def _head(host: str, sources: list[Source]) -> str:
     scopes = dict.fromkeys(source.scope or "" for source in sources)
     fetched = sorted(source.fetched_at for source in sources if source.fetched_at)
-    said = [f"Asked: {'; '.join(map(scope_words, scopes))}."] if any(scopes) else []
+    said = [f"PlotOptions: {'; '.join(map(describe_scope, scopes))}."] if any(scopes) else []
     if fetched:
         ends = dict.fromkeys(map(_moment, (fetched[0], fetched[-1])))
         said.append(f"Fetched: {' to '.join(ends)} UTC.")

@@ -2,7 +2,7 @@
 
 A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows the line of
 Python that says the same; what is read is read by the next cell. The two are one widget, drawn by
-``picker.js`` from a few `Group` of options. It is a single anywidget and not one control an
+``picker.js`` from a few `OptionGroup` of options. It is a single anywidget and not one control an
 option, so that 50,000 options are drawn as fast as five, and it needs nothing from outside.
 """
 

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 
-class Mark(IntFlag):
+class OptionFlag(IntFlag):
     """How an option stands out; the browser's side knows the same numbers."""
 
     PLAIN = 0
-    STRONG = 1
+    BOLD = 1
     """One's own: shown in bold."""
-    FAINT = 2
+    DIMMED = 2
     """Of little use here, such as an engine that is not configured."""
-    CLOSED = 4
+    DISABLED = 4
     """Shown, and not to be chosen: the API cannot be asked for it."""
-    GONE = 8
+    STALE = 8
     """Chosen once, and no longer offered."""
 
 
@@ -35,11 +35,11 @@ class Option:
     label: str | None = None
     detail: str = ""
     note: str = ""
-    mark: Mark = Mark.PLAIN
+    mark: OptionFlag = OptionFlag.PLAIN
 
 
 @dataclass(frozen=True)
-class Group:
+class OptionGroup:
     """Options of one kind, of which one or many are chosen.
 
     Parameters
@@ -83,17 +83,17 @@ class Group:
     @cached_property
     def values(self) -> frozenset[Any]:
         """What can be chosen."""
-        can = np.flatnonzero(self.marks & Mark.CLOSED == 0)
+        can = np.flatnonzero(self.marks & OptionFlag.DISABLED == 0)
         return frozenset(self.options[at].value for at in can)
 
-    def among(self, chosen: Iterable[Any], mark: Mark) -> tuple[Any, ...]:
+    def among(self, chosen: Iterable[Any], mark: OptionFlag) -> tuple[Any, ...]:
         """Those of a choice that have a mark."""
         return tuple(value for value in chosen if self.marks[self.places[value]] & mark)
 
     @property
     def offered(self) -> int:
         """How many options can be chosen and are still offered."""
-        return int(np.count_nonzero(self.marks & (Mark.CLOSED | Mark.GONE) == 0))
+        return int(np.count_nonzero(self.marks & (OptionFlag.DISABLED | OptionFlag.STALE) == 0))
 
     def bits(self, chosen: Iterable[Any]) -> bytes:
         """A choice, one bit an option, the first in the lowest bit."""
@@ -104,13 +104,13 @@ class Group:
     def chosen(self, bits: bytes) -> tuple[Any, ...]:
         """The values of a choice, in the order of the options; closed ones cannot be chosen."""
         flags = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
-        taken = flags[: len(self.options)] & (self.marks & Mark.CLOSED == 0)
+        taken = flags[: len(self.options)] & (self.marks & OptionFlag.DISABLED == 0)
         return tuple(self.options[at].value for at in np.flatnonzero(taken))
 
     def sent(self) -> dict[str, Any]:
         """The group as the browser's side takes it, column by column."""
         values = [option.value for option in self.options]
-        labels = _told_apart([str(option.label or option.value) for option in self.options])
+        labels = _distinct_labels([str(option.label or option.value) for option in self.options])
         details = [option.detail for option in self.options]
         return {
             "name": self.name,
@@ -126,20 +126,20 @@ class Group:
         }
 
 
-def with_gone(
+def with_stale(
     options: Sequence[Option], chosen: Iterable[Any], words: str = "{}"
 ) -> tuple[Option, ...]:
     """The options, after those that are chosen and not among them."""
     there = {option.value for option in options}
     gone = (
-        Option(value, words.format(value), note="no longer offered", mark=Mark.GONE)
+        Option(value, words.format(value), note="no longer offered", mark=OptionFlag.STALE)
         for value in chosen
         if value not in there
     )
     return (*gone, *options)
 
 
-def _told_apart(labels: Sequence[str]) -> list[str]:
+def _distinct_labels(labels: Sequence[str]) -> list[str]:
     """Labels that look the same and are not, spelt out in ASCII."""
     if all(map(str.isascii, labels)):
         return list(labels)

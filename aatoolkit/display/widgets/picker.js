@@ -9,10 +9,10 @@ const AHEAD = 8; // rows drawn above and below those in sight
 const SEARCHED = 8; // more options than this are given a search box
 const SPELT = 50; // more values than this are not spelt out in the line of Python
 
-const STRONG = 1;
-const FAINT = 2;
-const CLOSED = 4;
-const GONE = 8;
+const BOLD = 1;
+const DIMMED = 2;
+const DISABLED = 4;
+const STALE = 8;
 
 // --- text -----------------------------------------------------------------------------------
 
@@ -95,7 +95,7 @@ class Group {
   }
 
   put(option, on) {
-    if (this.marks[option] & CLOSED) return;
+    if (this.marks[option] & DISABLED) return;
     if (on) this.bits[option >> 3] |= 1 << (option & 7);
     else this.bits[option >> 3] &= ~(1 << (option & 7));
   }
@@ -134,9 +134,9 @@ class Radios extends Group {
     this.title.textContent = this.group.title;
     const inputs = Array.from(this.group.values, (_, option) => {
       const input = make("input", { type: "radio", name: this.id, value: option });
-      input.disabled = Boolean(this.marks[option] & CLOSED);
+      input.disabled = Boolean(this.marks[option] & DISABLED);
       const text = [this.label(option), this.group.notes[option]].filter(Boolean).join(" · ");
-      return make("label", this.marks[option] & GONE ? { class: "aa-gone" } : {}, input, text);
+      return make("label", this.marks[option] & STALE ? { class: "aa-gone" } : {}, input, text);
     });
     this.element.replaceChildren(this.title, ...inputs);
   }
@@ -209,7 +209,7 @@ class List extends Group {
     this.search.setAttribute("aria-label", `Search ${title}`);
     this.search.hidden = values.length <= SEARCHED;
     if (this.search.hidden) this.search.value = "";
-    this.open = this.marks.reduce((sum, mark) => sum + (mark & (CLOSED | GONE) ? 0 : 1), 0);
+    this.open = this.marks.reduce((sum, mark) => sum + (mark & (DISABLED | STALE) ? 0 : 1), 0);
     this.filter();
   }
 
@@ -282,8 +282,8 @@ class List extends Group {
       make("span", { class: "aa-tick", "aria-hidden": "true" }),
       ...parts,
     );
-    if (marks & CLOSED) row.setAttribute("aria-disabled", "true");
-    for (const [mark, name] of [[STRONG, "aa-strong"], [FAINT, "aa-faint"], [GONE, "aa-gone"]])
+    if (marks & DISABLED) row.setAttribute("aria-disabled", "true");
+    for (const [mark, name] of [[BOLD, "aa-strong"], [DIMMED, "aa-faint"], [STALE, "aa-gone"]])
       row.classList.toggle(name, Boolean(marks & mark));
     return row;
   }
@@ -291,7 +291,7 @@ class List extends Group {
   /** Say how many are chosen, and how many are shown; the number is read out as it changes. */
   tell() {
     const chosen = this.chosen();
-    const gone = chosen.filter((option) => this.marks[option] & GONE).length;
+    const gone = chosen.filter((option) => this.marks[option] & STALE).length;
     const said = [
       chosen.length
         ? `${number(chosen.length)} of ${number(this.open)} chosen`
@@ -327,7 +327,7 @@ class List extends Group {
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
     if (event.ctrlKey || event.metaKey) {
       if (key.toLowerCase() !== "a") return;
-      this.putAll(this.shown.every((at) => this.has(at) || this.marks[at] & CLOSED) ? never : always);
+      this.putAll(this.shown.every((at) => this.has(at) || this.marks[at] & DISABLED) ? never : always);
     } else if (key in ends || key in steps) {
       const from = this.active;
       this.go(ends[key] ?? from + steps[key]);

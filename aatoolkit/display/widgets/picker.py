@@ -11,7 +11,7 @@ import anywidget
 import traitlets
 
 from aatoolkit._util.text import markup, visible
-from aatoolkit.display.widgets.option_group import Group
+from aatoolkit.display.widgets.option_group import OptionGroup
 
 _HERE = Path(__file__).parent
 
@@ -33,10 +33,10 @@ class Picker(anywidget.AnyWidget):
 
     _title = ""
     _call = ""
-    _shown: tuple[Group, ...] = ()
-    _told: Mapping[str, Any] = {}
+    _shown: tuple[OptionGroup, ...] = ()
+    _sent_choice: Mapping[str, Any] = {}
 
-    def _show(self, groups: Sequence[Group], chosen: Mapping[str, Iterable[Any]]) -> None:
+    def _show(self, groups: Sequence[OptionGroup], chosen: Mapping[str, Iterable[Any]]) -> None:
         """Offer other options, of which some are chosen."""
         self._shown = tuple(groups)
         with self.hold_sync():
@@ -50,13 +50,13 @@ class Picker(anywidget.AnyWidget):
 
     def _choose(self, chosen: Mapping[str, Iterable[Any]]) -> None:
         bits = [group.bits(chosen[group.name]) for group in self._shown]
-        self._told = {"of": self._groups["of"], "bits": bits}
-        self._choice = self._told
+        self._sent_choice = {"of": self._groups["of"], "bits": bits}
+        self._choice = self._sent_choice
 
     @traitlets.observe("_choice")
     def _chosen_in_the_browser(self, change: Any) -> None:
         choice = change["new"]
-        if choice == self._told:
+        if choice == self._sent_choice:
             return
         if choice["of"] != self._groups["of"]:
             self._choose(self._value())
@@ -90,7 +90,7 @@ class Picker(anywidget.AnyWidget):
             f"<pre><code>{escape(self._python())}</code></pre></div>"
         )
 
-    def _row(self, group: Group, values: Sequence[Any]) -> str:
+    def _row(self, group: OptionGroup, values: Sequence[Any]) -> str:
         listed = [f"<bdi>{markup(str(value))}</bdi>" for value in values[:_SHOWN]]
         if len(values) > _SHOWN:
             listed.append(f"… {len(values) - _SHOWN:,} more")
@@ -108,7 +108,7 @@ class Picker(anywidget.AnyWidget):
         return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
 
 
-def spelt(values: Sequence[str]) -> str:
+def python_tuple(values: Sequence[str]) -> str:
     """A tuple of strings in Python; of a long one, or of long strings, the beginning."""
     # What is left out stands outside the quotes: pasted, it is an error and no other value.
     listed = [f"{value[:_LONG]!r}{'…' * (len(value) > _LONG)}" for value in values[:_SHOWN]]

@@ -11,8 +11,8 @@ import traitlets
 
 from aatoolkit._util.text import clipped
 from aatoolkit.client.project import Project
-from aatoolkit.display.widgets.option_group import Group, Mark, Option, with_gone
-from aatoolkit.display.widgets.picker import Picker, spelt
+from aatoolkit.display.widgets.option_group import Option, OptionFlag, OptionGroup, with_stale
+from aatoolkit.display.widgets.picker import Picker, python_tuple
 from aatoolkit.errors import ScopeError, ScopeWarning
 from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
 
@@ -82,7 +82,7 @@ class ScopePicker(Picker):
         fresh = {name: gone for name, gone in self.vanished.items() if gone != before.get(name)}
         if fresh:
             said = "; ".join(
-                f"{name} {spelt(list(map(str, values)))}" for name, values in fresh.items()
+                f"{name} {python_tuple(list(map(str, values)))}" for name, values in fresh.items()
             )
             warnings.warn(
                 f"no longer offered, and still chosen: {said}", ScopeWarning, stacklevel=2
@@ -92,7 +92,7 @@ class ScopePicker(Picker):
     def vanished(self) -> dict[str, tuple[Any, ...]]:
         """What is chosen and no longer offered, by filter."""
         chosen = self._value()
-        found = {each.name: each.among(chosen[each.name], Mark.GONE) for each in self._shown}
+        found = {each.name: each.among(chosen[each.name], OptionFlag.STALE) for each in self._shown}
         return {name: values for name, values in found.items() if values}
 
     def _offer(self, options: ScopeOptions) -> None:
@@ -137,7 +137,7 @@ class ScopePicker(Picker):
         self.scope = Scope(days, **{name: chosen[name] for name in FILTERS})
 
     def _python(self) -> str:
-        filters = (f"{name}={spelt(values)}" for name, values in self.scope.filters.items())
+        filters = (f"{name}={python_tuple(values)}" for name, values in self.scope.filters.items())
         return f"aa.Scope({', '.join([f'days={self.scope.days}', *filters])})"
 
 
@@ -152,13 +152,13 @@ def _first(options: ScopeOptions) -> Scope:
     return usual if usual.days in offered or not offered else Scope(offered[0])
 
 
-def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Iterator[Group]:
+def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Iterator[OptionGroup]:
     """The windows and the four filters, with what is chosen and no longer among them."""
     days = [
-        Option(days, f"{days} days", mark=Mark.PLAIN if days in DAYS else Mark.CLOSED)
+        Option(days, f"{days} days", mark=OptionFlag.PLAIN if days in DAYS else OptionFlag.DISABLED)
         for days in options.days
     ]
-    yield Group("days", "Window", with_gone(days, chosen["days"], "{} days"), one=True)
+    yield OptionGroup("days", "Window", with_stale(days, chosen["days"], "{} days"), one=True)
     for name, listed in (
         ("engine", _engines(options.engines)),
         ("topic", _tagged(options.topics, "topic")),
@@ -166,7 +166,7 @@ def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Ite
         ("brand", _brands(options.brands)),
     ):
         offered = list(_closed_where_it_must_be(name, list(listed)))
-        yield Group(name, _TITLES[name], with_gone(offered, chosen[name]))
+        yield OptionGroup(name, _TITLES[name], with_stale(offered, chosen[name]))
 
 
 def _engines(frame: pd.DataFrame) -> Iterator[Option]:
@@ -176,14 +176,14 @@ def _engines(frame: pd.DataFrame) -> Iterator[Option]:
         off = configured is not None and not configured
         run = f"last run {ran:%Y-%m-%d}" if ran is not None else "no run recorded"
         note = f"not configured · {run}" if off else run
-        yield Option(engine, label, note=note, mark=Mark.FAINT if off else Mark.PLAIN)
+        yield Option(engine, label, note=note, mark=OptionFlag.DIMMED if off else OptionFlag.PLAIN)
 
 
 def _tagged(frame: pd.DataFrame, name: str) -> Iterator[Option]:
     for value, count in _rows(frame, name, "prompt_count"):
         note = "" if count is None else f"{count:,} prompt{'s' * (count != 1)}"
         if value == UNTAGGED:
-            yield Option(value, f"no {name}", note=f"{note} · no filter", mark=Mark.CLOSED)
+            yield Option(value, f"no {name}", note=f"{note} · no filter", mark=OptionFlag.DISABLED)
         else:
             yield Option(value, note=note)
 
@@ -193,7 +193,8 @@ def _brands(frame: pd.DataFrame) -> Iterator[Option]:
         said = ["own"] if own else []
         if tracked is not None:
             said.append("tracked" if tracked else "not tracked")
-        yield Option(brand, note=" · ".join(said), mark=Mark.STRONG if own else Mark.PLAIN)
+        mark = OptionFlag.BOLD if own else OptionFlag.PLAIN
+        yield Option(brand, note=" · ".join(said), mark=mark)
 
 
 def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
@@ -212,7 +213,7 @@ def _closed_where_it_must_be(name: str, options: list[Option]) -> Iterator[Optio
             yield option
         else:
             why = "has a comma, no filter" if "," in option.value else "no filter"
-            yield Option(option.value, option.label, note=why, mark=Mark.CLOSED)
+            yield Option(option.value, option.label, note=why, mark=OptionFlag.DISABLED)
 
 
 def _can_be_asked(name: str, values: Any) -> bool:

@@ -11,8 +11,8 @@ import traitlets
 from aatoolkit import sections as declared
 from aatoolkit._util.text import clipped
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.display.widgets.option_group import Group, Mark, Option, with_gone
-from aatoolkit.display.widgets.picker import Picker, spelt
+from aatoolkit.display.widgets.option_group import Option, OptionFlag, OptionGroup, with_stale
+from aatoolkit.display.widgets.picker import Picker, python_tuple
 from aatoolkit.errors import ScopeError
 from aatoolkit.normalizer.tables import Tables
 
@@ -81,10 +81,10 @@ class SectionPicker(Picker):
             Option(name, detail=declared.get(name).doc, **_read(dataset, name))
             for name in declared.names()
         ]
-        group = Group(
+        group = OptionGroup(
             "sections",
             "Sections",
-            with_gone(options, self.sections),
+            with_stale(options, self.sections),
             empty="none of {}",
             rows=len(options),
         )
@@ -124,7 +124,7 @@ class SectionPicker(Picker):
         self.sections = chosen["sections"]
 
     def _python(self) -> str:
-        return spelt(self.sections)
+        return python_tuple(self.sections)
 
 
 def _read(dataset: Dataset | None, name: str) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _read(dataset: Dataset | None, name: str) -> dict[str, Any]:
     if dataset is None:
         return {}
     if name in dataset.errors:
-        return {"note": f"failed: {type(dataset.errors[name]).__name__}", "mark": Mark.FAINT}
+        return {"note": f"failed: {type(dataset.errors[name]).__name__}", "mark": OptionFlag.DIMMED}
     if name not in dataset:
         return {"note": "not read"}
     return _measured(dataset[name])
@@ -146,5 +146,5 @@ def _measured(tables: Tables) -> dict[str, Any]:
     status, _, _ = tables.shown(main).partition(":")
     return {
         "note": f"{status}{counted}",
-        "mark": Mark.FAINT if absent else Mark.PLAIN,
+        "mark": OptionFlag.DIMMED if absent else OptionFlag.PLAIN,
     }

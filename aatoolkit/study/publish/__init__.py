@@ -30,9 +30,9 @@ from aatoolkit.study.publish.crate import NO_LICENCE, crate
 from aatoolkit.study.publish.descriptor import descriptor, path_of
 from aatoolkit.study.publish.redaction import Redaction
 from aatoolkit.study.publish.spreadsheets import csv_bytes, write_excel
-from aatoolkit.study.publish.stacking import Failure, Published, gather
+from aatoolkit.study.publish.stacking import FailedAnswer, PublishedTable, collect_tables
 
-__all__ = ["About", "Failure", "publish"]
+__all__ = ["About", "FailedAnswer", "publish"]
 
 SUMS = "SHA256SUMS"
 _RESERVED = ("example", "test", "invalid", "localhost", "example.com", "example.org", "example.net")
@@ -74,7 +74,7 @@ def publish(
     out: str | os.PathLike[str],
     about: About,
     *,
-    failures: Iterable[Failure] = (),
+    failures: Iterable[FailedAnswer] = (),
     redact: str | Iterable[str] = (),
     excel: bool = False,
     csv: bool = False,
@@ -90,7 +90,7 @@ def publish(
         The folder; it must be new or empty.
     about : About
         Title, creators, licence.
-    failures : iterable of Failure
+    failures : iterable of FailedAnswer
         The questions to which no usable answer came; they are listed.
     redact : str or iterable of str
         What is left out: names of columns, ``table.column``, or ``texts`` for all columns of
@@ -124,24 +124,24 @@ def publish(
     read, failed = [*answers], [*failures]
     if not read:
         raise ExportError("there is no answer to publish", path=str(out))
-    tables, redaction = gather(read, failed, redact)
+    tables, redaction = collect_tables(read, failed, redact)
     hosts = {
         answer.host
         for answer in (*(tables.payload for tables in read), *(each.answer for each in failed))
         if answer and answer.host
     }
-    facts = _Facts.of(about, tables, redaction, hosts)
+    facts = _Summary.of(about, tables, redaction, hosts)
     if overwrite:
         _check_ours(Path(out))
     forms = [form for form, asked in (("csv", csv), ("excel", excel)) if asked]
     with writing_folder(out, overwrite=overwrite) as folder:
         _write_data(folder, tables, facts, forms)
-        _write_words(folder, tables, about, facts, forms)
+        _write_documents(folder, tables, about, facts, forms)
     return Path(out)
 
 
 def _write_data(
-    folder: Path, tables: Sequence[Published], facts: _Facts, forms: Sequence[str]
+    folder: Path, tables: Sequence[PublishedTable], facts: _Summary, forms: Sequence[str]
 ) -> None:
     """The tables themselves, and what every column of them is."""
     for table in tables:
@@ -156,11 +156,11 @@ def _write_data(
     _put(folder, "codebook.md", as_markdown(tables, book))
 
 
-def _write_words(
+def _write_documents(
     folder: Path,
-    tables: Sequence[Published],
+    tables: Sequence[PublishedTable],
     about: About,
-    facts: _Facts,
+    facts: _Summary,
     forms: Sequence[str],
 ) -> None:
     """What is said of the tables, to people and to machines; each file knows those before."""
@@ -195,7 +195,7 @@ def _write_words(
     _put(folder, SUMS, sums)
 
 
-def _citation(about: About, facts: _Facts) -> str:
+def _citation(about: About, facts: _Summary) -> str:
     return readme.citation(
         about.title,
         about.creators,
@@ -208,7 +208,7 @@ def _citation(about: About, facts: _Facts) -> str:
 
 
 @dataclass(frozen=True)
-class _Facts:
+class _Summary:
     """What is said of the whole."""
 
     notes: tuple[str, ...]
@@ -219,8 +219,12 @@ class _Facts:
 
     @classmethod
     def of(
-        cls, about: About, tables: Sequence[Published], redaction: Redaction, hosts: Collection[str]
-    ) -> _Facts:
+        cls,
+        about: About,
+        tables: Sequence[PublishedTable],
+        redaction: Redaction,
+        hosts: Collection[str],
+    ) -> _Summary:
         answers = next(table.frame for table in tables if table.name == "answers")
         named = sorted({table.section for table in tables if table.section})
         read = answers["fetched_at"].dt.tz_convert("UTC").sort_values()
@@ -240,7 +244,7 @@ class _Facts:
         notes = (
             about.description,
             readme.SYNTHETIC if hosts and all(map(_is_reserved, hosts)) else None,
-            readme.REDACTED.format(", ".join(redaction.asked)) if redaction.asked else None,
+            readme.REDACTED.format(", ".join(redaction.requested)) if redaction.requested else None,
         )
         keywords = dict.fromkeys((*_KEYWORDS, *named, *about.keywords))
         covered = f"{begins}/{ends}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from aatoolkit.sections.section import Column
-from aatoolkit.study.publish.stacking import Published
+from aatoolkit.study.publish.stacking import PublishedTable
 
 CODES = {
     "count": ("1", "NUM"),
@@ -27,7 +27,7 @@ CODES = {
 QUDT = "http://qudt.org/vocab/unit/"
 
 
-def codebook(tables: Iterable[Published]) -> pd.DataFrame:
+def codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     """One row a column, in the order of the tables."""
     rows = [
         {
@@ -62,7 +62,7 @@ def rule_of(column: Column) -> str | None:
     return None if rule.rule == "none" and not rule.why else str(rule)
 
 
-def as_markdown(tables: Iterable[Published], book: pd.DataFrame) -> str:
+def as_markdown(tables: Iterable[PublishedTable], book: pd.DataFrame) -> str:
     """The codebook, a table of columns for each table."""
     parts = [_HEAD]
     heads = ("column", "dtype", "unit", "aggregation", "availability", "missing", "meaning")

@@ -10,7 +10,7 @@ import pandas as pd
 from aatoolkit import __version__
 from aatoolkit.study.publish.codebook import CODES, QUDT
 from aatoolkit.study.publish.descriptor import MEDIA, path_of
-from aatoolkit.study.publish.stacking import Published
+from aatoolkit.study.publish.stacking import PublishedTable
 
 _CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 _PROFILE = "https://w3id.org/ro/crate/1.1"
@@ -22,7 +22,7 @@ def crate(
     about: Mapping[str, Any],
     creators: Sequence[str],
     licence: str | None,
-    tables: Iterable[Published],
+    tables: Iterable[PublishedTable],
     files: Mapping[str, tuple[int, str]],
 ) -> dict[str, Any]:
     """The metadata of a crate.
@@ -103,7 +103,7 @@ def _ids(entities: Iterable[Mapping[str, Any]]) -> Any:
 
 
 def _file(
-    path: str, size: int, sha256: str, table: Published | None, numbers: Iterable[int]
+    path: str, size: int, sha256: str, table: PublishedTable | None, numbers: Iterable[int]
 ) -> dict[str, Any]:
     ending = path.rpartition(".")[2] if "." in path else ""
     found: dict[str, Any] = {
@@ -136,7 +136,7 @@ def _answer(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if fact is not None}
 
 
-def _measured(tables: Iterable[Published]) -> Iterable[dict[str, Any]]:
+def _measured(tables: Iterable[PublishedTable]) -> Iterable[dict[str, Any]]:
     """What was measured: every column that has a unit."""
     for table in tables:
         for column in table.columns.values() if table.section else ():

@@ -11,7 +11,7 @@ import pandas as pd
 from aatoolkit.sections.section import Column
 from aatoolkit.study.publish.codebook import CODES, QUDT, rule_of
 from aatoolkit.study.publish.spreadsheets import is_guarded_number
-from aatoolkit.study.publish.stacking import Published
+from aatoolkit.study.publish.stacking import PublishedTable
 
 _TYPES = {
     "Int64": "integer",
@@ -33,7 +33,7 @@ MEDIA = {
 
 
 def descriptor(
-    about: Mapping[str, Any], tables: Iterable[Published], files: Mapping[str, tuple[int, str]]
+    about: Mapping[str, Any], tables: Iterable[PublishedTable], files: Mapping[str, tuple[int, str]]
 ) -> dict[str, Any]:
     """The descriptor of a package.
 
@@ -62,7 +62,9 @@ def path_of(table: str, form: str) -> str:
     return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', table)}.{form}"
 
 
-def _resource(table: Published, form: str, path: str, size: int, sha256: str) -> dict[str, Any]:
+def _resource(
+    table: PublishedTable, form: str, path: str, size: int, sha256: str
+) -> dict[str, Any]:
     own = re.sub(r"[^a-z0-9._-]", "_", table.name.lower())
     csv = {"dialect": {"delimiter": ","}, "encoding": "utf-8"} if form == "csv" else {}
     return {
@@ -87,7 +89,7 @@ def _sum(form: str, size: int, sha256: str) -> dict[str, Any]:
     return {"bytes": size, "hash": f"sha256:{sha256}"}
 
 
-def _schema(table: Published, form: str) -> dict[str, Any]:
+def _schema(table: PublishedTable, form: str) -> dict[str, Any]:
     schema: dict[str, Any] = {
         "$schema": f"{_PROFILES}/tableschema.json",
         "fields": [

@@ -10,7 +10,7 @@ from typing import Any
 from aatoolkit import __version__
 from aatoolkit.study.publish.codebook import cell
 from aatoolkit.study.publish.descriptor import path_of
-from aatoolkit.study.publish.stacking import Published
+from aatoolkit.study.publish.stacking import PublishedTable
 
 MISSING = (
     "A missing value is null in Parquet and an empty cell in CSV and Excel. It is never zero: a"
@@ -73,7 +73,7 @@ def _yaml(value: Any) -> str:
 def readme(
     title: str,
     about: Mapping[str, str],
-    tables: Sequence[Published],
+    tables: Sequence[PublishedTable],
     notes: Sequence[str],
     forms: Sequence[str],
 ) -> str:

@@ -46,7 +46,7 @@ class Redaction:
 
     everywhere: frozenset[str] = frozenset()
     of_tables: frozenset[str] = frozenset()
-    asked: tuple[str, ...] = ()
+    requested: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, asked: str | Iterable[str], dtypes: Mapping[str, Mapping[str, str]]) -> Redaction:
@@ -90,14 +90,14 @@ class Redaction:
     @property
     def names(self) -> frozenset[str]:
         """The columns that were asked for by name."""
-        return self.everywhere | {name for name in self.of_tables if name in self.asked}
+        return self.everywhere | {name for name in self.of_tables if name in self.requested}
 
     def hides(self, table: str, column: str) -> bool:
         """Whether a column of a table is left out."""
         everywhere = column in self.everywhere and table not in _FIXED
         return everywhere or f"{table}.{column}" in self.of_tables
 
-    def silences(self, tables: Mapping[str, Collection[str]]) -> bool:
+    def hides_texts_of(self, tables: Mapping[str, Collection[str]]) -> bool:
         """Whether the words of a section are left out: they may quote what is.
 
         Parameters
@@ -106,7 +106,7 @@ class Redaction:
             The columns of each table of the section.
         """
         return (
-            TEXTS in self.asked
+            TEXTS in self.requested
             or any(name in self.everywhere for name in CONTEXT)
             or any(self.hides(table, name) for table, found in tables.items() for name in found)
         )
@@ -124,7 +124,7 @@ class Redaction:
 
     def applied(self, table: str, frame: pd.DataFrame, *, silent: bool) -> pd.DataFrame:
         """A frame without what is left out; silent, also without the reasons of its columns."""
-        if not self.asked:
+        if not self.requested:
             return frame
         known = metadata_of(frame)
         kept = [name for name in map(str, frame.columns) if not self.hides(table, name)]
@@ -141,7 +141,7 @@ class Redaction:
         return attach(rest, FrameMetadata(columns, key, sources))
 
 
-def words_of(column: pd.Series) -> set[str]:
+def texts_of(column: pd.Series) -> set[str]:
     """Every text of a column, also within lists."""
     if not _holds_words(str(column.dtype)):
         return set()

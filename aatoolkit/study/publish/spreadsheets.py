@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 if TYPE_CHECKING:
-    from aatoolkit.study.publish.stacking import Published
+    from aatoolkit.study.publish.stacking import PublishedTable
 
 _GUARDED = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
 _DIGITS = 10**15
@@ -65,7 +65,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
     return flat.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).encode()
 
 
-def write_excel(tables: Iterable[Published], path: Path, created: datetime) -> None:
+def write_excel(tables: Iterable[PublishedTable], path: Path, created: datetime) -> None:
     """Write tables to one workbook, a sheet each, with a sheet that lists them.
 
     Raises
@@ -96,7 +96,7 @@ class _Book:
         self._names: set[str] = {"history", "tables"}
         self._cut = 0
 
-    def write(self, tables: list[Published]) -> None:
+    def write(self, tables: list[PublishedTable]) -> None:
         index = self._book.add_worksheet("tables")
         listed: list[tuple[object, ...]] = [("sheet", "table", "rows", "cut cells", "holds")]
         for table in tables:

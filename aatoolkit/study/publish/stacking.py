@@ -32,11 +32,11 @@ from aatoolkit.study.publish.provenance_tables import (
     answers_table,
     other_facts,
 )
-from aatoolkit.study.publish.redaction import Redaction, words_of
+from aatoolkit.study.publish.redaction import Redaction, texts_of
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedAnswer:
     """A question to which no usable answer came.
 
     Parameters
@@ -52,7 +52,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedTable:
     """One table of a publication.
 
     Parameters
@@ -94,9 +94,9 @@ class Published:
         return () if missing or self.frame.duplicated(key).any() else tuple(key)
 
 
-def gather(
-    answers: Iterable[Tables], failures: Iterable[Failure], redact: str | Iterable[str]
-) -> tuple[list[Published], Redaction]:
+def collect_tables(
+    answers: Iterable[Tables], failures: Iterable[FailedAnswer], redact: str | Iterable[str]
+) -> tuple[list[PublishedTable], Redaction]:
     """All tables of a publication, in a fixed order, without what is left out.
 
     Raises
@@ -126,19 +126,21 @@ def gather(
         ]
     )
     whole = [
-        Published(
+        PublishedTable(
             name, _doc(section, name), _stacked(name, section, numbered, told, asked), section
         )
         for name, section in names.items()
     ]
     facts = {"answers": asked, **other_facts(numbered, told)}
-    whole += [Published(name, FACTS[name][0], frame) for name, frame in facts.items()]
+    whole += [PublishedTable(name, FACTS[name][0], frame) for name, frame in facts.items()]
     dtypes = {each.name: _dtypes(each.frame) for each in whole}
     redaction = Redaction.of(redact, dtypes)
     quoting = {
         section
         for section in names.values()
-        if redaction.silences({name: dtypes[name] for name in names if names[name] == section})
+        if redaction.hides_texts_of(
+            {name: dtypes[name] for name in names if names[name] == section}
+        )
     }
     silent = {name: section for name, section in names.items() if section in quoting}
     left = [_redacted(each, redaction, silent) for each in whole]
@@ -203,7 +205,9 @@ def _dtypes(frame: pd.DataFrame) -> dict[str, str]:
     return {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
 
 
-def _redacted(table: Published, redaction: Redaction, silent: Mapping[str, str]) -> Published:
+def _redacted(
+    table: PublishedTable, redaction: Redaction, silent: Mapping[str, str]
+) -> PublishedTable:
     """A table without what is left out, and without words that may quote it.
 
     Parameters
@@ -220,7 +224,7 @@ def _redacted(table: Published, redaction: Redaction, silent: Mapping[str, str])
         frame = frame[~frame["section"].isin({*silent.values()})].reset_index(drop=True)
     if table.name == "availability":
         frame = frame.assign(reason=frame["reason"].mask(frame["table"].isin({*silent})))
-    if table.name == "answers" and redaction.asked:
+    if table.name == "answers" and redaction.requested:
         # What came instead of an answer may quote anything.
         frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
         frame = frame.drop(
@@ -234,7 +238,7 @@ def _redacted(table: Published, redaction: Redaction, silent: Mapping[str, str])
 
 
 def _warn_of_copies(
-    whole: Iterable[Published], left: Iterable[Published], by_name: Collection[str]
+    whole: Iterable[PublishedTable], left: Iterable[PublishedTable], by_name: Collection[str]
 ) -> None:
     """Say where a text that is left out of one column stands in another.
 
@@ -244,14 +248,14 @@ def _warn_of_copies(
     hidden: set[str] = set()
     for before, after in zip(whole, left, strict=True):
         for name in {*before.frame.columns} - {*after.frame.columns}:
-            said = words_of(before.frame[name])
+            said = texts_of(before.frame[name])
             named = not {name, f"{before.name}.{name}"}.isdisjoint(by_name)
             hidden |= said if named else {word for word in said if word.count(" ") > 2}
     places = [
         f"{table.name}.{name}"
         for table in (left if hidden else ())
         for name in table.frame.columns
-        if not hidden.isdisjoint(words_of(table.frame[name]))
+        if not hidden.isdisjoint(texts_of(table.frame[name]))
     ]
     if places:
         warnings.warn(

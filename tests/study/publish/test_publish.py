@@ -24,7 +24,7 @@ from rocrate.rocrate import ROCrate
 import aatoolkit as aa
 from aatoolkit.errors import ExportError, NotWritten, RedactionWarning
 from aatoolkit.payload import Payload
-from aatoolkit.study.publish import About, Failure, publish
+from aatoolkit.study.publish import About, FailedAnswer, publish
 from aatoolkit.study.publish.spreadsheets import guarded, unguarded
 
 ROOT = Path(__file__).parents[3]
@@ -279,7 +279,7 @@ def test_nothing_of_an_answer_is_left_behind(whole: Path) -> None:
 
 def test_answers_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
     payload = replace(answer("domains").payload, status=502, body=b"{}", host="hooli.example")
-    failure = Failure(payload, "the service failed")
+    failure = FailedAnswer(payload, "the service failed")
     out = publish(few(), tmp_path / "out", ABOUT, failures=[failure])
     silent = publish(few(), tmp_path / "silent", ABOUT, failures=[failure], redact="texts")
     assert traces(silent, "the service failed") == []
