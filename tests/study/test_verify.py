@@ -219,7 +219,7 @@ def test_other_tables_are_told_from_altered_bytes(
 ) -> None:
     from aatoolkit.study import reader as module
 
-    real = module.hashes_of
+    real = module.table_hashes
 
     def other(dataset: Any) -> Any:
         found = real(dataset)
@@ -228,7 +228,7 @@ def test_other_tables_are_told_from_altered_bytes(
                 tables["gap_counts"] = {"rows": 0, "hash": "0" * 64}
         return found
 
-    monkeypatch.setattr(module, "hashes_of", other)
+    monkeypatch.setattr(module, "table_hashes", other)
     assert aa.Study(folder).verify()
     (found,) = aa.Study(folder).verify(replay=True).found
     assert (found.kind, found.tables) == ("other tables", ("gaps.gap_counts",))
