@@ -1,8 +1,8 @@
 """Answers to tables: the samples against golden files, one schema whatever comes, nothing lost.
 
 The golden files show every table of a sample answer: dtypes, availability, rows and what no
-column took. ``AATOOLKIT_UPDATE_GOLDEN=1 pytest tests/test_normalize.py`` writes them anew;
-read the difference before keeping it.
+column took. With ``AATOOLKIT_UPDATE_GOLDEN=1`` in the environment they are written anew; read the
+difference before keeping it.
 """
 
 from __future__ import annotations
