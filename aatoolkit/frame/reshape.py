@@ -12,6 +12,7 @@ from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AvailabilityError, ExportError
 from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, cells_of, is_said
 from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.jsontree.exactness import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.scope import FILTERS, Scope
@@ -21,7 +22,6 @@ _WINDOW = ("window_start", "window_end")
 CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
 """The columns that hold where and when rows were read."""
 
-_EXACT = 2**53
 _MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 
@@ -97,7 +97,7 @@ def _block(
 def _exact(values: pd.Series, kind: str) -> pd.Series:
     """The values as 64-bit numbers, refused where one would not be what it is."""
     if kind == "Float64" and pd.api.types.is_integer_dtype(values.dtype):
-        large = (values > _EXACT) | (values < -_EXACT)
+        large = (values > EXACT_FLOAT) | (values < -EXACT_FLOAT)
         if large.to_numpy(bool, na_value=False).any():
             raise ExportError(
                 f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "

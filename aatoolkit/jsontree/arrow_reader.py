@@ -36,11 +36,11 @@ from aatoolkit.jsontree.decode import (
     has_overlong_number,
     is_plain_key,
 )
+from aatoolkit.jsontree.exactness import EXACT_FLOAT
 from aatoolkit.jsontree.grouping import Rows, select_rows
 from aatoolkit.jsontree.nodes import ARROW, BIG, INTEGER, NUMBER, POOL, ChildTable, Node
 
 _NAMES = {kind: name for name, kind in ARROW.items() if name != BIG}
-_EXACT = 2**53
 _CHUNK = 1 << 20
 _AHEAD = 2
 MAX_FAILURES = 3
@@ -156,7 +156,7 @@ class _ArrowForm:
             json.ParseOptions(explicit_schema=self.schema, unexpected_field_behavior="error"),
             memory_pool=POOL,
         )
-        if table.num_rows != 1 or has_overlong_number(text) or not _is_unicode(text):
+        if table.num_rows != 1 or has_overlong_number(text) or not _is_utf8(text):
             raise LossyRead
         return _ChunkColumns(text, table.column(0).chunk(0).flatten())
 
@@ -232,7 +232,7 @@ class _ChunkColumns:
             numbers = array.drop_null().to_numpy()
             whole = numbers[numbers == np.floor(numbers)]
             self._whole += len(whole)
-            self._is_wide |= bool((np.abs(whole) >= _EXACT).any())
+            self._is_wide |= bool((np.abs(whole) >= EXACT_FLOAT).any())
             if not np.isfinite(numbers).all() or (len(whole) and field is None):
                 raise LossyRead
 
@@ -263,7 +263,7 @@ class _ChunkColumns:
             node.add_scalars(_NAMES[kind], array, rows)
 
 
-def _is_unicode(text: bytes) -> bool:
+def _is_utf8(text: bytes) -> bool:
     """Whether a text is UTF-8 throughout."""
     if text.isascii():
         return True

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from aatoolkit.jsontree import names
 from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, row_count, to_column, without_nulls
+from aatoolkit.jsontree.exactness import EXACT_FLOAT
 from aatoolkit.jsontree.grouping import Rows
 from aatoolkit.jsontree.nodes import (
     ARROW,
@@ -29,8 +30,6 @@ PLAN = b"aatoolkit.shred"
 VERSION = 1
 KINDS = ["missing", "null", "object", "array", "entries", *sorted(ARROW)]
 """What a kind column may say; where row numbers stand for values, also whose rows they are."""
-
-_EXACT = 2**53
 
 
 def assemble(document: Node) -> dict[str, pa.Table]:
@@ -151,7 +150,7 @@ def _one_column(scalars: dict[str, list[ColumnChunk]]) -> bool:
     """Whether floats could hold the integers beside them, and be told from them."""
     for array, _ in scalars[INTEGER]:
         ends = pc.min_max(array).as_py()
-        if ends["min"] < -_EXACT or ends["max"] > _EXACT:
+        if ends["min"] < -EXACT_FLOAT or ends["max"] > EXACT_FLOAT:
             return False
     floats = (array.drop_null().to_numpy() for array, _ in scalars[NUMBER])
     return not any((array == np.floor(array)).any() for array in floats)

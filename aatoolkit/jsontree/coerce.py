@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, to_column, without_nulls
+from aatoolkit.jsontree.exactness import EXACT_FLOAT, is_unicode
 from aatoolkit.jsontree.grouping import RowIndex, Rows
 from aatoolkit.jsontree.nodes import BOOLEAN, INTEGER, NUMBER, STRING, Node
-from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.jsontree.values import MISSING
 
 ARROW: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -34,7 +35,6 @@ Array: TypeAlias = "pa.Array | pa.ChunkedArray"
 _Read = tuple[Array, list[Rows]]
 _Reader = Callable[[Node, int], _Read]
 
-_EXACT = 2**53
 _YEAR = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _DAY = rf"\A{_YEAR}-[0-9]{{2}}-[0-9]{{2}}\z"
 _INSTANT = (
@@ -70,7 +70,9 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     except UnicodeEncodeError:
         # Half a surrogate pair is no text; an object in its place fits no dtype either.
         array, odd = column(
-            _parsed([v if _is_unicode(v) else {} for v in clean]), dtype, len(clean)
+            _parsed([v if is_unicode(_text_of(v)) else {} for v in clean]),
+            dtype,
+            len(clean),
         )
     whole = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     return whole, odd.tolist()
@@ -93,12 +95,8 @@ def _parsed(values: list[Any]) -> Node:
     return node
 
 
-def _is_unicode(value: Any) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _text_of(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _plain(dtype: str) -> pa.DataType:
@@ -136,7 +134,7 @@ def _integers(node: Node, size: int) -> _Read:
     chunks, odd = list(node.scalars.get(INTEGER, [])), []
     for array, rows in map(without_nulls, node.scalars.get(NUMBER, [])):
         numbers = array.to_numpy()
-        whole = (numbers == np.floor(numbers)) & (np.abs(numbers) <= _EXACT)
+        whole = (numbers == np.floor(numbers)) & (np.abs(numbers) <= EXACT_FLOAT)
         whole &= ~((numbers == 0) & np.signbit(numbers))  # no integer is less than no zero
         chunks.append((pa.array(numbers[whole].astype(np.int64)), rows[whole]))
         odd.append(rows[~whole])
@@ -148,7 +146,7 @@ def _floats(node: Node, size: int) -> _Read:
     chunks, odd = list(node.scalars.get(NUMBER, [])), []
     for array, rows in map(without_nulls, node.scalars.get(INTEGER, [])):
         numbers = array.to_numpy()
-        exact = (numbers <= _EXACT) & (numbers >= -_EXACT)
+        exact = (numbers <= EXACT_FLOAT) & (numbers >= -EXACT_FLOAT)
         chunks.append((pa.array(numbers[exact].astype(np.float64)), rows[exact]))
         odd.append(rows[~exact])
     return _column_of(chunks, pa.float64(), size), odd

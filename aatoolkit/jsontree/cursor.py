@@ -19,9 +19,8 @@ from aatoolkit.jsontree.chunks import concat_rows, row_count
 from aatoolkit.jsontree.coerce import Array, column
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.nodes import INTEGER, STRING, ChildTable, Node
-from aatoolkit.jsontree.paths import Each, Field, Step
+from aatoolkit.jsontree.paths import KEY_SIGN, Each, Field, Step, key_step
 from aatoolkit.jsontree.values import first_leaf, values
-from aatoolkit.jsontree.vectors import KEYS, step
 
 RowMap = RowIndex | None
 """For each row the row of a level, -1 for none; None where the two are the same."""
@@ -91,7 +90,7 @@ class RowLevel:
     @property
     def labels(self) -> Cursor:
         """The keys of the rows as values of their own."""
-        return Cursor(self, _texts(self.keys), (KEYS,))
+        return Cursor(self, _texts(self.keys), is_key=True)
 
     def position_cursor(self, first: int) -> Cursor:
         """The positions of the rows as values of their own, counted from a number."""
@@ -108,7 +107,7 @@ class RowLevel:
         above = self.above.path(int(self.parents[row]))
         if self.child.keys is None:
             return f"{above}[{self.positions[row]}]"
-        return above + step(self.keys[row].as_py())
+        return above + key_step(self.keys[row].as_py())
 
 
 class Cursor:
@@ -134,7 +133,16 @@ class Cursor:
     ([0], '$.a[0].b', False)
     """
 
-    __slots__ = ("__weakref__", "_arrays", "_below", "field_absent", "level", "node", "tail")
+    __slots__ = (
+        "__weakref__",
+        "_arrays",
+        "_below",
+        "field_absent",
+        "is_key",
+        "level",
+        "node",
+        "tail",
+    )
 
     def __init__(
         self,
@@ -142,11 +150,13 @@ class Cursor:
         node: Node | None,
         tail: tuple[str, ...] = (),
         field_absent: bool = False,
+        is_key: bool = False,
     ) -> None:
         self.level = level
         self.node = node
         self.tail = tail
         self.field_absent = field_absent
+        self.is_key = is_key
         self._below: dict[object, Cursor] = {}
         self._arrays: dict[str, tuple[Array, RowIndex]] = {}
 
@@ -225,8 +235,8 @@ class Cursor:
 
     def path(self, row: int) -> str:
         """The JSON path of the value in one row; of a key, that of its value and a sign."""
-        tail = (KEYS if name == KEYS else step(name) for name in self.tail)
-        return self.level.path(row) + "".join(tail)
+        sign = KEY_SIGN if self.is_key else ""
+        return self.level.path(row) + "".join(map(key_step, self.tail)) + sign
 
 
 def _deref(found: ref[Cursor] | None) -> Cursor:
@@ -241,7 +251,7 @@ def constant_key(cursor: Cursor, name: str) -> Cursor:
     node = _texts(
         pa.array([name], pa.string()).take(pa.array(np.zeros(cursor.level.size, np.int8)))
     )
-    return Cursor(cursor.level, node, (*cursor.tail, KEYS))
+    return Cursor(cursor.level, node, cursor.tail, is_key=True)
 
 
 def _texts(array: pa.Array) -> Node:

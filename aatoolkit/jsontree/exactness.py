@@ -16,6 +16,9 @@ import numpy as np
 
 from aatoolkit.jsontree.stdlib_parser import MAX_DEPTH, MAX_DIGITS
 
+EXACT_FLOAT = 2**53
+"""Floats hold every whole number up to this one, and not the next."""
+
 _BLOCK = 1 << 20
 _QUOTE, _BACKSLASH, _COLON, _MINUS, _SPACE = b'"\\:- '
 _STRIDE = 4
@@ -93,7 +96,7 @@ def is_json_value(value: Any) -> bool:
         if not (
             set(map(type, keys)) <= {str}
             and all(isfinite(one) for one in values if type(one) is float)
-            and _is_unicode("".join(texts))
+            and is_unicode("".join(texts))
         ):
             return False
         values = list(chain.from_iterable((*map(dict.values, objects), *arrays)))
@@ -101,7 +104,8 @@ def is_json_value(value: Any) -> bool:
     return not values
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Whether text can be encoded: it has no unpaired surrogate."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:

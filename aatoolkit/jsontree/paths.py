@@ -1,14 +1,30 @@
-"""Paths into an answer: names joined by dots, ``[]`` and ``{}`` for any of many.
+"""JSON paths: one grammar for patterns and for the path of a single value.
 
-``domains[].byEngine{}`` are the entries of the object ``byEngine`` of each element of
-``domains``; ``evidence{a,b}`` are those of some keys only.
+======================  ==========================================================================
+``domains[].byEngine``  a pattern: names joined by dots, ``[]`` for every element of an array,
+                        ``{}`` for every entry of an object, ``{a,b}`` for those with some keys
+``$.domains[0].id``     a concrete path: it begins at the document, ``$``, and numbers elements
+``$.a["b.c"]``          a name of other characters is quoted, as JSON text, in brackets or not:
+``a."b.c"``             concrete paths are written the first way, patterns the second
+======================  ==========================================================================
+
+`parse_path` reads all of them and `parse_pattern` patterns alone; `format_path` writes patterns,
+`format_json_path` concrete paths.
+Names of the tables of `~aatoolkit.jsontree.arrow_tables.shred` escape otherwise, since they
+must be file names too: see `aatoolkit.jsontree.names`.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, Final
+
+KEY_SIGN: Final = "~"
+"""Ends the path of a key, which is else that of its value; no concrete path of a value does."""
 
 
 @dataclass(frozen=True)
@@ -19,27 +35,45 @@ class Field:
 
 
 @dataclass(frozen=True)
+class Position:
+    """One element of an array, by its position from 0."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class Each:
-    """The elements of an array."""
+    """All elements of an array."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """The entries of an object whose keys are data; ``only`` some keys where given."""
+    """All entries of an object whose keys are data; those with some keys if ``only`` is given."""
 
     only: tuple[str, ...] = ()
 
 
-Step = Field | Each | Entries
+Step = Field | Position | Each | Entries
 
 _TOKEN = re.compile(
-    r"""(?P<each>\[\])|\{(?P<entries>[^{}]*)\}|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<name>[^.\[\]{}"]+)|\.(?=[^.\[\]{}])"""
+    r"""\[(?P<position>[0-9]*)\]|\["(?P<bracketed>(?:[^"\\]|\\.)*)"\]|\{(?P<entries>[^{}]*)\}"""
+    r"""|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<name>[^.\[\]{}"]+)|\.(?=[^.\[\]{}])""",
+    re.S,
 )
+_ROOT = re.compile(r"\$(?=[.\[{]|\Z)\.?")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PATTERN_NAME = re.compile(r"[^.\[\]{}\"@#^$][^.\[\]{}\"]*")
+_LENIENT = json.JSONDecoder(strict=False)
 
 
 @lru_cache(maxsize=4096)
 def parse_path(path: str) -> tuple[Step, ...]:
-    """The steps of a path.
+    """Parse a pattern or a concrete path.
+
+    Parameters
+    ----------
+    path : str
+        The path; a leading ``$`` stands for the document and is optional.
 
     Raises
     ------
@@ -48,44 +82,126 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
     Examples
     --------
-    >>> parse_path("kpis{}")
-    (Field(name='kpis'), Entries(only=()))
-    >>> parse_path('"odd.key"[]')
-    (Field(name='odd.key'), Each())
+    >>> parse_path("kpis{}.value")
+    (Field(name='kpis'), Entries(only=()), Field(name='value'))
+    >>> parse_path('"odd.key"[]') == parse_path('$["odd.key"][]')
+    True
+    >>> parse_path("$.points[3]")
+    (Field(name='points'), Position(number=3))
     """
     steps: list[Step] = []
-    at = 0
+    root = _ROOT.match(path)
+    at = start = root.end() if root else 0
     while at < len(path):
         token = _TOKEN.match(path, at)
-        if token is None or (at == 0 and token[0] == "."):
+        if token is None or (at == start and token[0] == "."):
             raise ValueError(f"{path!r} is not a path: it cannot be read from character {at}")
         at = token.end()
-        if token["each"]:
-            steps.append(Each())
+        quoted = token["quoted"] if token["bracketed"] is None else token["bracketed"]
+        if token["position"] is not None:
+            steps.append(Position(int(token["position"])) if token["position"] else Each())
         elif token["entries"] is not None:
-            listed = tuple(part for part in token["entries"].split(",") if part)
-            steps.append(Entries(listed))
-        elif token["quoted"] is not None:
-            steps.append(Field(re.sub(r"\\(.)", r"\1", token["quoted"])))
+            steps.append(Entries(tuple(part for part in token["entries"].split(",") if part)))
+        elif quoted is not None:
+            steps.append(Field(_unquoted(path, quoted)))
         elif token["name"] is not None:
             steps.append(Field(token["name"]))
     return tuple(steps)
 
 
-def format_path(steps: tuple[Step, ...]) -> str:
-    """A path as text; the keys an object is limited to are left out.
+def parse_pattern(path: str) -> tuple[Step, ...]:
+    """Parse a pattern, as declarations have it.
+
+    Raises
+    ------
+    ValueError
+        If it is not a path, or names one element of an array.
 
     Examples
     --------
-    >>> format_path((Field("evidence"), Entries(("urls",)), Each()))
-    'evidence{}[]'
+    >>> parse_pattern("domains[]")
+    (Field(name='domains'), Each())
+    """
+    steps = parse_path(path)
+    if any(isinstance(step, Position) for step in steps):
+        raise ValueError(f"{path!r} is not a path of all elements; write [] in place of a number")
+    return steps
+
+
+def _unquoted(path: str, text: str) -> str:
+    try:
+        name: str = _LENIENT.decode(f'"{text}"')
+    except ValueError:
+        raise ValueError(f"{path!r} is not a path: {text!r} is not JSON text") from None
+    return name
+
+
+def format_path(steps: Iterable[Step]) -> str:
+    """Format steps as a pattern; the keys that entries are limited to are left out.
+
+    Examples
+    --------
+    >>> format_path((Field("evidence"), Entries(("urls",)), Each(), Field("a.b")))
+    'evidence{}[]."a.b"'
     """
     text = ""
     for step in steps:
         if isinstance(step, Field):
-            plain = re.fullmatch(r"[^.\[\]{}\"@#^$][^.\[\]{}\"]*", step.name)
-            name = step.name if plain else '"' + re.sub(r'(["\\])', r"\\\1", step.name) + '"'
+            name = step.name if _PATTERN_NAME.fullmatch(step.name) else _quote(step.name)
             text += f".{name}" if text else name
+        elif isinstance(step, Position):
+            text += f"[{step.number}]"
         else:
             text += "[]" if isinstance(step, Each) else "{}"
     return text
+
+
+def format_json_path(steps: Iterable[Step]) -> str:
+    """Format steps as a path from the document.
+
+    Examples
+    --------
+    >>> format_json_path((Field("points"), Position(0), Field("a.b")))
+    '$.points[0]["a.b"]'
+    """
+    return "$" + "".join(
+        key_step(step.name) if isinstance(step, Field) else format_path((step,)) for step in steps
+    )
+
+
+def key_step(key: str) -> str:
+    """Format one key as a step of a concrete path.
+
+    Examples
+    --------
+    >>> key_step("rate"), key_step("a b")
+    ('.rate', '["a b"]')
+    """
+    return f".{key}" if _IDENTIFIER.fullmatch(key) else f"[{_quote(key)}]"
+
+
+def _quote(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
+
+
+def leaves(value: Any, path: str) -> list[tuple[str, str]]:
+    """List the leaves of a JSON value: their concrete paths and JSON texts.
+
+    A leaf is a value that contains no other; an empty object or array is one.
+
+    Examples
+    --------
+    >>> leaves({"a": [1, {}], "b c": None}, "$")
+    [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
+    """
+    found: list[tuple[str, str]] = []
+    pending: list[tuple[Any, str]] = [(value, path)]
+    while pending:
+        one, at = pending.pop()
+        if isinstance(one, dict) and one:
+            pending += reversed([(item, at + key_step(key)) for key, item in one.items()])
+        elif isinstance(one, list) and one:
+            pending += reversed([(item, f"{at}[{i}]") for i, item in enumerate(one)])
+        else:
+            found.append((at, json.dumps(one, ensure_ascii=False)))
+    return found

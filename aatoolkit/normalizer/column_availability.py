@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.detect import Signal
 from aatoolkit.jsontree.coerce import coerce_values
+from aatoolkit.jsontree.paths import Each, Entries, Field, Position, Step, parse_path
 from aatoolkit.metadata.attrs import EMPTY, FrameMetadata
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 INFERRED = "options"
 """The rule whose signals are listed, but say nothing of what an answer did measure."""
-
-_STEP = re.compile(r'\["(?:[^"\\]|\\.)*"\]|\[\d*\]|\{\}|"(?:[^"\\]|\\.)*"|[^.\[\]{}"]+')
 
 
 def state_of(
@@ -97,8 +95,9 @@ def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> 
     Then its tables are empty and say why, and that it lacks their fields is no drift.
     """
     given = document if isinstance(document, Mapping) else {}
-    own = (steps(column.pattern)[:1] for table in section for column in table.columns)
-    if any(step in given and step not in ENVELOPE for first in own for step in first):
+    own = (parse_path(column.pattern)[:1] for table in section for column in table.columns)
+    names = {step.name for first in own for step in first if isinstance(step, Field)}
+    if any(name in given and name not in ENVELOPE for name in names):
         return False
     return any(
         signal.scope == "section"
@@ -115,7 +114,7 @@ def _rank(signal: Signal) -> int:
 def stated(column: Column, signals: list[Signal]) -> Availability:
     """The narrowest statement about a whole column; that of the section if there is none."""
     reaches = [
-        (len(steps(signal.target or "")), signal.availability)
+        (len(target_steps(signal.target or "")), signal.availability)
         for signal in signals
         if signal.scope == "field" and reach(signal.target or "", column.pattern) == "all"
     ]
@@ -156,16 +155,18 @@ def _unmeasured(signals: list[Signal]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def steps(path: str) -> tuple[str, ...]:
-    """The steps of a path or pattern: names, ``[]``, ``{}``, and ``[0]`` for one of many.
+def target_steps(target: str) -> tuple[Step, ...]:
+    """Parse the target of a signal; what is no path is the name of a field.
 
     Examples
     --------
-    >>> steps('points[0]."odd.name"')
-    ('points', '[0]', 'odd.name')
+    >>> target_steps("rates[0]"), target_steps("rates[")
+    ((Field(name='rates'), Position(number=0)), (Field(name='rates['),))
     """
-    found = _STEP.findall(path)
-    return tuple(step.strip('["]') if '"' in step else step for step in found)
+    try:
+        return parse_path(target)
+    except ValueError:
+        return (Field(target),)
 
 
 @lru_cache(maxsize=4096)
@@ -174,17 +175,18 @@ def reach(target: str, pattern: str) -> str | None:
 
     A bare name is about every field of that name and what it encloses.
     """
-    told, whole = steps(target), steps(pattern)
-    if len(told) == 1 and told[0] in whole and told[0] not in ("[]", "{}"):
+    steps, column = target_steps(target), parse_path(pattern)
+    if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column:
         return "all"
-    if not told or len(told) > len(whole):
+    if not steps or len(steps) > len(column):
         return None
     some = False
-    for said, step in zip(told, whole, strict=False):
-        if said == step:
+    for step, every in zip(steps, column, strict=False):
+        if step == every:
             continue
-        one = re.fullmatch(r"\[\d+\]", said) is not None
-        if not (step == "[]" and one) and not (step == "{}" and said != "[]" and not one):
+        of_array = isinstance(every, Each) and isinstance(step, Position)
+        of_object = isinstance(every, Entries) and isinstance(step, Field)
+        if not (of_array or of_object):
             return None
         some = True
     return "some" if some else "all"

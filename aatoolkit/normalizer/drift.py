@@ -10,8 +10,7 @@ import numpy as np
 from aatoolkit.jsontree.chunks import concat_rows, row_count
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.grouping import RowIndex, Rows
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
-from aatoolkit.jsontree.vectors import leaves
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaves
 from aatoolkit.normalizer.field_map import FieldNode, field_map
 from aatoolkit.sections.section import Section
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import product
 
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_path
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_pattern
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
 
@@ -59,7 +59,7 @@ def field_map(section: Section) -> FieldNode:
     for name in ENVELOPE:
         root.down((Field(name),)).known = "envelope"
     for path in section.kept:
-        root.down(parse_path(path)).known = "known"
+        root.down(parse_pattern(path)).known = "known"
     for table in section:
         for steps in expand_keys(table.rows.steps):
             at = root.down(steps)
@@ -98,7 +98,7 @@ def _kinds(step: Step) -> Iterator[Step]:
 
 def _steps(rows: tuple[Step, ...], pattern: str) -> tuple[Step, ...]:
     """The steps of a pattern; where it passes through the rows, with the keys they name."""
-    steps = parse_path(pattern)
+    steps = parse_pattern(pattern)
     named = [
         given if isinstance(given, Entries) and isinstance(step, Entries) else step
         for step, given in zip(steps, rows, strict=False)

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 
 from aatoolkit.availability import Availability
 from aatoolkit.availability.detect import Signal, is_size
+from aatoolkit.jsontree.paths import Field, format_json_path, parse_path
 from aatoolkit.metadata.attrs import EMPTY
-from aatoolkit.normalizer.column_availability import INFERRED, reach, stated, steps
+from aatoolkit.normalizer.column_availability import INFERRED, reach, stated, target_steps
 from aatoolkit.sections.section import Column, Table
 
 Mask = npt.NDArray[np.bool_]
@@ -55,7 +56,7 @@ def mask_denied(
     if engines is not None:
         _by_engine(denied, array, engines, signals)
     told = {
-        _json_path(signal.target): signal.availability
+        format_json_path(target_steps(signal.target)): signal.availability
         for signal in signals
         if signal.scope in ("row", "field")
         and signal.target
@@ -82,9 +83,8 @@ def _is_measure(table: Table, column: Column) -> bool:
     """Whether a column holds numbers that were measured, and not those that say of how much."""
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False
-    return not is_size(
-        next((step for step in reversed(steps(column.pattern)) if step[:1] not in ("[", "{")), "")
-    )
+    names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
+    return not is_size(names[-1] if names else "")
 
 
 def _by_engine(denied: Mask, array: pa.Array, engines: pa.Array, signals: Iterable[Signal]) -> None:
@@ -120,7 +120,3 @@ def _narrowest_path(path: str, told: Mapping[str, Availability]) -> str:
     while path and path not in told:
         path = path[: max(path.rfind("."), path.rfind("["), 0)]
     return path
-
-
-def _json_path(target: str) -> str:
-    return f"${target}" if target.startswith("[") else f"$.{target}"

@@ -21,7 +21,7 @@ from aatoolkit.jsontree.coerce import Array
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.grouping import RowIndex
-from aatoolkit.jsontree.lazy import LazyVector
+from aatoolkit.jsontree.vectors import LazyVector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import in_words, is_silent, signal_table, states_of
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from functools import partial
@@ -13,16 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from aatoolkit.errors import PayloadError
+from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, parse_path
 from aatoolkit.jsontree.rebuild import restore
-from aatoolkit.jsontree.vectors import KEYS
 from aatoolkit.normalizer.formats import format_values
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_STEP = re.compile(
-    r'\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\[(?P<place>\d+)\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]'
-)
 
 
 @dataclass(frozen=True)
@@ -64,7 +59,7 @@ def rebuild(
     """
     answer = [restore(provenance, partial(_cells, tables))]
     for path, value in zip(extra["path"], extra["value"], strict=True):
-        if not path.endswith(KEYS):
+        if not path.endswith(KEY_SIGN):
             _put(answer, [0, *_steps(path)], json.loads(value))
     return answer[0]
 
@@ -82,12 +77,14 @@ def _cells(tables: Mapping[str, pd.DataFrame], text: str) -> list[Any]:
 
 
 def _steps(path: str) -> Iterator[str | int]:
-    """The steps of a JSON path."""
-    for found in _STEP.finditer(path):
-        if found["place"] is not None:
-            yield int(found["place"])
+    """Yield the keys and positions that a concrete path goes through."""
+    for step in parse_path(path):
+        if isinstance(step, Position):
+            yield step.number
+        elif isinstance(step, Field):
+            yield step.name
         else:
-            yield found["name"] if found["quoted"] is None else json.loads(found["quoted"])
+            raise PayloadError(f"{path} in extra is no path of one value", problems=[path])
 
 
 def _put(answer: Any, steps: list[Any], value: Any) -> None:

@@ -183,7 +183,7 @@ class _Branch:
 
     def find(self, source: str) -> Found:
         if source[0] == "$":
-            cursor = self.cursors[0].descend(parse_path(source[1:].lstrip(".")))
+            cursor = self.cursors[0].descend(parse_path(source))
             return cursor, np.zeros(self.size, np.int64)
         if source[0] == "@":
             return self._label(int(source[1:]))

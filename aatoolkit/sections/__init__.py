@@ -14,7 +14,7 @@ its availability; ``declared`` holds one file for each section, ``registry`` fin
 
 from __future__ import annotations
 
-from aatoolkit.jsontree.paths import parse_path
+from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.sections.aggregation import (
     BYTES,
     CHARACTERS,
@@ -132,7 +132,7 @@ __all__ = [
     "number",
     "pairs",
     "parallel",
-    "parse_path",
+    "parse_pattern",
     "position",
     "propose",
     "rank",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aatoolkit.jsontree.paths import Field, parse_path
+from aatoolkit.jsontree.paths import Field, parse_pattern
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Rule:
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        if not all(isinstance(step, Field) for step in parse_path(self.at)):
+        if not all(isinstance(step, Field) for step in parse_pattern(self.at)):
             raise ValueError(f"{self.at!r} leads through lists or keys; name plain fields only")
 
     @property
     def steps(self) -> Iterator[str]:
         """The names of the fields on the way to the object."""
-        return (step.name for step in parse_path(self.at) if isinstance(step, Field))
+        return (step.name for step in parse_pattern(self.at) if isinstance(step, Field))
 
     def find(self, document: Any) -> dict[str, Any] | None:
         """The object that the rule reads, if a document has it; a bare word as such an object."""

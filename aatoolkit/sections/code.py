@@ -11,7 +11,7 @@ def code_of(section: Section) -> str:
     lines = [
         "from aatoolkit import sections",
         "from aatoolkit.sections import Column, Rows, Section, Table",
-        "from aatoolkit.sections import keyed, pairs, parse_path, records, single",
+        "from aatoolkit.sections import keyed, pairs, parse_pattern, records, single",
         "",
         "SECTION = Section(",
         f"    {section.name!r},",
@@ -44,7 +44,7 @@ def _rows_code(rows: Rows) -> str:
         return f"records({format_path(rows.steps if nested else rows.steps[:-1])!r}{key})"
     if maps == len(rows.labels) == 1:
         return f"keyed({format_path(rows.steps[:-1])!r}, key={rows.labels[0]!r})"
-    return f"Rows(parse_path({rows.path!r}), {rows.labels!r}, positional={rows.positional!r})"
+    return f"Rows(parse_pattern({rows.path!r}), {rows.labels!r}, positional={rows.positional!r})"
 
 
 def _column_code(column: Column) -> str:

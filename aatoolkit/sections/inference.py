@@ -19,7 +19,7 @@ from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.keyed import KeyTraits
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector, descend
 from aatoolkit.payload import Payload
 from aatoolkit.sections.code import code_of
@@ -282,7 +282,7 @@ def _values(vector: Vector, column: Column) -> list[Any]:
     if source.startswith("["):
         at = int(source[1:-1])
         return [row[at] if type(row) is list else MISSING for row in vector.values]
-    return descend(vector, parse_path(source)).values
+    return descend(vector, parse_pattern(source)).values
 
 
 def _as_key(place: _Place, columns: list[Column], name: str) -> _Key:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_path
+from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_pattern
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def records(path: str, key: str | tuple[str, ...] = ()) -> Rows:
     >>> records("domains").path
     'domains[]'
     """
-    steps = parse_path(path)
+    steps = parse_pattern(path)
     if not steps or not isinstance(steps[-1], Each):
         steps = (*steps, Each())
     return Rows(steps, key_names(key))
@@ -67,7 +67,7 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
     'pages[].assistants{}{}'
     """
     names = key_names(key)
-    return Rows((*parse_path(path), *(Entries(),) * len(names)), names)
+    return Rows((*parse_pattern(path), *(Entries(),) * len(names)), names)
 
 
 def parallel(path: str, *, axis: str, key: str, name: str) -> Rows:
@@ -78,7 +78,7 @@ def parallel(path: str, *, axis: str, key: str, name: str) -> Rows:
     >>> parallel("series.requests", axis="series.timestamps", key="bot", name="hour").labels
     ('bot', 'hour')
     """
-    return Rows((*parse_path(path), Entries(), Each()), (key, name), (parse_path(axis),))
+    return Rows((*parse_pattern(path), Entries(), Each()), (key, name), (parse_pattern(axis),))
 
 
 def matrix(path: str, *, rows: str, columns: str, names: tuple[str, str]) -> Rows:
@@ -89,8 +89,8 @@ def matrix(path: str, *, rows: str, columns: str, names: tuple[str, str]) -> Row
     >>> matrix("m.values", rows="m.brands", columns="m.engines", names=("brand", "engine")).path
     'm.values[][]'
     """
-    axes = (parse_path(rows), parse_path(columns))
-    return Rows((*parse_path(path), Each(), Each()), names, axes)
+    axes = (parse_pattern(rows), parse_pattern(columns))
+    return Rows((*parse_pattern(path), Each(), Each()), names, axes)
 
 
 def pairs(path: str, *names: str) -> Rows:
@@ -101,12 +101,12 @@ def pairs(path: str, *names: str) -> Rows:
     >>> pairs("terms", "term", "occurrences").positional
     ('term', 'occurrences')
     """
-    return Rows((*parse_path(path), Each()), positional=names)
+    return Rows((*parse_pattern(path), Each()), positional=names)
 
 
 def single(path: str = "") -> Rows:
     """One row an answer: the object at a path, or the whole answer."""
-    return Rows(parse_path(path), one=True)
+    return Rows(parse_pattern(path), one=True)
 
 
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
@@ -127,7 +127,7 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
     >>> aa.normalize(section, {"bands": "top|rest"}).main["band"].tolist()
     ['top', 'rest']
     """
-    return Rows(parse_path(path), function=rows)
+    return Rows(parse_pattern(path), function=rows)
 
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:

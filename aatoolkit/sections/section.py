@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from aatoolkit._util.text import code, listing
-from aatoolkit.jsontree.paths import Each, Step, format_path, parse_path
+from aatoolkit.jsontree.paths import Each, Step, format_path, parse_pattern
 from aatoolkit.sections.aggregation import COUNT, KEY, NONE, SUM, Aggregation
 from aatoolkit.sections.availability_rule import Rule
 from aatoolkit.sections.row_shapes import (
@@ -297,7 +297,7 @@ def camel(name: str) -> str:
 def _pattern(rows: Rows, source: str) -> str:
     """Where a column's values are in an answer, with ``[]`` and ``{}`` for any of many."""
     if source.startswith("$"):
-        return format_path(parse_path(source[1:].lstrip(".")))
+        return format_path(parse_pattern(source[1:].lstrip(".")))
     steps = rows.steps
     while source.startswith("^"):
         steps, source = _enclosing(steps), source[1:]
@@ -305,7 +305,7 @@ def _pattern(rows: Rows, source: str) -> str:
         return format_path(steps)
     if source.startswith("["):
         return format_path(steps) + "[]"
-    return format_path((*steps, *parse_path(source)))
+    return format_path((*steps, *parse_pattern(source)))
 
 
 def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aatoolkit.jsontree.vectors import MISSING, Vector, leaves
+from aatoolkit.jsontree.paths import leaves
+from aatoolkit.jsontree.vectors import MISSING, Vector
 
 DOCUMENT: dict[str, Any] = {
     "domains": [

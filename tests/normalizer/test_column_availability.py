@@ -10,12 +10,13 @@ import pytest
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Column, Section, Status, Table
 from aatoolkit.availability.detect import Signal
+from aatoolkit.jsontree.paths import Field, Position, Step
 from aatoolkit.normalizer.column_availability import (
     in_words,
     section_state,
     signal_table,
     state_of,
-    steps,
+    target_steps,
 )
 from aatoolkit.sections import keyed, records
 
@@ -115,18 +116,16 @@ def test_two_statements_on_one_field_are_joined() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "expected"),
+    ("target", "expected"),
     [
-        ("points[].a", ("points", "[]", "a")),
-        ("points[0].a", ("points", "[0]", "a")),
-        ('kpis{}."a.b"', ("kpis", "{}", "a.b")),
-        ('$["a b"][1]', ("$", "a b", "[1]")),
-        ("[0]", ("[0]",)),
+        ("points[0].a", (Field("points"), Position(0), Field("a"))),
+        ('$["a b"][1]', (Field("a b"), Position(1))),
+        ("points[", (Field("points["),)),
         ("", ()),
     ],
 )
-def test_the_steps_of_a_target(path: str, expected: tuple[str, ...]) -> None:
-    assert steps(path) == expected
+def test_the_steps_of_a_target(target: str, expected: tuple[Step, ...]) -> None:
+    assert target_steps(target) == expected
 
 
 # --- the section ----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from aatoolkit import sections
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_path
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_pattern
 from aatoolkit.sections import Column, Section, Table
 
 SECTIONS = sections.all()
@@ -47,7 +47,7 @@ def test_every_column_stands_in_the_sample_unless_it_may_be_absent(section: Sect
 @each_section
 def test_every_leaf_of_the_sample_is_claimed(section: Section) -> None:
     claims = [pattern for table in section for pattern in patterns(table)]
-    kept = [parse_path(path) for path in section.kept]
+    kept = [parse_pattern(path) for path in section.kept]
     unclaimed = [
         place
         for place, value in leaves(sample(section))
@@ -61,7 +61,7 @@ def test_every_leaf_of_the_sample_is_claimed(section: Section) -> None:
 @each_section
 def test_what_is_kept_is_in_the_sample_and_in_no_column(section: Section) -> None:
     claims = [pattern for table in section for pattern in patterns(table)]
-    for path in map(parse_path, section.kept):
+    for path in map(parse_pattern, section.kept):
         assert reaches(sample(section), path)
         assert not any(claim[: len(path)] == path for claim in claims)
 
@@ -80,7 +80,7 @@ def test_levels_hold_every_value_of_the_sample(section: Section) -> None:
 
 def steps(table: Table, column: Column) -> tuple[Step, ...]:
     """A column's pattern, limited to the keys its table is limited to."""
-    pattern = parse_path(column.pattern)
+    pattern = parse_pattern(column.pattern)
     limited = tuple(
         row if isinstance(row, Entries) and isinstance(step, Entries) else step
         for step, row in zip(pattern, table.rows.steps, strict=False)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aatoolkit import Column, Section, Table
-from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_path
+from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_pattern
 from aatoolkit.sections import Rows, keyed, matrix, pairs, parallel, records, single
 from aatoolkit.sections.section import camel
 
@@ -16,7 +16,7 @@ steps = st.lists(st.builds(Field, st.text()) | st.just(Each()) | st.just(Entries
 
 @given(steps)
 def test_any_path_as_text_reads_back(path: tuple[Field | Each | Entries, ...]) -> None:
-    assert parse_path(format_path(path)) == path
+    assert parse_pattern(format_path(path)) == path
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_any_path_as_text_reads_back(path: tuple[Field | Each | Entries, ...]) -
     ],
 )
 def test_paths(text: str, path: tuple[object, ...]) -> None:
-    assert parse_path(text) == path
+    assert parse_pattern(text) == path
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ def test_paths(text: str, path: tuple[object, ...]) -> None:
 )
 def test_what_is_no_path_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a path"):
-        parse_path(text)
+        parse_pattern(text)
 
 
 def test_keys_that_an_object_is_limited_to_are_left_out_of_the_text() -> None:
-    assert format_path(parse_path("evidence{urls,prompts}[]")) == "evidence{}[]"
+    assert format_path(parse_pattern("evidence{urls,prompts}[]")) == "evidence{}[]"
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from aatoolkit.availability.detect.keys import denial, subject
 from aatoolkit.availability.detect.roles import fold, is_echo, is_footnotes, is_holder, is_size
 from aatoolkit.availability.detect.vocabulary import tokens
 from aatoolkit.availability.subject import engine
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
-from aatoolkit.jsontree.vectors import Vector, step
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
+from aatoolkit.jsontree.vectors import Vector
 
 _LONGEST_RAW = 500
 """Evidence longer than this is cut: it is there to be looked at, the answer itself is kept."""
@@ -152,7 +152,7 @@ class FullDocument(NamedTuple):
     @property
     def path(self) -> str:
         """The JSON path of the list."""
-        return "$" + "".join(map(step, self.steps))
+        return "$" + "".join(map(key_step, self.steps))
 
 
 class AnswerContext:

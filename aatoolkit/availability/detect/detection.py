@@ -55,7 +55,7 @@ from aatoolkit.availability.detect.errors import read_errors
 from aatoolkit.availability.detect.parts import footnote_marks
 from aatoolkit.availability.detect.roles import fold
 from aatoolkit.availability.detect.vocabulary import read_word
-from aatoolkit.jsontree.vectors import step
+from aatoolkit.jsontree.paths import key_step
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import REFERENCE, Rule
 
@@ -198,7 +198,7 @@ def _by_rule(document: Any, rule: Rule | None) -> list[Signal] | None:
 
 
 def _signals(stated: Mapping[str, Any], rule: Rule) -> Iterator[Signal]:
-    at = "$" + "".join(map(step, rule.steps))
+    at = "$" + "".join(map(key_step, rule.steps))
     if rule.status in stated:
         yield _signal("section", None, stated, at, rule)
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
@@ -206,7 +206,7 @@ def _signals(stated: Mapping[str, Any], rule: Rule) -> Iterator[Signal]:
         if isinstance(narrower, dict):
             for target, state in narrower.items():
                 given = state if isinstance(state, dict) else {rule.status: state}
-                yield _signal(scope, target, given, f"{at}{step(name)}{step(target)}", rule)
+                yield _signal(scope, target, given, f"{at}{key_step(name)}{key_step(target)}", rule)
 
 
 def _signal(

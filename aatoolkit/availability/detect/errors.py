@@ -18,7 +18,8 @@ from aatoolkit.availability.detect.vocabulary import (
     is_code,
     understand,
 )
-from aatoolkit.jsontree.vectors import MISSING, step
+from aatoolkit.jsontree.paths import key_step
+from aatoolkit.jsontree.vectors import MISSING
 
 STATUSES: Mapping[int, tuple[Status, Cause | None]] = {
     202: (Status.UNAVAILABLE, Cause.PENDING),
@@ -115,11 +116,11 @@ def _error(document: Any, path: str) -> tuple[Any, str] | None:
         return None
     for key, value in document.items():
         if roles.fold(key) in _ERROR_KEYS and _is_error(value):
-            return value, path + step(key)
+            return value, path + key_step(key)
     flat = {re.sub(r"^(error|fault)", "", roles.fold(key)): key for key in document}
     said = {name: document[key] for name, key in flat.items() if roles.fold(key) != name}
     if _is_error(said) and _is_trouble(said):
-        return said, f"{path}{step(flat[next(iter(said))])}"
+        return said, f"{path}{key_step(flat[next(iter(said))])}"
     if _is_error(document) and word_in_sentences(
         [v for v in document.values() if isinstance(v, str)]
     ):
@@ -173,7 +174,7 @@ def _numbered(document: Any, path: str, depth: int = 0) -> tuple[Any, str] | Non
             return document, f"{path}.status"
         for key, value in document.items():
             if isinstance(value, list) and len(value) == 1:
-                found = _numbered(value[0], f"{path}{step(key)}[0]", depth + 1)
+                found = _numbered(value[0], f"{path}{key_step(key)}[0]", depth + 1)
                 if found:
                     return found
     return None
@@ -240,5 +241,5 @@ def _at(document: Any, steps: list[str | int]) -> Any:
 
 
 def _target(place: list[str | int]) -> str:
-    parts = (f"[{part}]" if isinstance(part, int) else step(part) for part in place)
+    parts = (f"[{part}]" if isinstance(part, int) else key_step(part) for part in place)
     return "".join(parts).removeprefix(".")

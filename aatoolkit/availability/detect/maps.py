@@ -21,7 +21,7 @@ from aatoolkit.availability.detect.parts import (
 from aatoolkit.availability.detect.phrases import STRONG, WEAK
 from aatoolkit.availability.detect.vocabulary import because, read_word, tokens, understand
 from aatoolkit.errors import UnknownAvailabilityWarning
-from aatoolkit.jsontree.vectors import step
+from aatoolkit.jsontree.paths import key_step
 
 _WHOLE = {"*", "all", "overall", "section", "default", "total"}
 
@@ -189,7 +189,7 @@ def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str)
     inner = {n: v for n, v in value.items() if isinstance(v, list) and roles.speaks_of(n)}
     if denial is not None and inner:
         for name, item in inner.items():
-            denied(answer, f"{key} {name}", item, path + step(name), trusted=True, beside=value)
+            denied(answer, f"{key} {name}", item, path + key_step(name), trusted=True, beside=value)
     elif denial is not None and any(map(roles.is_reason, value)):
         state = explained(denial, value)
         add(answer, (None, path), state, "statement", value, value)
@@ -206,12 +206,12 @@ def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str)
                 known = understand(words) if words else None
                 sure = known.availability if known and known.strength >= STRONG else denial
                 state = because(sure or Availability(Status.UNAVAILABLE), words)
-                entry(answer, name, roles.speaks_of(key), state, path + step(name), item)
+                entry(answer, name, roles.speaks_of(key), state, path + key_step(name), item)
     elif roles.speaks_of(key) and read and all(read) and len(read) == len(entries):
         entries_of(
             answer,
             key,
-            [(n, roles.speaks_of(key), v, path + step(n)) for n, v in entries],
+            [(n, roles.speaks_of(key), v, path + key_step(n)) for n, v in entries],
             trusted=True,
         )
     return len(answer.found) > before
@@ -223,8 +223,8 @@ def abilities(answer: AnswerContext, key: str, value: Mapping[str, Any], path: s
     for name, item in value.items():
         able = item.items() if isinstance(item, dict) else ()
         if able and all(answer.is_engine(n) and isinstance(can, bool) for n, can in able):
-            at = path + step(name)
-            listed = [(n, "engine", can, at + step(n)) for n, can in able]
+            at = path + key_step(name)
+            listed = [(n, "engine", can, at + key_step(n)) for n, can in able]
             entries_of(answer, key, listed, trusted=True)
             found = True
     return found
@@ -245,7 +245,7 @@ def engine_lists(
     for name, item in named.items():
         state = states[name]
         for at, engine in enumerate(item if state else ()):
-            place = path if paired else path + step(name)
+            place = path if paired else path + key_step(name)
             answer.add("engine", engine, state or Availability(), f"{place}[{at}]", "list", engine)
     return True
 

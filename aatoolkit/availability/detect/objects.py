@@ -35,7 +35,7 @@ from aatoolkit.availability.detect.vocabulary import (
     tokens,
     understand,
 )
-from aatoolkit.jsontree.vectors import step
+from aatoolkit.jsontree.paths import key_step
 
 _DEEPEST = 12
 _WAITING = ("forbidden", "error", "pending", "not_run")
@@ -55,7 +55,7 @@ def _envelope(
     """An object that speaks for the whole answer: the answer itself, or its metadata."""
     spoken = siblings(answer, given, path, pattern)
     for name, value in given.items():
-        at, below = path + step(name), f"{pattern}.{name}" if pattern else name
+        at, below = path + key_step(name), f"{pattern}.{name}" if pattern else name
         # An annotation is called by what follows its namespace: ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
         if name in spoken or roles.is_echo(key):
@@ -95,7 +95,7 @@ def _object(
         return
     if roles.is_right(key) and value.get(answer.section or "") is False and not answer.measured:
         state = Availability(Status.UNAVAILABLE, Cause.WITHHELD)
-        answer.add("section", None, state, at + step(answer.section or ""), "flag", value)
+        answer.add("section", None, state, at + key_step(answer.section or ""), "flag", value)
         return
     shared = any(place.startswith(f"{at.removeprefix('$.')}.") for place in answer.envelope)
     if depth < _DEEPEST and (roles.is_holder(key) or roles.is_wrapper(key) or shared):
@@ -119,12 +119,12 @@ def _work(answer: AnswerContext, key: str, value: dict[str, Any], at: str) -> bo
         return False
     for name, item in value.items():
         if isinstance(item, dict) and roles.is_stage(name):
-            return _work(answer, key, item, at + step(name))
+            return _work(answer, key, item, at + key_step(name))
         known = understand(item) if isinstance(item, str) and roles.is_stage(name) else None
         sure = known and known.strength >= STRONG and roles.is_of_data(key)
         if known and known.canonical != "available" and (answer.is_bare or sure):
             state = answer.weighed(explained(known.availability, value))
-            answer.add("section", None, state, at + step(name), "status", item)
+            answer.add("section", None, state, at + key_step(name), "status", item)
             return True
     return False
 

@@ -15,7 +15,7 @@ from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.phrases import STRONG
 from aatoolkit.availability.detect.vocabulary import because, best, in_prose, tokens, understand
-from aatoolkit.jsontree.vectors import step
+from aatoolkit.jsontree.paths import key_step
 
 _DEEPEST = 4
 _CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insufficient_sample")
@@ -289,7 +289,7 @@ def _targets(value: Any, path: str) -> Iterator[tuple[str, str, str, Any]]:
     if isinstance(value, dict):
         for name, text in value.items():
             if isinstance(text, str):
-                yield name, text, path + step(name), text
+                yield name, text, path + key_step(name), text
     for at, note in enumerate(value if isinstance(value, list) else ()):
         given = note if isinstance(note, dict) else {}
         text = reason_in(given) or given.get("code")

@@ -28,7 +28,7 @@ from aatoolkit.availability.detect.vocabulary import (
     tokens,
     understand,
 )
-from aatoolkit.jsontree.vectors import step
+from aatoolkit.jsontree.paths import key_step
 
 
 def read_statement(
@@ -78,14 +78,14 @@ def _object(
             add(answer, (target, path), unknown(odd, path), "statement", value, value)
     inner = [(name, item) for name, item in value.items() if isinstance(item, dict | list)]
     for name, item in inner:
-        at = path + step(name)
+        at = path + key_step(name)
         scope = roles.speaks_of(name)
         if isinstance(item, list):
             if not denied(answer, name, item, at, trusted=True):
                 listed = [(n, s or scope, v, p) for n, s, v, p in records(item, at)]
                 entries_of(answer, name, listed, trusted=True)
         elif scope is not None:
-            listed = [(n, scope, v, at + step(n)) for n, v in item.items()]
+            listed = [(n, scope, v, at + key_step(n)) for n, v in item.items()]
             entries_of(answer, key, listed, trusted=True)
         elif (
             (below := state_in(item, WEAK)) is not None
@@ -96,7 +96,7 @@ def _object(
     if state is None:
         scope = roles.speaks_of(key)
         plain = [
-            (name, scope, item, path + step(name))
+            (name, scope, item, path + key_step(name))
             for name, item in value.items()
             if not isinstance(item, dict | list) and not _form(name)
         ]
@@ -137,7 +137,7 @@ def read_fields(
     connections = roles.is_source(key) and _has_lacking(value)
     figures = roles.is_figures(key) and measures(rest)
     for name, item in rest.items():
-        at, below = path + step(name), f"{pattern}.{name}"
+        at, below = path + key_step(name), f"{pattern}.{name}"
         if figures and isinstance(item, str) and not keys.is_word(name):
             state = instead_of_number(item)
             if state is not None:
@@ -249,7 +249,7 @@ def siblings(answer: AnswerContext, given: dict[str, Any], path: str, pattern: s
         if state is not None:
             spoken.add(key)
             target = f"{pattern}.{name}" if pattern else name
-            answer.add("field", target, state, path + step(key), "sibling", value)
+            answer.add("field", target, state, path + key_step(key), "sibling", value)
     return spoken
 
 

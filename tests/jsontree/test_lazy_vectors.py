@@ -20,8 +20,7 @@ from aatoolkit.availability.detect import FullDocument, Signal, recognise
 from aatoolkit.jsontree import split
 from aatoolkit.jsontree.arrow_tables import parse_document
 from aatoolkit.jsontree.cursor import Cursor
-from aatoolkit.jsontree.lazy import LazyVector
-from aatoolkit.jsontree.vectors import Vector
+from aatoolkit.jsontree.vectors import LazyVector, Vector
 
 HERE = Path(__file__).parents[1]
 SCALARS = (
