@@ -1,4 +1,4 @@
-"""The seal of a study: the SHA-256 of each of its files, and the logical hash of each table."""
+"""Checksums of a study: the SHA-256 of each of its files, and the logical hash of each table."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def format_checksums(digests: Mapping[str, str]) -> bytes:
-    """The text of a seal: what ``sha256sum`` prints of the files, sorted by name."""
+    """The content of ``SHA256SUMS``, as ``sha256sum`` prints it, sorted by file name."""
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
     return "".join(lines).encode()
 
 
 def parse_checksums(text: bytes) -> dict[str, str]:
-    """The files that a seal names, as far as it can be read."""
+    """The hashes in ``SHA256SUMS``, by file name; lines that cannot be parsed are left out."""
     lines = text.decode("utf-8", "replace").split("\n")
     found = (_LINE.fullmatch(line) for line in lines)
     return {line[2]: line[1] for line in found if line}
 
 
 def table_hashes(dataset: Dataset) -> Hashes:
-    """The rows and the logical hash of every table."""
+    """The number of rows and the logical hash of every table."""
     return {
         section: {
             name: {"rows": tables.rows[name], "hash": logical_hash(tables[name])} for name in tables
@@ -45,14 +45,14 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 
 def format_tables(hashes: list[Hashes], versions: Mapping[str, str]) -> bytes:
-    """The text of ``tables.json``: a line for each line of the manifest."""
+    """The content of ``tables.json``: one line for each line of the manifest."""
     head = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
     lines = ",\n".join(canonical(of_one).decode() for of_one in hashes)
     return head[:-1] + f',"records":[\n{lines}\n]}}\n'.encode()
 
 
 def parse_tables(text: bytes) -> list[Hashes]:
-    """The hashes of each line of the manifest; none where they cannot be read."""
+    """The table hashes for each line of the manifest; empty if they cannot be parsed."""
     try:
         body = decode.decode(text)
         found = body["records"]

@@ -1,4 +1,4 @@
-"""What changed between two studies: questions, availability, schema, rows, numbers, texts."""
+"""Compare two studies: requests, availability, schema drift, rows, numbers, texts."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ _SHOWN = 6
 
 @dataclass(frozen=True, repr=False, eq=False)
 class StudyDiff:
-    """What changed from one study to another, as tidy DataFrames.
+    """The differences between two studies, as tidy DataFrames.
 
-    Questions are compared by what they ask, whatever service they went to. Every frame begins
-    with ``host``, ``section`` and ``scope``.
+    Requests are matched by host, section and filters, whatever service they went to. Every frame
+    begins with ``host``, ``section`` and ``scope``.
 
     Attributes
     ----------
     same : int
-        How many questions have the same answer, byte for byte, in both.
+        How many requests have the same answer, byte for byte, in both.
     requests : pandas.DataFrame
         The others: ``change`` (``answer``, ``only before``, ``only after``), the statuses, and
         in ``before`` and ``after`` the SHA-256 of the answers.
     availability : pandas.DataFrame
-        What is known of a ``column`` of a ``table``, ``before`` and ``after``, in words.
+        The availability of a ``column`` of a ``table``, ``before`` and ``after``, in words.
     drift : pandas.DataFrame
-        Where an answer differs from its declaration in one of the two: ``kind`` and ``path``.
+        Schema drift that only one of the two has: ``kind`` and ``path``.
     rows : pandas.DataFrame
-        Rows that are in one of the two, by their ``key``.
+        Rows that only one of the two has, by their ``key``.
     numbers : pandas.DataFrame
         Numbers that differ: ``key``, ``column``, ``before``, ``after``, and ``change``, which is
         missing where one of them is.
     texts : pandas.DataFrame
-        All else that differs in the rows that both have, as text.
+        Other values that differ in rows that both have, as text.
     """
 
     same: int
@@ -73,12 +73,12 @@ class StudyDiff:
 
     @property
     def is_same(self) -> bool:
-        """Whether both hold the same answers to the same questions."""
+        """Whether both hold the same answers to the same requests."""
         return len(self.requests) == 0
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows each frame has."""
+        """The number of rows of each frame."""
         return {name: len(getattr(self, name)) for name in _PARTS}
 
     def __repr__(self) -> str:
@@ -91,8 +91,8 @@ class StudyDiff:
     def _head(self) -> str:
         if self.is_same:
             return f"the answers are the same, {self.same} of {self.same}"
-        told = (f"{count:,} {name}" for name, count in self.counts.items() if count)
-        return f"{self.same} answers the same; changed: {', '.join(told)}"
+        changed = (f"{count:,} {name}" for name, count in self.counts.items() if count)
+        return f"{self.same} answers the same; changed: {', '.join(changed)}"
 
     def _lines(self) -> Iterator[str]:
         for name in _PARTS:
@@ -104,10 +104,10 @@ class StudyDiff:
 
 
 def compare(before: StudyReader, after: StudyReader) -> StudyDiff:
-    """What changed from one study to another."""
-    asked = _Requests(before), _Requests(after)
-    whole = any(questions.have_several_services for questions in asked)
-    here, there = (questions.by_name(whole) for questions in asked)
+    """Compare two studies."""
+    studies = _Requests(before), _Requests(after)
+    with_service = any(study.have_several_services for study in studies)
+    here, there = (study.by_key(with_service) for study in studies)
     found: dict[str, list[Any]] = {name: [] for name in _PARTS}
     same = 0
     for name in sorted(here.keys() | there.keys()):
@@ -125,18 +125,19 @@ def compare(before: StudyReader, after: StudyReader) -> StudyDiff:
 
 
 class _Requests:
-    """What a study answers, by what was asked."""
+    """The records of a study, by their request."""
 
     def __init__(self, study: StudyReader) -> None:
         self._records = study.current
 
     @property
     def have_several_services(self) -> bool:
-        """Whether two services were asked the same."""
+        """Whether the same request went to two services."""
         return len({record.request_key[1:] for record in self._records}) < len(self._records)
 
-    def by_name(self, whole: bool) -> dict[tuple[str, ...], Record]:
-        return {record.request_key[0 if whole else 1 :]: record for record in self._records}
+    def by_key(self, with_service: bool) -> dict[tuple[str, ...], Record]:
+        """The records, by their request with or without the service."""
+        return {record.request_key[0 if with_service else 1 :]: record for record in self._records}
 
 
 def _request(one: Record | None, other: Record | None) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def _about(record: Record | None, section: str | None = None) -> dict[str, Any]:
 def _changes(
     before: StudyReader, one: Record, after: StudyReader, other: Record
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The changes of one question's answer, by the frame that they belong to."""
+    """The changes of the answer to one request, each with the frame it belongs to."""
     read, again = _read(before.tables, one), _read(after.tables, other)
     for section in [*dict.fromkeys([*read, *again])]:
         if section not in read or section not in again:
@@ -175,7 +176,7 @@ def _changes(
 
 
 def _read(tables: Callable[[Record], Dataset], record: Record) -> Dataset:
-    """The tables of an answer; none of one that is an error."""
+    """The tables of an answer; none if the answer is an error."""
     from aatoolkit.client.dataset import Dataset
 
     try:
@@ -237,5 +238,5 @@ def _sentence(part: str, row: Any) -> str:
 
 
 def frames(diff: StudyDiff) -> Iterable[tuple[str, pd.DataFrame]]:
-    """The frames of a difference, by name."""
+    """The frames of a `StudyDiff`, by name."""
     return ((name, getattr(diff, name)) for name in _PARTS)

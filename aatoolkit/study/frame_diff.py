@@ -1,4 +1,4 @@
-"""Two frames of one table side by side: which rows are new or gone, and which cells differ."""
+"""Compare two frames of one table: which rows are new or gone, and which cells differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIDES = {"left_only": "only before", "right_only": "only after"}
 
 
 def key_of(*frames: pd.DataFrame) -> list[str]:
-    """The columns that tell the rows of both apart; none where only their row number does."""
+    """The columns to match rows by; empty if rows can only be matched by row number."""
     key = [*metadata_of(frames[0]).key]
     if any("_row" in frame.columns for frame in frames):
         # The key repeats, so that rows are matched by row number.
@@ -27,14 +27,14 @@ def key_of(*frames: pd.DataFrame) -> list[str]:
 def pairs(
     one: pd.DataFrame, other: pd.DataFrame, key: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What differs, as columns: ``rows``, ``numbers`` and ``texts``, with the key in words.
+    """The differences, as columns of ``rows``, ``numbers`` and ``texts``, with the key in words.
 
     Parameters
     ----------
     one, other
         The frames.
     key
-        The columns that tell rows apart.
+        The columns to match rows by.
     """
     names = [*key] or [_ROW_NUMBER]
     joined = _plain(one, key).merge(
@@ -54,16 +54,16 @@ def pairs(
 def stacked(
     parts: Sequence[Mapping[str, Any]], names: Sequence[str], numbers: Mapping[str, str]
 ) -> pd.DataFrame:
-    """One frame of many parts, with the same dtypes whatever they hold.
+    """Concatenate parts into one frame with fixed dtypes.
 
     Parameters
     ----------
     parts
-        By name, what each row has, or what all rows of the part have in common.
+        Values by column name: a Series, or one value for all rows of the part.
     names
         The columns.
     numbers
-        The dtypes of those that are not text.
+        The dtypes of the columns that are not text.
     """
     rows = [max((len(v) for v in part.values() if _is_many(v)), default=1) for part in parts]
     columns = {}
@@ -103,7 +103,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _plain(frame: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
-    """The frame without categories, lists and metadata; without a key, with the place of rows."""
+    """The frame without categories, lists and metadata; without a key, with row numbers."""
     columns = {
         str(name): _comparable_column(frame[name]) for name in frame.columns if name != "_row"
     }
@@ -124,6 +124,6 @@ def _comparable_column(column: pd.Series) -> pd.Series:
 def _in_words(joined: pd.DataFrame, key: Sequence[str]) -> pd.Series:
     words = pd.Series("", index=joined.index, dtype="string")
     for at, name in enumerate(key):
-        said = joined[name].astype("string").fillna("nothing")
-        words = words + (", " if at else "") + f"{name}=" + said
+        value = joined[name].astype("string").fillna("nothing")
+        words = words + (", " if at else "") + f"{name}=" + value
     return words

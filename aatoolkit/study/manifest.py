@@ -1,4 +1,4 @@
-"""The manifest of a study: one line a record, each holding the SHA-256 of the line before."""
+"""The manifest of a study: one line per record, each with the SHA-256 of the line before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_RECORDS = 100_000
 
 
 def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
-    """The records of a manifest, or of a part of it.
+    """Parse the lines of a manifest, or of a part of it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
     previous
         The SHA-256 of the line before the first of them.
     first
-        The number of the first of them, for what is said of a line.
+        The number of the first of them, for error messages.
 
     Raises
     ------
@@ -63,22 +63,22 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
 
 
 def sha256_of(data: bytes) -> str:
-    """A SHA-256, in hexadecimal."""
+    """The SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def identity(record: Record) -> tuple[Any, ...]:
-    """What tells one answer from another: the question, when it was answered, and how."""
+    """The identity of an answer: its address, time, status and hash."""
     return record.url, record.fetched_at, record.status, record.sha256
 
 
 class Writer:
-    """Appends to the manifest of one folder; threads and processes may do so at once.
+    """Append to the manifest of one folder; safe across threads and processes.
 
     Parameters
     ----------
     folder
-        The study.
+        The folder of the study.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -89,12 +89,12 @@ class Writer:
         self._known: set[tuple[Any, ...]] = set()
 
     def append(self, record: Record, body: bytes) -> bool:
-        """Keep an answer: its bytes first, then its line; False if it was kept before.
+        """Store an answer: its bytes first, then its line; False if it is stored already.
 
         Raises
         ------
         StudyError
-            If what is there is damaged.
+            If the manifest is damaged.
         NotWritten
             If it cannot be written: the disk is full, or a permission is missing.
         """
@@ -103,7 +103,7 @@ class Writer:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """While nothing else is appended; the half line of a writer that was killed is dropped."""
+        """Hold the lock; the unfinished line of a writer that was killed is dropped."""
         with self._lock, locked(self.folder) as manifest:
             self._catch_up(manifest)
             yield
@@ -112,7 +112,7 @@ class Writer:
         self._catch_up(manifest)
         if identity(record) in self._known:
             return False
-        # Of a seal that no longer holds, nothing may be left.
+        # The seal no longer fits; nothing of it may be left.
         for name in (SEAL, TABLES):
             (self.folder / name).unlink(missing_ok=True)
         answer = self.folder / answer_file(record.sha256)
@@ -124,7 +124,7 @@ class Writer:
         return True
 
     def _catch_up(self, manifest: int) -> None:
-        """Read what other writers appended; drop the half line of one that was killed."""
+        """Read what other writers appended; drop the unfinished line of one that was killed."""
         size = os.fstat(manifest).st_size
         if size < self._read:
             raise _broken("it was cut while it was written to")
@@ -143,7 +143,7 @@ class Writer:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """The manifest, open for reading and writing, while no other writer is at work.
+    """Open the manifest for reading and writing, locked against other writers.
 
     Raises
     ------
@@ -196,14 +196,14 @@ else:
 
 
 def _rest(handle: int, start: int) -> bytes:
-    """What stands in a file from some byte on."""
+    """The content of a file from an offset on."""
     os.lseek(handle, start, os.SEEK_SET)
     with open(handle, "rb", closefd=False) as file:
         return file.read()
 
 
 def _append(handle: int, line: bytes, folder: Path) -> None:
-    """Put a line at the end, durably, or leave the manifest as it was."""
+    """Append a line durably, or leave the manifest as it was."""
     end = os.lseek(handle, 0, os.SEEK_END)
     reason: OSError | None = None
     try:
@@ -218,7 +218,7 @@ def _append(handle: int, line: bytes, folder: Path) -> None:
     if reason is not None:
         os.ftruncate(handle, end)
         raise NotWritten(
-            f"an answer was not kept in {folder}: {reason.strerror}",
+            f"an answer was not stored in {folder}: {reason.strerror}",
             path=str(folder),
             errno=reason.errno,
         )

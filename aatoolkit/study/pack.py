@@ -1,4 +1,4 @@
-"""A study in one zip file: the same study gives the same bytes."""
+"""Pack a study into one zip file; the same study gives the same bytes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _PLAIN_FILE = 0o100644 << 16
 
 
 def pack(storage: StudyStorage, path: Path) -> Path:
-    """Write the files of a study into one zip file, whole or not at all.
+    """Write the files of a study into one zip file, atomically.
 
-    They are stored as they are: what a compressor makes of them differs between its versions.
+    They are stored without compression: the output of a compressor differs between its versions.
     """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as file:

@@ -1,4 +1,4 @@
-"""A study as a publication: the answers that a replay gives, as tables."""
+"""Publish a study: the answers that a replay gives, as tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def publish_study(study: StudyReader, out: Path, licence: str | None, **choices: Any) -> Path:
     """Write the tables of a study to a folder; see ``Study.publish``."""
     if out.resolve().is_relative_to(study.path.resolve()):
-        raise ExportError(f"{out} lies in the study, which it would change", path=str(out))
+        raise ExportError(f"{out} is inside the study, which it would change", path=str(out))
     read: list[Tables] = []
     failures: list[FailedAnswer] = []
     for record in study.current:

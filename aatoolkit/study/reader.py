@@ -1,4 +1,4 @@
-"""What a study holds, and what can be done with it without writing to it."""
+"""Reading a study: its records, answers and tables, and what is derived from them."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ VERSION = 1
 
 
 class StudyReader:
-    """What a study holds, in a folder or a file; it is read and never written.
+    """A study in a folder or a file, read-only.
 
     Parameters
     ----------
     place
-        Where the study lies.
+        The files of the study.
     """
 
     def __init__(self, storage: StudyStorage) -> None:
@@ -56,7 +56,7 @@ class StudyReader:
         Raises
         ------
         StudyError
-            If they are damaged, or of a newer version.
+            If ``study.json`` is damaged, or of a newer version.
         """
         try:
             found = decode.decode(self._storage.read(STUDY))
@@ -65,15 +65,15 @@ class StudyReader:
         except AAToolkitError:
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise self._unusable(f"{STUDY} is not that of a study")
+            raise self._unusable(f"{STUDY} does not describe a study")
         if found.get("version") != VERSION:
             raise self._unusable(f"it has version {found.get('version')!r}; update aatoolkit")
         shown = {name: found.get(name) for name in ("title", "description", "created_at")}
         creators = found.get("creators")
         if not isinstance(creators, list) or not all(isinstance(one, str) for one in creators):
-            raise self._unusable(f"{STUDY} names creators that are no names")
-        if not all(isinstance(said, str | None) for said in shown.values()):
-            raise self._unusable(f"{STUDY} holds what is no text")
+            raise self._unusable(f"creators in {STUDY} is not a list of texts")
+        if not all(isinstance(text, str | None) for text in shown.values()):
+            raise self._unusable(f"title, description or created_at in {STUDY} is not text")
         return {**shown, "creators": tuple(creators)}
 
     @property
@@ -97,26 +97,26 @@ class StudyReader:
 
     @property
     def current(self) -> tuple[Record, ...]:
-        """The records that a replay answers with, one for each question, in a fixed order.
+        """The records that a replay answers with, one for each request, in a fixed order.
 
-        Of several answers to one question it is the last that can be used; an error counts
-        where there is no such answer.
+        Of several answers to one request it is the last usable one, or the last error if none
+        is usable.
         """
         found: dict[tuple[str, ...], Record] = {}
         for record in self.records:
             before = found.get(record.request_key)
             if before is None or record.error is None or before.error is not None:
                 found[record.request_key] = record
-        return tuple(found[asked] for asked in sorted(found))
+        return tuple(found[key] for key in sorted(found))
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The projects it holds answers of."""
+        """The hosts that it holds answers about."""
         return tuple(sorted({record.host for record in self.records}))
 
     @property
     def digest(self) -> str | None:
-        """The SHA-256 of the seal, to be cited; None while the study is not sealed."""
+        """The SHA-256 of ``SHA256SUMS``, for citation; None if the study is not sealed."""
         return sha256_of(self._storage.read(SEAL)) if SEAL in self._storage.names() else None
 
     def answer(self, record: Record) -> bytes:
@@ -133,7 +133,7 @@ class StudyReader:
         return body
 
     def tables(self, record: Record) -> Dataset:
-        """The tables that an answer becomes, by section; scope options are one.
+        """The tables of an answer, by section; scope options count as a section.
 
         Parameters
         ----------
@@ -150,19 +150,19 @@ class StudyReader:
         return _tables(record, self.answer(record))
 
     def verify(self, *, replay: bool = False) -> Verification:
-        """Look at every byte: whether anything was altered, taken away, added or swapped.
+        """Check every byte against the seal: nothing altered, removed, added or swapped.
 
         Parameters
         ----------
         replay : bool
-            Whether to make the tables again too, and compare their hashes with those that
-            were sealed.
+            Whether to normalise the answers again too, and compare the hashes of the tables
+            with those that were sealed.
 
         Returns
         -------
         Verification
-            True if all is as it was sealed. Compare its ``digest`` with the one that was cited:
-            only that tells a study from another one that was sealed as carefully.
+            True if the study is as it was sealed. Compare its ``digest`` with the one that was
+            cited: a forger could have changed a study and sealed it again.
 
         Examples
         --------
@@ -176,7 +176,7 @@ class StudyReader:
         return verify(self._storage, self._hashes if replay else None)
 
     def diff(self, other: StudyReader) -> StudyDiff:
-        """What changed from this study to another one.
+        """Compare this study with a later one.
 
         Raises
         ------
@@ -196,7 +196,7 @@ class StudyReader:
         return compare(self, other)
 
     def pack(self, path: str | os.PathLike[str]) -> Path:
-        """Put the study into one zip file, which ``Study`` opens as it is.
+        """Pack the study into one zip file, which ``Study`` opens directly.
 
         The same study gives the same bytes.
 
@@ -207,7 +207,7 @@ class StudyReader:
         """
         found = self.verify()
         if not found:
-            raise self._unusable(f"{found.found[0]}; only a sound study is packed")
+            raise self._unusable(f"{found.found[0]}; only a study that verifies can be packed")
         return pack(self._storage, Path(path).expanduser())
 
     def publish(
@@ -220,11 +220,11 @@ class StudyReader:
         licence: str | None = None,
         overwrite: bool = False,
     ) -> Path:
-        """Write the study's tables to a folder that needs no program of ours.
+        """Write the study's tables to a folder that can be read without this package.
 
-        One Parquet file a table, over all hosts and scopes, with where and when beside each
-        row; ``datapackage.json`` (Frictionless), ``ro-crate-metadata.json`` (RO-Crate), a
-        codebook, ``CITATION.cff``, a README, checksums. Of several answers to one question it
+        One Parquet file per table, over all hosts and scopes, with host, filters and time in
+        each row; ``datapackage.json`` (Frictionless), ``ro-crate-metadata.json`` (RO-Crate), a
+        codebook, ``CITATION.cff``, a README, checksums. Of several answers to one request it
         holds the one that a replay gives. The same study and versions give the same bytes.
 
         Parameters
@@ -232,14 +232,14 @@ class StudyReader:
         out : str or path
             The folder; it must be new or empty. It appears whole or not at all.
         redact : str or iterable of str
-            What is left out: names of columns, ``table.column``, or ``texts`` for all columns
-            of words. Where that touches a section, its answers' own words about themselves,
-            the leaves that no column took and the examples of drift are left out too.
+            Columns to leave out: names, ``table.column``, or ``texts`` for all text columns.
+            Of a section with such a column, the service's notes on availability, undeclared
+            fields and the examples of drift are left out too, as they may quote it.
         excel, csv : bool
             Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
             safe to open.
         licence : str, optional
-            Under which licence it may be used: its SPDX identifier, such as ``CC-BY-4.0``.
+            The SPDX identifier of the licence, such as ``CC-BY-4.0``.
         overwrite : bool
             Whether to replace an earlier publication in that folder.
 
@@ -253,15 +253,15 @@ class StudyReader:
         StudyError
             If the study is not sealed, or is damaged.
         ExportError
-            If a column to leave out does not exist, there is no answer, or what is in the
-            folder is no publication.
+            If a column to leave out does not exist, there is no answer, or the folder holds
+            something other than a publication.
         NotWritten
-            If the folder cannot be written, or something is there; nothing is changed.
+            If the folder cannot be written, or is not empty; nothing is changed.
 
         Warns
         -----
         RedactionWarning
-            If what is left out of one column stands in another.
+            If text that is left out of one column is also in another.
 
         Examples
         --------
@@ -276,12 +276,12 @@ class StudyReader:
         """
         found = self.verify()
         if not found:
-            raise self._unusable(f"{found.found[0]}; only a sound study is published")
+            raise self._unusable(f"{found.found[0]}; only a study that verifies can be published")
         choices = {"redact": redact, "excel": excel, "csv": csv, "overwrite": overwrite}
         return publish_study(self, Path(out).expanduser(), licence, **choices)
 
     def _hashes(self, record: Record) -> Hashes:
-        """The hashes of what an answer becomes; none if it is an error, or becomes no tables."""
+        """The hashes of an answer's tables; none if it is an error, or has no tables."""
         body = self.answer(record)
         try:
             with warnings.catch_warnings():
@@ -299,7 +299,7 @@ class StudyReader:
 
 
 def _tables(record: Record, body: bytes) -> Dataset:
-    """The tables that an answer becomes, or the error that it is."""
+    """The tables of an answer; raises the error if it is one."""
     error = record.to_error(body)
     if error is not None:
         raise error

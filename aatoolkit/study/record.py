@@ -1,4 +1,4 @@
-"""One line of a study's manifest: a request, and the answer that came."""
+"""One line of a study's manifest: a request and its answer."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 @dataclass(frozen=True)
 class Record:
-    """One request of a study, and the answer that came.
+    """One recorded request and its answer.
 
     Attributes
     ----------
     origin, path : str
-        Where the request went.
+        The address of the request, without its parameters.
     params : mapping of str to str
         Its query parameters.
     status : int
         The HTTP status of the answer.
     sha256 : str
-        The SHA-256 of its body, under which the body is kept.
+        The SHA-256 of its body, under which the body is stored.
     size : int
-        The bytes of its body.
+        The length of its body in bytes.
     headers : mapping of str to str
-        The few response headers that are kept.
+        The response headers that are stored.
     fetched_at : datetime.datetime
-        When the service gave it, in UTC.
+        When the service sent it, in UTC.
     stale : bool
-        Whether it had expired when it was used.
+        Whether it came from a cache after it had expired.
     error : mapping or None
-        The error that the answer is, where it is none that can be used.
+        The error, if the answer is one.
     versions : mapping of str to str
-        What it was recorded with.
+        The versions of the software that recorded it.
     previous : str or None
-        The SHA-256 of the manifest's line before.
+        The SHA-256 of the line before in the manifest.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Record:
 
     @classmethod
     def from_answer(cls, payload: Payload, versions: Mapping[str, str]) -> Record:
-        """The record of an answer that can be used."""
+        """The record of a usable answer."""
         return cls(
             *_asked(payload.url),
             status=payload.status,
@@ -101,31 +101,31 @@ class Record:
 
     @classmethod
     def from_error(cls, error: FetchError, payload: Payload, versions: Mapping[str, str]) -> Record:
-        """The record of an answer that is an error; the payload holds its bytes."""
+        """The record of an error answer; the payload holds its bytes."""
         return replace(cls.from_answer(payload, versions), error=serialize_error(error))
 
     @cached_property
-    def _place(self) -> tuple[str, str, str]:
-        """The base path, the host and the resource that the path names."""
+    def _path_parts(self) -> tuple[str, str, str]:
+        """The base path, the host and the resource in the path."""
         found = _PATH.fullmatch(self.path)
         if found is None:
-            raise _odd("path")
+            raise _invalid("path")
         return found[1], found[2], found[3]
 
     @property
     def base_url(self) -> str:
         """The base URL of the service."""
-        return self.origin + self._place[0]
+        return self.origin + self._path_parts[0]
 
     @property
     def host(self) -> str:
         """The project's domain."""
-        return self._place[1]
+        return self._path_parts[1]
 
     @property
     def resource(self) -> str:
-        """What was asked for: ``scope-options`` or ``agent-analytics``."""
-        return self._place[2]
+        """The endpoint: ``scope-options`` or ``agent-analytics``."""
+        return self._path_parts[2]
 
     @property
     def section(self) -> str | None:
@@ -134,7 +134,7 @@ class Record:
 
     @cached_property
     def scope(self) -> Scope | None:
-        """The filters; None for scope options."""
+        """The scope; None for scope options."""
         if self.resource == "scope-options":
             return None
         return Scope.from_query(
@@ -148,12 +148,12 @@ class Record:
 
     @property
     def request_key(self) -> tuple[str, ...]:
-        """What two requests share that ask the same."""
+        """A key that is equal for equal requests."""
         return request_key(self.base_url, self.host, self.resource, self.params)
 
     @property
     def name(self) -> str:
-        """The question in words."""
+        """The request in words."""
         if self.resource == "scope-options":
             return f"scope options of {self.host}"
         return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
@@ -174,7 +174,7 @@ class Record:
         )
 
     def to_error(self, body: bytes) -> FetchError | None:
-        """The error that the answer is; None where it can be used."""
+        """The error, if the answer is one; None if it is usable."""
         if self.error is None:
             return None
         found = deserialize_error(self.error, self.url, body)
@@ -182,7 +182,7 @@ class Record:
         return found
 
     def dumps(self) -> bytes:
-        """The line: canonical JSON, without a line break."""
+        """Serialize to one line of canonical JSON, without a line break."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
         answer: dict[str, Any] = {
             "fetched_at": f"{moment}Z",
@@ -205,28 +205,28 @@ class Record:
 
     @classmethod
     def loads(cls, line: bytes) -> Record:
-        """Read a line back.
+        """Parse a line.
 
         Raises
         ------
         StudyError
-            If it is not a line as this version writes them.
+            If it is not a line that `dumps` could have written.
         """
         try:
             body = decode.decode(line)
             record = cls._read(body)
-            told = record.dumps() == line
+            is_valid = record.dumps() == line
         except (AAToolkitError, KeyError, TypeError, ValueError, AttributeError):
-            told = False
-        if not told:
-            raise StudyError("a line of the manifest is not as a study's lines are")
+            is_valid = False
+        if not is_valid:
+            raise StudyError("a line of the manifest is not valid")
         return record
 
     @classmethod
     def _read(cls, body: Any) -> Record:
         answer, asked = body["answer"], body["request"]
         if not _TIME.fullmatch(answer["fetched_at"]):
-            raise _odd("time")
+            raise _invalid("time")
         record = cls(
             asked["origin"],
             asked["path"],
@@ -242,18 +242,18 @@ class Record:
             previous=body["previous"],
         )
         if not _ORIGIN.fullmatch(record.origin) or canonical_host(record.host) != record.host:
-            raise _odd("origin")
+            raise _invalid("origin")
         if not all(SHA256.fullmatch(one) for one in (record.sha256, record.previous or "0" * 64)):
-            raise _odd("digest")
+            raise _invalid("digest")
         if record.scope is None and not {*record.params} <= {"refresh"}:
-            raise _odd("question")
+            raise _invalid("question")
         return record
 
 
 def request_key(
     base_url: str, host: str, resource: str, params: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """What two requests share that ask the same; the order of values makes no difference.
+    """A key that is equal for equal requests, whatever the order of their values.
 
     Examples
     --------
@@ -264,14 +264,14 @@ def request_key(
     asked = (
         f"{name}={','.join(sorted(set(value.split(','))))}"
         for name, value in sorted(params.items())
-        # A refresh asks the same, of a service that looks again.
+        # A refresh is the same request, which bypasses the service's cache.
         if name != "refresh"
     )
     return base_url, host, resource, *asked
 
 
 def canonical(body: Any) -> bytes:
-    """The one JSON text of a value: sorted keys, no spaces, UTF-8."""
+    """Serialize to canonical JSON: sorted keys, no spaces, UTF-8."""
     text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return text.encode()
 
@@ -284,17 +284,17 @@ def _asked(url: str) -> tuple[str, str, dict[str, str]]:
 
 def _words(found: Any) -> dict[str, str]:
     if not isinstance(found, dict):
-        raise _odd("mapping")
+        raise _invalid("mapping")
     if not all(isinstance(word, str) for pair in found.items() for word in pair):
-        raise _odd("text")
+        raise _invalid("text")
     return found
 
 
 def _number(found: Any) -> int:
     if type(found) is not int or found < 0:
-        raise _odd("number")
+        raise _invalid("number")
     return found
 
 
-def _odd(what: str) -> ValueError:
-    return ValueError(f"its {what} is none")
+def _invalid(what: str) -> ValueError:
+    return ValueError(f"its {what} is not valid")

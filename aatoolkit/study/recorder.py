@@ -1,4 +1,4 @@
-"""Recording: a study keeps every answer before anybody sees it."""
+"""Record: store every answer in a study before it is returned."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from aatoolkit.payload import Payload, Request
 from aatoolkit.study.record import Record
 
 _ABOUT_THE_CALL = (NotAuthorized, RateLimited, UnexpectedRedirect)
-"""What a service says of the call that was made, and not of what was asked."""
+"""Errors about the call (credentials, rate, redirect), not about the request."""
 
 _ESCAPE = re.compile(rb"(?:%|\\u00)([0-7][0-9A-Fa-f])")
 
-Keep = Callable[[Record, bytes], object]
+Store = Callable[[Record, bytes], object]
 
 
 @lru_cache(maxsize=1)
 def versions() -> Mapping[str, str]:
-    """What answers are recorded and read with."""
+    """The versions of the software that records and reads answers."""
     return {
         "aatoolkit": __version__,
         "pandas": pd.__version__,
@@ -45,17 +45,17 @@ def versions() -> Mapping[str, str]:
 
 
 class Recorder:
-    """What asks as a client's fetcher does, and keeps every answer before it gives it.
+    """A client's fetcher that stores every answer before it returns it.
 
     Parameters
     ----------
     fetcher
-        What is asked.
+        The fetcher that sends the requests.
     keep
-        What takes a record and the bytes of its answer.
+        Called with a record and the bytes of its answer.
     """
 
-    def __init__(self, fetcher: Any, keep: Keep) -> None:
+    def __init__(self, fetcher: Any, keep: Store) -> None:
         self._fetcher = fetcher
         self._keep = keep
         self.offline: bool = fetcher.offline
@@ -66,14 +66,14 @@ class Recorder:
         self._fetcher.close()
 
     def get(self, request: Request) -> Payload:
-        """Ask, keep what came, and give it.
+        """Send the request, store the answer and return it.
 
         Raises
         ------
         FetchError
-            If no usable answer came back; one about what was asked is kept too.
+            If there is no usable answer; an error about the request itself is stored too.
         TokenRepeated
-            If the answer holds the token; it is not kept.
+            If the answer contains the token; it is not stored.
         """
         failure: FetchError | None = None
         try:
@@ -85,32 +85,32 @@ class Recorder:
             return payload
         body = _answer_in(failure)
         if body is not None:
-            told = Payload(
+            answer = Payload(
                 body,
                 url=str(failure.url),
                 status=int(failure.status or 0),
                 fetched_at=datetime.now(UTC),
             )
-            self._take(Record.from_error(failure, told, versions()), body)
+            self._take(Record.from_error(failure, answer, versions()), body)
         raise failure
 
     def _take(self, record: Record, body: bytes) -> None:
-        said = b"\n".join((body, record.url.encode(), *map(str.encode, record.headers.values())))
-        if self._fetcher.repeats_token(said) or self._fetcher.repeats_token(_unescaped(said)):
+        text = b"\n".join((body, record.url.encode(), *map(str.encode, record.headers.values())))
+        if self._fetcher.repeats_token(text) or self._fetcher.repeats_token(_unescaped(text)):
             raise TokenRepeated(
-                f"the answer to {record.name} holds the token, and was not kept; tell those who "
-                "run the service, and have the token replaced"
+                f"the answer to {record.name} contains the token, and was not stored; tell the "
+                "operator of the service, and have the token replaced"
             )
         self._keep(record, body)
 
 
 def _unescaped(text: bytes) -> bytes:
-    """A text without the escapes of URLs and JSON, which may stand for any letter."""
+    """A text with the escapes of URLs and JSON decoded, which may hide any character."""
     return _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), text)
 
 
 def _answer_in(error: FetchError) -> bytes | None:
-    """The bytes of an answer that is an error about what was asked; None of any other error."""
+    """The body of an error about the request itself; None for any other error."""
     if isinstance(error, StatusError):
         return None if isinstance(error, _ABOUT_THE_CALL) else error.body or b""
     return b"" if getattr(error, "problem", None) == "empty" else None

@@ -1,4 +1,4 @@
-"""Replaying: the answers of a study, in the place of a service."""
+"""Replay: answer requests from a study instead of a service."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class Replay:
-    """What finds answers in a study, and has no network to ask.
+    """A client's fetcher that answers from a study and never uses the network.
 
     Parameters
     ----------
     study
-        Where the answers are.
+        The study that holds the answers.
     base_url
-        The service whose answers it gives.
+        The service whose answers are replayed.
     records
-        The records it answers with, at most one for each question.
+        The records to answer with, at most one for each request.
     """
 
     def __init__(self, study: StudyReader, base_url: str, records: Iterable[Record]) -> None:
@@ -34,12 +34,12 @@ class Replay:
         self._records = {record.request_key: record for record in records}
 
     def get(self, request: Request) -> Payload:
-        """The recorded answer; a refresh and its age make no difference.
+        """The recorded answer; ``refresh`` and the age of the answer are ignored.
 
         Raises
         ------
         FetchError
-            The error that was recorded, or `NotCached` if nothing was.
+            The recorded error, or `NotCached` if the request was not recorded.
         StudyError
             If the answer is missing or is not what was recorded.
         """
@@ -47,9 +47,9 @@ class Replay:
         record = self._records.get(asked)
         if record is None:
             near = self._nearest(request)
-            hint = f"; the nearest that was is {near.name}" if near else ""
+            hint = f"; the nearest recorded request is {near.name}" if near else ""
             raise NotCached(
-                f"this was not recorded in {self._study.path}{hint}",
+                f"this request was not recorded in {self._study.path}{hint}",
                 url=request.url(self._base_url),
                 section=request.section,
                 scope=request.scope,
@@ -62,10 +62,10 @@ class Replay:
         return record.payload(body)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
     def _nearest(self, request: Request) -> Record | None:
-        """The record whose question differs least."""
+        """The record whose request differs least."""
         params = request.params
 
         def distance(record: Record) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Where a study lies: a folder, or one zip file; read without ever leaving it."""
+"""The files of a study, in a folder or one zip file, read without following links."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def answer_file(sha256: str) -> str:
-    """The file of an answer."""
+    """The file name of an answer."""
     return f"{ANSWERS}/{sha256}.json"
 
 
 def is_answer_file(name: str) -> bool:
-    """Whether a file is that of an answer."""
+    """Whether a file name is that of an answer."""
     return name.startswith(f"{ANSWERS}/") and is_study_file(name)
 
 
@@ -51,12 +51,12 @@ def is_study_file(name: str) -> bool:
 
 
 class StudyStorage(Protocol):
-    """The files of a study, by name."""
+    """Read access to the files of a study, by name."""
 
     path: Path
 
     def names(self) -> list[str]:
-        """The name of everything that is there, sorted; folders end in a slash."""
+        """The names of all files, sorted; the names of folders end in a slash."""
 
     def read(self, name: str) -> bytes:
         """The bytes of one file of a study.
@@ -64,17 +64,17 @@ class StudyStorage(Protocol):
         Raises
         ------
         StudyError
-            If it is not there, or is no plain file of a size that can be believed.
+            If it is missing, is not a regular file, or is too large.
         """
 
 
 def open_storage(path: str | os.PathLike[str]) -> StudyStorage:
-    """The folder or zip file at a path.
+    """Open the folder or zip file at a path.
 
     Raises
     ------
     StudyError
-        If there is neither, or the zip file holds what a study does not.
+        If there is neither, or the zip file holds files that do not belong to a study.
     """
     found = Path(path).expanduser()
     if any((found / name).exists() for name in (STUDY, MANIFEST)):
@@ -85,13 +85,13 @@ def open_storage(path: str | os.PathLike[str]) -> StudyStorage:
 
 
 class FolderStorage:
-    """A study in a folder; links and special files in it are listed, and never followed."""
+    """A study in a folder; links and special files are listed, and never followed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def names(self) -> list[str]:
-        """The name of everything that is there, sorted; folders end in a slash."""
+        """The names of all files, sorted; the names of folders end in a slash."""
         found = []
         for name in _walk(self.path, ""):
             found.append(name)
@@ -102,14 +102,14 @@ class FolderStorage:
     def read(self, name: str) -> bytes:
         """The bytes of one file of a study."""
         if not is_study_file(name):
-            raise _unusable(self.path, f"{name!r} is no file of a study")
+            raise _unusable(self.path, f"{name!r} does not belong to a study")
         file = self.path / name
         problem = ""
         try:
             if file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
-                problem = "lies behind a link"
+                problem = "is behind a link"
             elif not stat.S_ISREG(os.lstat(file).st_mode):
-                problem = "is no plain file"
+                problem = "is not a regular file"
             else:
                 return _read_plain(file)
         except FileNotFoundError:
@@ -131,7 +131,7 @@ class ZipStorage:
             self._file = zipfile.ZipFile(path)
             entries = self._file.infolist()
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            problem = f"it is no zip file that can be read ({type(error).__name__})"
+            problem = f"it is not a readable zip file ({type(error).__name__})"
         if problem:
             raise _unusable(path, problem)
         if len(entries) > _MAX_FILES:
@@ -143,15 +143,15 @@ class ZipStorage:
             raise _unusable(path, "it is too large when unpacked")
 
     def _admit(self, entry: zipfile.ZipInfo) -> None:
-        """Take an entry in, if a study could hold it."""
+        """Add an entry, or raise if a study cannot hold it."""
         kind = stat.S_IFMT(entry.external_attr >> 16)
         problem = next(
             (
-                said
-                for said, is_so in (
-                    ("is no file of a study", not is_study_file(entry.orig_filename)),
+                text
+                for text, is_so in (
+                    ("does not belong to a study", not is_study_file(entry.orig_filename)),
                     ("is there twice", entry.filename in self._entries),
-                    ("is no plain file", kind not in (0, stat.S_IFREG)),
+                    ("is not a regular file", kind not in (0, stat.S_IFREG)),
                     ("is encrypted", bool(entry.flag_bits & 1)),
                     ("is compressed in an unusual way", entry.compress_type not in _PLAIN),
                     ("is too large", entry.file_size > MAX_FILE),
@@ -166,7 +166,7 @@ class ZipStorage:
         self._entries[entry.filename] = entry
 
     def names(self) -> list[str]:
-        """The name of everything that is there, sorted."""
+        """The names of all files, sorted."""
         return sorted(self._entries)
 
     def read(self, name: str) -> bytes:
@@ -176,11 +176,11 @@ class ZipStorage:
             entry = self._entries[name]
             try:
                 with self._file.open(entry) as opened:
-                    # What the entry says of its size may be a lie.
+                    # The size in the entry may be forged.
                     data = opened.read(entry.file_size + 1)
                 if len(data) == entry.file_size:
                     return data
-                problem = "is not as long as it says"
+                problem = "has another length than its entry"
             except (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError) as error:
                 problem = f"cannot be read ({type(error).__name__})"
             except Exception as error:  # zlib has an error of its own

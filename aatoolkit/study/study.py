@@ -1,4 +1,4 @@
-"""A study: what was read for an analysis, kept so that anyone can check it and run it again."""
+"""`Study`: create, resume, record, seal and replay."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ from aatoolkit.study.storage import (
 Source = TypeVar("Source", Project, Client)
 
 _WORKERS = 8
-"""How many threads read a replay."""
+"""Threads that read a replay."""
 
 
 class Study(StudyReader):
-    """What was read for an analysis: recorded once, checked and replayed by anyone.
+    """The answers an analysis was made from, recorded once and replayed by anyone.
 
-    ``Study.create(path)`` begins one, and what is then read through ``study.project(…)`` is
-    kept. ``Study(path)`` opens one, and ``study.project(host)`` answers from it alone, without
-    a network. A folder holds it, in files that need no program of ours:
+    ``Study.create(path)`` begins one, and every answer then read through ``study.project(…)``
+    is stored. ``Study(path)`` opens one, and ``study.project(host)`` answers from it alone,
+    without a network. It is a folder of files that can be read without this package:
 
-    - ``study.json``: title, description, creators, when it was begun.
-    - ``answers/<sha256>.json``: each answer once, byte for byte as the service gave it, under
-      the SHA-256 of its bytes. What a service says beside an error status is kept in the same
-      way, whether or not it is JSON.
-    - ``manifest.jsonl``: one line of JSON a record, in the order of recording: the request
-      (origin, path, parameters; never a token or an account), when it was answered, status,
+    - ``study.json``: title, description, creators, time of creation.
+    - ``answers/<sha256>.json``: each answer once, byte for byte as the service sent it, under
+      the SHA-256 of its bytes. The body of an error response is stored in the same way,
+      whether or not it is JSON.
+    - ``manifest.jsonl``: one line of JSON per record, in the order of recording: the request
+      (origin, path, parameters; never a token or an account), time of the answer, status,
       the SHA-256 of the answer, a few response headers, the versions of the software, and in
       ``previous`` the SHA-256 of the line before.
-    - ``tables.json``: for each line of the manifest, the rows and the logical hash of every
-      table that the answer becomes.
+    - ``tables.json``: for each line of the manifest, the number of rows and the logical hash
+      of every table of the answer.
     - ``SHA256SUMS``: the SHA-256 of every other file, for ``sha256sum -c SHA256SUMS``. It is
-      the seal: nothing can be changed, taken away or added unnoticed. The SHA-256 of the seal
-      is the digest of the study; whoever cites the digest can be proved wrong or right.
+      the seal: any change, removal or addition is detected. The SHA-256 of the seal is the
+      digest of the study; whoever cites the digest can be checked.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Study(StudyReader):
         Raises
         ------
         StudyError
-            If something is there, or the folder cannot be written to.
+            If the folder is not empty, or cannot be written to.
         """
         folder = Path(path).expanduser()
         about = {
@@ -126,7 +126,7 @@ class Study(StudyReader):
         problem = ""
         try:
             if folder.exists() and next(folder.iterdir(), None) is not None:
-                problem = "something is there; Study.resume goes on with a study"
+                problem = "the folder is not empty; to go on with a study use Study.resume"
             else:
                 (folder / MANIFEST).parent.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST).touch()
@@ -134,12 +134,12 @@ class Study(StudyReader):
         except OSError as error:
             problem = error.strerror or type(error).__name__
         if problem:
-            raise StudyError(f"no study can begin at {folder}: {problem}", path=str(folder))
+            raise StudyError(f"no study can be created at {folder}: {problem}", path=str(folder))
         return cls.resume(folder)
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> Study:
-        """Go on recording a study; the seal is taken off by the first new answer.
+        """Go on recording a study; the first new answer removes the seal.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class Study(StudyReader):
         study = cls(path)
         if not isinstance(study._storage, FolderStorage):
             raise StudyError(
-                f"{study.path} is packed, and stays as it is; record into a folder",
+                f"{study.path} is packed and read-only; record into a folder",
                 path=str(study.path),
             )
         _ = study.about
@@ -158,25 +158,25 @@ class Study(StudyReader):
 
     @property
     def is_recording(self) -> bool:
-        """Whether what is read through it is kept."""
+        """Whether answers read through it are stored."""
         return self._writer is not None
 
     # -- sealing and checking ----------------------------------------------------------------
 
     def seal(self) -> str:
-        """Close the study: write the hash of every table, and of every file.
+        """Seal the study: write the hashes of all tables and files.
 
-        What is recorded later takes the seal off again.
+        An answer recorded later removes the seal again.
 
         Returns
         -------
         str
-            The digest of the study, to be cited.
+            The digest of the study, for citation.
 
         Raises
         ------
         StudyError
-            If the study was opened to be replayed, is damaged, or its folder holds other files.
+            If the study was opened for replay, is damaged, or its folder holds other files.
         """
         writer = self._recording()
         with writer.held():
@@ -203,13 +203,13 @@ class Study(StudyReader):
     def _recording(self) -> Writer:
         if self._writer is None:
             raise StudyError(
-                "this study was opened to be replayed; Study.resume(path) goes on recording it",
+                "this study was opened for replay; to go on recording use Study.resume(path)",
                 path=str(self.path),
             )
         return self._writer
 
     def _sweep(self) -> None:
-        """Remove what writers that were killed left behind: half files, answers of no record."""
+        """Remove what killed writers left behind: unfinished files, answers without a record."""
         for folder in (self.path, self.path / ANSWERS):
             sweep(folder)
         named = {answer_file(record.sha256) for record in self.records}
@@ -223,7 +223,7 @@ class Study(StudyReader):
     # -- reading through it ----------------------------------------------------------------
 
     def record(self, source: Source) -> Source:
-        """A project or client that reads as the given one, and keeps every answer in the study.
+        """A copy of a project or client that stores every answer in the study.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Study(StudyReader):
         Raises
         ------
         StudyError
-            If the study was opened to be replayed, or the source is recorded already.
+            If the study was opened for replay, or the source is recorded already.
 
         Examples
         --------
@@ -254,35 +254,36 @@ class Study(StudyReader):
         return recorded.project(source.host) if isinstance(source, Project) else recorded
 
     def project(self, host: str, *, base_url: str | None = None, **settings: Any) -> Project:
-        """The project of a host: recorded from the service, or replayed from the study.
+        """The project of a host: recording from the service, or replaying from the study.
 
         Parameters
         ----------
         host : str
             The project's domain.
         base_url : str, optional
-            The service. A replay needs it only if the study holds answers of several.
+            The service. For a replay, only needed if the study holds answers of several.
         **settings
-            How the service is asked, as for ``aa.project``; a replay takes none.
+            Settings of the client, as for ``aa.project``; a replay takes none.
 
         Raises
         ------
         StudyError
-            If the study is damaged, holds nothing of the host, or cannot be used in this way.
+            If the study is damaged, has no answers about the host, or settings are given to a
+            replay.
         """
         if self._writer is not None:
             return self.record(Client(base_url, **settings).project(host))
         if settings:
             raise StudyError(
-                f"a replay asks no service and takes no {', '.join(settings)}; "
-                "Study.resume(path) goes on recording",
+                f"a replay uses no service and takes no {', '.join(settings)}; "
+                "to go on recording use Study.resume(path)",
                 path=str(self.path),
             )
         name = canonical_host(host)
         if base_url is None and name not in self.hosts:
             raise StudyError(
-                f"the study at {self.path} holds nothing of {name}; it holds "
-                f"{', '.join(self.hosts) or 'nothing'}",
+                f"the study at {self.path} has no answers about {name}; it has answers about "
+                f"{', '.join(self.hosts) or 'no host'}",
                 path=str(self.path),
             )
         return self._replay(base_url, name).project(name)
@@ -293,7 +294,7 @@ class Study(StudyReader):
         Parameters
         ----------
         base_url : str, optional
-            The service; needed only if the study holds answers of several.
+            The service; only needed if the study holds answers of several.
 
         Raises
         ------
@@ -303,7 +304,7 @@ class Study(StudyReader):
         return self._replay(base_url)
 
     def _replay(self, base_url: str | None, host: str | None = None) -> Client:
-        """A client that answers with the records of one service, the one that knew the host."""
+        """A client that replays the records of one service."""
         records = self.current
         services = {record.base_url for record in records if host in (None, record.host)}
         if base_url is not None:
@@ -319,7 +320,7 @@ class Study(StudyReader):
         return Client._from_source(Replay(self, service, asked), service, _WORKERS)
 
     def __enter__(self) -> Study:
-        """Record for as long as the block runs; the study is sealed if it ends well."""
+        """Record while the block runs; the study is sealed unless it raises."""
         return self
 
     def __exit__(
@@ -337,7 +338,7 @@ class Study(StudyReader):
             sealed = self.digest
             title = visible(self.title)
         except StudyError:
-            return f"<Study at {visible(str(self.path))}, damaged: verify() says how>"
+            return f"<Study at {visible(str(self.path))}, damaged: see .verify()>"
         return f"<Study {title!r}: {held}, {f'sealed {sealed[:12]}' if sealed else 'not sealed'}>"
 
     def _repr_html_(self) -> str:

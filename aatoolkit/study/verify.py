@@ -1,4 +1,4 @@
-"""Verifying a study: every byte against its seal, every answer against its name."""
+"""Verify a study: every file against the seal, every answer against its hash."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a study.
+    """One problem of a study.
 
     Attributes
     ----------
@@ -43,11 +43,11 @@ class Problem:
     file : str
         The file concerned.
     message : str
-        What is wrong with it.
+        What is wrong.
     answers : tuple of str
-        The answers it touches.
+        The answers concerned.
     tables : tuple of str
-        The tables it touches.
+        The tables concerned.
     """
 
     kind: str
@@ -67,18 +67,18 @@ class Problem:
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """What was found when a study was verified; true if all is as it was sealed.
+    """The result of verifying a study; true if it is as it was sealed.
 
     Attributes
     ----------
     path : Path
         The study.
     digest : str or None
-        The SHA-256 of its seal, which stands for all of it.
+        The SHA-256 of its seal; None if there is a problem.
     files, records : int
-        How many were looked at.
+        The number of files and records checked.
     found : tuple of Problem
-        What is wrong.
+        The problems.
     """
 
     path: Path
@@ -89,12 +89,12 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether all is as it was sealed."""
+        """Whether the study is as it was sealed."""
         return not self.found
 
     @property
     def problems(self) -> pd.DataFrame:
-        """One row a problem: ``kind``, ``file``, ``message``, ``answers``, ``tables``."""
+        """One row per problem: ``kind``, ``file``, ``message``, ``answers``, ``tables``."""
         import pandas as pd
 
         columns = ("kind", "file", "message", "answers", "tables")
@@ -111,7 +111,7 @@ class Verification:
     def __repr__(self) -> str:
         head = f"{self.files} files, {self.records} records"
         if self.ok:
-            return f"<Verification: all as sealed, {head}, digest {self.digest}>"
+            return f"<Verification: as sealed, {head}, digest {self.digest}>"
         lines = [f"  {problem}" for problem in self.found]
         return "\n".join([f"<Verification: {len(lines)} problems, {head}>", *lines])
 
@@ -126,15 +126,14 @@ class Verification:
 
 
 def verify(storage: StudyStorage, read: Callable[[Record], Hashes] | None = None) -> Verification:
-    """Look at every byte of a study.
+    """Check every byte of a study.
 
     Parameters
     ----------
     place
-        Where it lies.
+        The files of the study.
     read
-        What gives the hashes of a record's tables, to compare them too; None to compare bytes
-        alone.
+        Returns the hashes of a record's tables, to compare them too; None to check bytes only.
     """
     try:
         names = storage.names()
@@ -156,7 +155,7 @@ def verify(storage: StudyStorage, read: Callable[[Record], Hashes] | None = None
 
 
 class _Inspection:
-    """What is there, read once."""
+    """The content of a study, read once."""
 
     def __init__(self, storage: StudyStorage, names: list[str]) -> None:
         self.names = names
@@ -176,27 +175,27 @@ class _Inspection:
         self.hashes = parse_tables(self.bytes.get(TABLES, b""))
 
     def problems(self) -> list[Problem]:
-        """What is wrong: of each file the first thing, which is the most telling."""
-        said = (self.files(), self.lines(), self.answers(), self.sealed())
+        """The problems; of each file the first one, which is the most specific."""
+        checks = (self.files(), self.lines(), self.answers(), self.sealed())
         first: dict[str, Problem] = {}
-        for problem in chain.from_iterable(said):
+        for problem in chain.from_iterable(checks):
             first.setdefault(problem.file, problem)
-        # A file that was changed does not fit the seal; that need not be said twice.
+        # A changed file does not match the seal; one problem is enough.
         seal = first.get(SEAL)
         if len(first) > 1 and seal is not None and seal.kind == "altered":
             del first[SEAL]
         return [*first.values()]
 
     def files(self) -> Iterable[Problem]:
-        """Files that do not belong here, or that cannot be read."""
+        """Files that do not belong to a study, are missing, or cannot be read."""
         for name in self.names:
             if not is_study_file(name):
-                yield Problem("added", name, "this is no file of a study")
-        for name, said in self.unreadable.items():
-            yield self._touching("unreadable", name, said)
+                yield Problem("added", name, "this file does not belong to a study")
+        for name, why in self.unreadable.items():
+            yield self._touching("unreadable", name, why)
         for name in (STUDY, MANIFEST):
             if name not in self.names:
-                yield self._touching("missing", name, "every study has one")
+                yield self._touching("missing", name, "every study has this file")
 
     def lines(self) -> Iterable[Problem]:
         """Lines of the manifest that are damaged, missing, or out of order."""
@@ -204,40 +203,44 @@ class _Inspection:
             yield self._touching("broken chain", MANIFEST, self.broken)
 
     def answers(self) -> Iterable[Problem]:
-        """Answers that are not what their name says, that are missing, or that nothing names."""
+        """Answers that do not match their hash, are missing, or are in no record."""
         named = {record.sha256 for record in self.records.values()}
         there = {name: _sha256_in(name) for name in self.names if is_answer_file(name)}
         for name, sha256 in there.items():
             if self.digests.get(name, sha256) != sha256:
                 yield self._touching("altered", name, "its bytes are not those that were recorded")
             elif sha256 not in named:
-                yield self._touching("added", name, "no record names this answer")
+                yield self._touching("added", name, "no record refers to this answer")
         for sha256 in sorted(named.difference(there.values())):
             yield self._touching("missing", answer_file(sha256), "this answer was recorded")
 
     def sealed(self) -> Iterable[Problem]:
-        """Where the files and the seal differ."""
+        """Differences between the files and the seal."""
         if SEAL not in self.names:
-            yield Problem("not sealed", SEAL, "what is missing or was added cannot be told")
+            yield Problem(
+                "not sealed",
+                SEAL,
+                "without a seal, files that are missing or added are not detected",
+            )
             return
-        told = self.bytes.get(SEAL, b"")
-        if told == format_checksums(self.digests):
+        seal = self.bytes.get(SEAL, b"")
+        if seal == format_checksums(self.digests):
             return
-        listed = parse_checksums(told)
-        there = {name: said for name, said in self.digests.items() if name != SEAL}
+        listed = parse_checksums(seal)
+        there = {name: found for name, found in self.digests.items() if name != SEAL}
         for name in sorted(listed.keys() - there.keys()):
-            yield self._touching("missing", name, "it was sealed")
+            yield self._touching("missing", name, "it is in the seal")
         for name in sorted(there.keys() - listed.keys()):
-            yield self._touching("added", name, "it was not sealed")
+            yield self._touching("added", name, "it is not in the seal")
         for name in sorted(there.keys() & listed.keys()):
-            # An answer that is what its name says is right, and its line in the seal is not.
+            # If an answer matches its name, its line in the seal is what is wrong.
             if there[name] != listed[name] and not is_answer_file(name):
-                yield self._touching("altered", name, "it is not what was sealed")
+                yield self._touching("altered", name, "it does not match the seal")
         if {*listed} == {*there}:
-            yield Problem("altered", SEAL, "it does not fit the files")
+            yield Problem("altered", SEAL, "it does not match the files")
 
     def replayed(self, read: Callable[[Record], Hashes]) -> Iterable[Problem]:
-        """Answers that this version makes other tables of than the one that sealed them."""
+        """Answers that this version reads into other tables than the version that sealed them."""
         for number, record in self.records.items():
             now, then = read(record), self._hashes(number)
             differing = sorted(
@@ -250,7 +253,7 @@ class _Inspection:
                 yield Problem(
                     "other tables",
                     TABLES,
-                    "this version reads other tables; the answers are as they were",
+                    "this version reads other tables; the answers are unchanged",
                     (record.name,),
                     tuple(differing),
                 )
@@ -259,7 +262,7 @@ class _Inspection:
         return self.hashes[number - 1] if number <= len(self.hashes) else {}
 
     def _touching(self, kind: str, name: str, message: str) -> Problem:
-        """A problem with a file, and the answers and tables that it touches."""
+        """A problem with a file, and the answers and tables concerned."""
         if name in (STUDY, TABLES):
             return Problem(kind, name, message)
         touched = {
@@ -282,20 +285,20 @@ def _sha256_in(name: str) -> str:
 
 
 def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
-    """The records by their line, and what is wrong; then those that can still be read."""
+    """The records by line number, and the problem, if some lines cannot be parsed."""
     try:
         return dict(enumerate(parse_lines(manifest), 1)), None
     except StudyError as error:
-        said = (error.problems or ("",))[0].removeprefix(f"{MANIFEST}: ")
+        problem = (error.problems or ("",))[0].removeprefix(f"{MANIFEST}: ")
     legible = {}
     for number, line in enumerate(manifest.split(b"\n"), 1):
         with contextlib.suppress(StudyError):
             legible[number] = Record.loads(line)
-    return legible, said
+    return legible, problem
 
 
 def _declared(record: Record) -> dict[str, list[str]]:
-    """The tables that an answer should become, where their hashes are not known."""
+    """The declared tables of an answer, if their hashes are not known."""
     name = "scope_options" if record.resource == "scope-options" else record.section
     try:
         return {} if name is None else {name: [table.name for table in sections.get(name)]}

@@ -75,10 +75,10 @@ def test_only_a_sound_study_is_published(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "study")
     altered = min((tmp_path / "study" / "answers").iterdir())
     altered.write_bytes(altered.read_bytes() + b" ")
-    with pytest.raises(StudyError, match="only a sound study is published"):
+    with pytest.raises(StudyError, match="only a study that verifies can be published"):
         aa.Study(tmp_path / "study").publish(tmp_path / "out")
     unsealed = aa.Study.create(tmp_path / "new")
-    with pytest.raises(StudyError, match="only a sound study is published"):
+    with pytest.raises(StudyError, match="only a study that verifies can be published"):
         unsealed.publish(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -86,6 +86,6 @@ def test_only_a_sound_study_is_published(tmp_path: Path) -> None:
 def test_it_is_not_published_into_itself(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "study")
     study = aa.Study(tmp_path / "study")
-    with pytest.raises(ExportError, match="lies in the study"):
+    with pytest.raises(ExportError, match="is inside the study"):
         study.publish(tmp_path / "study" / "out")
     assert study.verify()

@@ -294,10 +294,10 @@ def test_the_half_line_of_a_killed_writer_is_dropped(
 
 
 def test_a_study_begins_in_an_empty_folder_only(study: aa.Study, tmp_path: Path) -> None:
-    with pytest.raises(errors.StudyError, match="something is there"):
+    with pytest.raises(errors.StudyError, match="not empty"):
         aa.Study.create(study.path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(errors.StudyError, match="no study can begin"):
+    with pytest.raises(errors.StudyError, match="no study can be created"):
         aa.Study.create(tmp_path / "file")
     with pytest.raises(errors.StudyError, match="there is no study"):
         aa.Study(tmp_path / "nowhere")
@@ -375,7 +375,7 @@ def test_what_fails_in_read_all_fails_again(
 def test_what_was_not_recorded_names_the_nearest(study: aa.Study, live: aa.Project) -> None:
     live.fetch("domains", days=7, engine="gemini")
     live.fetch("urls", days=90)
-    with pytest.raises(errors.NotCached, match="the nearest that was is domains") as caught:
+    with pytest.raises(errors.NotCached, match="the nearest recorded request is domains") as caught:
         replayed(study).read("domains", days=7, engine="chatgpt")
     assert caught.value.nearest == "domains of acme.example, Scope(days=7, engine=('gemini',))"
     assert (caught.value.section, caught.value.scope) == (
@@ -405,7 +405,7 @@ def test_hosts_and_services_are_told_apart(
     opened = aa.Study(study.path)
     assert opened.hosts == (HOST, "xn--bcher-kva.example")
     assert opened.project("bücher.example").fetch("ads").host == "xn--bcher-kva.example"
-    with pytest.raises(errors.StudyError, match="holds nothing of hooli"):
+    with pytest.raises(errors.StudyError, match="no answers about hooli"):
         opened.project("hooli.example")
     with study.project(HOST, base_url=f"{scripted.url}/v2", cache=False) as other:
         other.fetch("crawl")

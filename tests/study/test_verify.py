@@ -355,17 +355,17 @@ def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
     answer.symlink_to(secret)
     study = aa.Study(folder)
     record = next(record for record in study.records if record.sha256 in answer.name)
-    with pytest.raises(errors.StudyError, match="no plain file"):
+    with pytest.raises(errors.StudyError, match="not a regular file"):
         study.answer(record)
     assert not study.verify()
     answer.unlink()
     os.mkfifo(answer)
-    with pytest.raises(errors.StudyError, match="no plain file"):
+    with pytest.raises(errors.StudyError, match="not a regular file"):
         study.answer(record)
     assert not study.verify()
     answer.unlink()
     answer.mkdir()
-    with pytest.raises(errors.StudyError, match="no plain file"):
+    with pytest.raises(errors.StudyError, match="not a regular file"):
         study.answer(record)
     assert not study.verify()
 
@@ -379,7 +379,7 @@ def test_a_folder_behind_a_link_is_not_entered(folder: Path, tmp_path: Path) -> 
     assert not study.verify()
     (folder / "manifest.jsonl").unlink()
     (folder / "manifest.jsonl").symlink_to("/etc/hosts")
-    with pytest.raises(errors.StudyError, match="no plain file"):
+    with pytest.raises(errors.StudyError, match="not a regular file"):
         _ = aa.Study(folder).records
 
 
@@ -437,16 +437,16 @@ def planted(name: str, data: bytes = b"x", mode: int = stat.S_IFREG) -> Any:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (planted("../evil"), "no file of a study"),
-        (planted("/etc/evil"), "no file of a study"),
-        (planted("..\\evil"), "no file of a study"),
-        (planted("C:\\evil"), "no file of a study"),
-        (planted("answers/../../evil"), "no file of a study"),
-        (planted("answers/"), "no file of a study"),
-        (planted("study.json\n"), "no file of a study"),
-        (planted("<b>\x1b[31m"), "no file of a study"),
+        (planted("../evil"), "does not belong to a study"),
+        (planted("/etc/evil"), "does not belong to a study"),
+        (planted("..\\evil"), "does not belong to a study"),
+        (planted("C:\\evil"), "does not belong to a study"),
+        (planted("answers/../../evil"), "does not belong to a study"),
+        (planted("answers/"), "does not belong to a study"),
+        (planted("study.json\n"), "does not belong to a study"),
+        (planted("<b>\x1b[31m"), "does not belong to a study"),
         (planted("study.json"), "there twice"),
-        (planted(f"answers/{'0' * 64}.json", b"/etc/passwd", stat.S_IFLNK), "no plain file"),
+        (planted(f"answers/{'0' * 64}.json", b"/etc/passwd", stat.S_IFLNK), "not a regular file"),
     ],
     ids=str,
 )

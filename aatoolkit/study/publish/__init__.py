@@ -1,8 +1,16 @@
-"""Publishing: answers as a folder of tables that people and machines can read without us.
+"""Publish answers as a folder of tables that can be read without this package.
 
-One Parquet file a table, over all hosts and scopes, with where and when beside each row; a
+One Parquet file per table, over all hosts and scopes, with host, filters and time in each row; a
 Frictionless ``datapackage.json``, an RO-Crate, a codebook, a citation, a README, checksums. The
-same answers and versions give the same bytes, and the folder appears whole or not at all.
+same answers and versions give the same bytes, and the folder is written atomically. In come the
+`Tables` of answers; in reading order:
+
+- ``stacking``: the tables of all answers, concatenated; ``provenance_tables``: the tables about
+  the answers themselves (availability, statements, extra, drift).
+- ``redaction``: columns that are left out, and everything that may quote them.
+- ``spreadsheets``: CSV and Excel without formulas, rounding or silent truncation.
+- ``codebook``, ``descriptor``, ``crate``, ``readme``: the description of the tables as a
+  codebook, a ``datapackage.json``, an RO-Crate, and for people.
 """
 
 from __future__ import annotations
@@ -50,13 +58,13 @@ class About:
     title : str
         Its title.
     description : str, optional
-        What it is, in a paragraph.
+        An abstract.
     creators : tuple of str
         Who made it.
     licence : str, optional
-        Under which licence it may be used: its SPDX identifier, such as ``CC-BY-4.0``.
+        The SPDX identifier of the licence, such as ``CC-BY-4.0``.
     keywords : tuple of str
-        Words to find it by, beside the usual ones.
+        Keywords, in addition to the standard ones.
     digest : str, optional
         The SHA-256 of the seal of the study.
     """
@@ -85,17 +93,17 @@ def publish(
     Parameters
     ----------
     answers : iterable of Tables
-        What was read, of any hosts, sections and scopes; each says which answer it is of.
+        Tables of any hosts, sections and scopes, each with its answer.
     out : str or path
         The folder; it must be new or empty.
     about : About
         Title, creators, licence.
     failures : iterable of FailedAnswer
-        The questions to which no usable answer came; they are listed.
+        The requests without a usable answer; they are listed.
     redact : str or iterable of str
-        What is left out: names of columns, ``table.column``, or ``texts`` for all columns of
-        words. Of a section with such a column, the answers' own words about themselves, the
-        leaves that no column took and the examples of drift are left out too.
+        Columns to leave out: names, ``table.column``, or ``texts`` for all text columns. Of a
+        section with such a column, the service's notes on availability, undeclared fields and
+        the examples of drift are left out too, as they may quote it.
     excel, csv : bool
         Whether to write a workbook, and CSV, both safe to open.
     overwrite : bool
@@ -109,17 +117,17 @@ def publish(
     Raises
     ------
     ExportError
-        If a column to leave out does not exist, there is no answer, or what is in the folder
-        is no publication.
+        If a column to leave out does not exist, there is no answer, or the folder holds
+        something other than a publication.
     NotWritten
-        If the folder cannot be written, or something is there; nothing is changed.
+        If the folder cannot be written, or is not empty; nothing is changed.
     ImportError
         If ``excel`` and xlsxwriter is not installed.
 
     Warns
     -----
     RedactionWarning
-        If what is left out of one column stands in another.
+        If text that is left out of one column is also in another.
     """
     read, failed = [*answers], [*failures]
     if not read:
@@ -143,7 +151,7 @@ def publish(
 def _write_data(
     folder: Path, tables: Sequence[PublishedTable], facts: _Summary, forms: Sequence[str]
 ) -> None:
-    """The tables themselves, and what every column of them is."""
+    """Write the tables and their codebook."""
     for table in tables:
         path = _new(folder, path_of(table.name, "parquet"))
         pq.write_table(arrow_table(table.frame, path), path, compression="zstd")
@@ -163,7 +171,7 @@ def _write_documents(
     facts: _Summary,
     forms: Sequence[str],
 ) -> None:
-    """What is said of the tables, to people and to machines; each file knows those before."""
+    """Write the descriptions for people and machines, each with the files before it."""
     _put(folder, "README.md", readme.readme(about.title, facts.about, tables, facts.notes, forms))
     _put(folder, "CITATION.cff", _citation(about, facts))
     described: dict[str, Any] = {
@@ -209,7 +217,7 @@ def _citation(about: About, facts: _Summary) -> str:
 
 @dataclass(frozen=True)
 class _Summary:
-    """What is said of the whole."""
+    """Facts about the whole publication."""
 
     notes: tuple[str, ...]
     about: Mapping[str, str]
@@ -234,7 +242,7 @@ class _Summary:
         said = {
             "hosts": ", ".join(sorted({*answers["host"]})) if "host" in answers else "left out",
             "sections": ", ".join(named),
-            "answers": f"{len(answers) - failed}, and {failed} that could not be used",
+            "answers": f"{len(answers) - failed} usable, {failed} with errors",
             "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
             "period": f"{begins} to {ends}",
             "creators": ", ".join(about.creators) or "not stated",
@@ -252,7 +260,7 @@ class _Summary:
 
 
 def _period(answers: pd.DataFrame) -> tuple[str, str]:
-    """The first and last day of all windows: as answers say, else as they were asked for."""
+    """The first and last day of all windows: from the answers, else from the requests."""
     days = answers["fetched_at"].dt.tz_convert("UTC").dt.tz_localize(None).dt.normalize()
     begins = ends = days
     if "days" in answers:
@@ -273,7 +281,7 @@ def _name(title: str) -> str:
 
 
 def _check_ours(out: Path) -> None:
-    """Refuse to replace a folder that holds what no publication does."""
+    """Refuse to replace a folder with files that are not of a publication."""
     if not out.exists():
         return
     listed = {SUMS}
@@ -284,7 +292,7 @@ def _check_ours(out: Path) -> None:
     if there and (there - listed or not with_sums.is_file()):
         strange = ", ".join(sorted(there - listed)[:3]) or SUMS
         raise ExportError(
-            f"{out} holds what is of no publication ({strange}); name another folder",
+            f"{out} holds files that are not of a publication ({strange}); choose another folder",
             path=str(out),
         )
 
@@ -301,7 +309,7 @@ def _sums(folder: Path) -> dict[str, tuple[int, str]]:
 
 
 def _new(folder: Path, name: str) -> Path:
-    """The path of a file whose folder is there."""
+    """The path of a file; its folder is created."""
     path = folder / name
     path.parent.mkdir(exist_ok=True)
     return path

@@ -1,4 +1,4 @@
-"""What every column of a publication is, as a table: for people in Markdown, for tools in CSV."""
+"""The codebook: every column of a publication, in Markdown for people and CSV for tools."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CODES = {
     "milliseconds": ("ms", "MilliSEC"),
     "days": ("d", "DAY"),
 }
-"""The units that have a code: in UCUM, and the name in QUDT's vocabulary."""
+"""Unit codes: in UCUM, and the name in QUDT's vocabulary."""
 
 QUDT = "http://qudt.org/vocab/unit/"
 
 
 def codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
-    """One row a column, in the order of the tables."""
+    """One row per column, in the order of the tables."""
     rows = [
         {
             "table": table.name,
@@ -57,13 +57,13 @@ def codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
 
 
 def rule_of(column: Column) -> str | None:
-    """How rows of a column become one, in words; None where nothing is said of it."""
+    """The aggregation rule of a column in words; None if it has none."""
     rule = column.aggregate
     return None if rule.rule == "none" and not rule.why else str(rule)
 
 
 def as_markdown(tables: Iterable[PublishedTable], book: pd.DataFrame) -> str:
-    """The codebook, a table of columns for each table."""
+    """The codebook in Markdown, one table of columns per table."""
     parts = [_HEAD]
     heads = ("column", "dtype", "unit", "aggregation", "availability", "missing", "meaning")
     for table in tables:
@@ -82,7 +82,7 @@ def as_markdown(tables: Iterable[PublishedTable], book: pd.DataFrame) -> str:
 
 
 def cell(value: object) -> str:
-    """A value as a cell of a Markdown table, in which nothing of it is markup."""
+    """A value as a cell of a Markdown table, with all markup escaped."""
     if value is None or value is pd.NA:
         return ""
     text = " ".join(str(value).split())
@@ -92,6 +92,6 @@ def cell(value: object) -> str:
 _HEAD = """\
 # Codebook
 
-Key columns are bold. *Missing* counts the rows that have no value. *Availability* says over all
-answers whether the column could be measured; `availability` says it of each answer.
+Key columns are bold. *Missing* counts the rows without a value. *Availability* is whether the
+column could be measured, over all answers; the table `availability` has it for each answer.
 """

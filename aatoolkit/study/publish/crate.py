@@ -1,4 +1,4 @@
-"""``ro-crate-metadata.json``: the same package as an RO-Crate 1.1, with where it comes from."""
+"""``ro-crate-metadata.json``: the package as an RO-Crate 1.1, with its provenance."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def crate(
     Parameters
     ----------
     about
-        The properties of the whole, as schema.org names them.
+        The properties of the dataset, named as in schema.org.
     creators
-        Who made it.
+        The names of the creators.
     licence
         The SPDX identifier of its licence.
     tables
@@ -97,7 +97,7 @@ def crate(
 
 
 def _ids(entities: Iterable[Mapping[str, Any]]) -> Any:
-    """References to entities; to a single one, without a list, as the specification has it."""
+    """References to entities; a single one is not wrapped in a list, as specified."""
     found = [{"@id": entity["@id"]} for entity in entities]
     return found[0] if len(found) == 1 else found
 
@@ -121,7 +121,7 @@ def _file(
 
 
 def _answer(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """One answer, with what of it is published."""
+    """One answer, with the facts of it that are published."""
     told = {name: fact for name, fact in row.items() if not pd.isna(fact)}
     words = [told.get("section", "answer")] + ([f"of {told['host']}"] if "host" in told else [])
     facts = {
@@ -137,7 +137,7 @@ def _answer(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _measured(tables: Iterable[PublishedTable]) -> Iterable[dict[str, Any]]:
-    """What was measured: every column that has a unit."""
+    """The variables measured: every column with a unit."""
     for table in tables:
         for column in table.columns.values() if table.section else ():
             if column.unit and column.name in table.frame.columns:

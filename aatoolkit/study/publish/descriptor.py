@@ -1,4 +1,4 @@
-"""``datapackage.json``: what the files hold, as Data Package 2.0 lays it out."""
+"""``datapackage.json``: the content of the files, as specified by Data Package 2.0."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MEDIA = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "": "text/plain",
 }
-"""The media types of what is published, by the ending of the name."""
+"""The media types of the published files, by suffix."""
 
 
 def descriptor(
@@ -40,7 +40,7 @@ def descriptor(
     Parameters
     ----------
     about
-        Title, description and so on, as the specification names them.
+        Title, description and so on, named as in the specification.
     tables
         The tables.
     files
@@ -57,7 +57,7 @@ def descriptor(
 
 
 def path_of(table: str, form: str) -> str:
-    """Where a table stands in a package."""
+    """The path of a table in a package."""
     folder = "data" if form == "parquet" else form
     return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', table)}.{form}"
 
@@ -83,7 +83,7 @@ def _resource(
 
 
 def _sum(form: str, size: int, sha256: str) -> dict[str, Any]:
-    """The checksum; validators cannot check ``bytes`` and ``hash`` of what is no text."""
+    """The checksum; validators cannot check ``bytes`` and ``hash`` of binary files."""
     if form == "parquet":
         return {"sha256": sha256}
     return {"bytes": size, "hash": f"sha256:{sha256}"}
@@ -112,7 +112,7 @@ def _field(column: Column, values: pd.Series, availability: str, form: str) -> d
     kind = str(values.dtype)
     said = column.doc
     if kind.startswith("list<"):
-        # A list in Parquet is no JSON array to the field's validator, and is nothing else either.
+        # Frictionless does not accept a Parquet list as an array, nor as any other type.
         found = {"type": "any" if form == "parquet" else "array"}
     elif pd.api.types.is_datetime64_dtype(values.dtype):
         found = {"type": "datetime" if form == "parquet" else "date"}

@@ -1,4 +1,4 @@
-"""The tables that a publication has beside those of the sections: what is known of the answers."""
+"""Tables about the answers: where they came from, availability, statements, extra, drift."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ ANSWER = Column("answer", "Int64", "The answer that the row was read from; refer
 
 ABOUT = (
     ANSWER,
-    Column("host", "string", "The project that was asked about."),
-    Column("days", "Int64", "The days of the window that was asked for.", unit="days"),
+    Column("host", "string", "The host that was requested."),
+    Column("days", "Int64", "The length of the requested window in days.", unit="days"),
     Column("window_start", "date", "Its first day, if the answer says so."),
     Column("window_end", "date", "Its last day, if the answer says so."),
     *(
         Column(f"filter_{name}", "string", f"What {name} was narrowed to, if it was.")
         for name in FILTERS
     ),
-    Column("fetched_at", "timestamp", "When the service gave the answer, in UTC."),
+    Column("fetched_at", "timestamp", "When the service sent the answer, in UTC."),
     Column("section", "string", "The section."),
-    Column("url", "string", "What was asked, as an address; it holds no token."),
+    Column("url", "string", "The address of the request, without a token."),
     Column("status", "Int64", "The HTTP status of the answer.", unit="HTTP status"),
     Column("sha256", "string", "The SHA-256 of the answer's bytes."),
-    Column("bytes", "Int64", "The size of the answer.", unit="bytes"),
-    Column("stale", "boolean", "Whether the answer had expired when it was used."),
+    Column("bytes", "Int64", "The size of the answer in bytes.", unit="bytes"),
+    Column("stale", "boolean", "Whether the answer came from a cache after it had expired."),
     Column("error", "string", "Why the answer could not be used, if it could not."),
 )
 _OF_COLUMNS = (
@@ -49,41 +49,45 @@ _OF_COLUMNS = (
 _STATEMENTS = (
     ANSWER,
     Column("section", "string", "The section."),
-    Column("scope", "category", "What is spoken of: the section, a field, a row or an engine."),
+    Column(
+        "scope",
+        "category",
+        "What the statement is about: the section, a field, a row or an engine.",
+    ),
     Column("target", "string", "Which field, row or engine."),
     Column("status", "category", "Whether it could be measured."),
     Column("cause", "string", "Why not, as one of a few causes."),
     Column("reason", "string", "The service's own words."),
-    Column("sample_size", "Int64", "How many answers it rests on.", unit="count"),
-    Column("as_of", "timestamp", "The time up to which it holds, in UTC."),
-    Column("evidence", "string", "Where the answer says so: a JSON path."),
-    Column("rule", "string", "The rule by which it was read."),
-    Column("raw", "string", "What stands there, as JSON."),
+    Column("sample_size", "Int64", "The number of answers it is based on.", unit="count"),
+    Column("as_of", "timestamp", "As of when it is valid, in UTC."),
+    Column("evidence", "string", "Where the answer states it: a JSON path."),
+    Column("rule", "string", "The detection rule that found it."),
+    Column("raw", "string", "The value there, as JSON."),
 )
 _EXTRA = (
     ANSWER,
     Column("section", "string", "The section."),
-    Column("path", "string", "Where it stands in the answer: a JSON path."),
-    Column("value", "string", "What stands there, as JSON."),
-    Column("why", "string", "Why no column took it."),
+    Column("path", "string", "Where it is in the answer: a JSON path."),
+    Column("value", "string", "The value there, as JSON."),
+    Column("why", "string", "Why it is in no column."),
 )
 _DRIFT = (
     ANSWER,
     Column("section", "string", "The section."),
-    Column("kind", "string", "How the answer differs from its declaration."),
+    Column("kind", "string", "The kind of difference from the declaration."),
     Column("path", "string", "Where: a JSON path."),
     Column("count", "Int64", "How often.", unit="count"),
-    Column("example", "string", "What stands there, as JSON."),
+    Column("example", "string", "The value there, as JSON."),
 )
 
 FACTS: Mapping[str, tuple[str, tuple[Column, ...]]] = {
     "answers": ("One row per answer that was read.", ABOUT),
-    "availability": ("One row per answer and column: what could be measured.", _OF_COLUMNS),
+    "availability": ("One row per answer and column: whether it could be measured.", _OF_COLUMNS),
     "statements": ("One row per statement of an answer about what it measured.", _STATEMENTS),
-    "extra": ("One row per leaf of an answer that no column took.", _EXTRA),
+    "extra": ("One row per value of an answer that is in no column.", _EXTRA),
     "drift": ("One row per difference between an answer and its declaration.", _DRIFT),
 }
-"""The tables beside those of the sections, with what their columns are."""
+"""The tables about the answers, with their columns."""
 
 _DTYPES = {"date": "datetime64[us]", "timestamp": "datetime64[us, UTC]", "category": "string"}
 
@@ -91,12 +95,12 @@ _DTYPES = {"date": "datetime64[us]", "timestamp": "datetime64[us, UTC]", "catego
 def answers_table(
     answers: Iterable[tuple[Payload, FrameMetadata, str | None]],
 ) -> pd.DataFrame:
-    """One row an answer, numbered from 1.
+    """One row per answer, numbered from 1.
 
     Parameters
     ----------
     answers
-        Each with what its tables say of it, and with why it could not be used.
+        Each with the metadata of its tables, and with why it could not be used.
     """
     rows = [_about(number, *answer) for number, answer in enumerate(answers, 1)]
     return attach(
@@ -106,28 +110,28 @@ def answers_table(
 
 
 def other_facts(
-    numbered: Mapping[int, Tables], told: Mapping[tuple[int, str], FrameMetadata]
+    numbered: Mapping[int, Tables], known: Mapping[tuple[int, str], FrameMetadata]
 ) -> dict[str, pd.DataFrame]:
-    """What each answer says of itself, could measure, holds beside, and how it drifted.
+    """The tables of availability, statements, undeclared values and drift.
 
     Parameters
     ----------
     numbered
         The tables of each answer, by its number.
-    told
-        What is known of each of them, by the answer's number and the table's name.
+    known
+        The metadata of each table, by the answer's number and the table's name.
     """
     states = [
         {
             "answer": number,
             "table": name,
             "column": column,
-            "status": str(known.availability.status),
-            "cause": known.availability.cause and str(known.availability.cause),
-            "reason": known.availability.reason,
+            "status": str(of_column.availability.status),
+            "cause": of_column.availability.cause and str(of_column.availability.cause),
+            "reason": of_column.availability.reason,
         }
-        for (number, name), whole in told.items()
-        for column, known in whole.columns.items()
+        for (number, name), of_table in known.items()
+        for column, of_column in of_table.columns.items()
     ]
     rows = {"availability": [_records(states, _OF_COLUMNS)]}
     for name, part in (("statements", "availability"), ("extra", "extra"), ("drift", "drift")):
@@ -176,7 +180,7 @@ def _records(rows: Iterable[Mapping[str, Any]], columns: Iterable[Column]) -> pd
 
 
 def _as_declared(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
-    """Frames of facts, one below the other, with their declared columns and dtypes."""
+    """Concatenate frames, with the declared columns and dtypes."""
     listed = [frame for frame in frames if len(frame)] or [pd.DataFrame()]
     stacked = pd.concat(listed, ignore_index=True)
     return pd.DataFrame(

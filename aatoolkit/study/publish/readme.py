@@ -1,4 +1,4 @@
-"""What a publication says to people: a README, and how to cite it."""
+"""The README and the citation of a publication."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aatoolkit.study.publish.stacking import PublishedTable
 MISSING = (
     "A missing value is null in Parquet and an empty cell in CSV and Excel. It is never zero: a"
     " zero was measured. Why a column has no values is in `data/availability.parquet`: it was"
-    " not measured (`unavailable`), does not apply, or nothing is known of it."
+    " not measured (`unavailable`), does not apply, or is not known."
 )
 SYNTHETIC = (
     "This data is synthetic: the hosts have names that are reserved for examples, and no such"
@@ -24,9 +24,9 @@ SYNTHETIC = (
 
 
 REDACTED = (
-    "Left out of this publication: {}. So are, of the sections concerned, the service's own words"
-    " about what it measured, the leaves that no column took, and the examples of drift, as they"
-    " may quote it."
+    "Left out of this publication: {}. Of the sections concerned, the service's notes on"
+    " availability, undeclared fields and the examples of drift are left out too, as they may"
+    " quote it."
 )
 
 
@@ -62,7 +62,7 @@ _SEAL = "The SHA-256 of the seal of the study."
 
 
 def _yaml(value: Any) -> str:
-    """A value in YAML, of which JSON is a part, but for characters that YAML refuses or folds."""
+    """A value in YAML: JSON, with the characters escaped that YAML refuses or folds."""
     return re.sub(
         r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]",
         lambda found: f"\\u{ord(found[0]):04x}",
@@ -84,13 +84,13 @@ def readme(
     title
         Its title.
     about
-        Facts, each with its name.
+        Facts by name.
     tables
         The tables.
     notes
         Paragraphs.
     forms
-        In which forms the tables are there.
+        The formats of the tables beside Parquet.
     """
     parts = [f"# {cell(title)}\n"]
     parts += [f"{note}\n" for note in notes]
@@ -113,8 +113,8 @@ def readme(
 _TABLES = """\
 ## Tables
 
-Each table holds the rows of all answers. `answer` refers to the table `answers`; `host`, the
-window (`days`), the filters and `fetched_at` stand beside it.
+Each table has the rows of all answers. `answer` refers to the table `answers`; `host`, the
+window (`days`), the filters and `fetched_at` are columns too.
 """
 _READING = """\
 ## Reading it
@@ -129,25 +129,25 @@ df = pd.read_parquet("data/answers.parquet")
 SELECT * FROM 'data/answers.parquet';  -- DuckDB
 ```
 
-With `aatoolkit`, `aa.read_parquet(path).aa.codebook` says what each column is, and
-`.aa.availability` what could be measured. The same stands in `codebook.md`, `codebook.csv`,
-and in each file's own metadata.
+With `aatoolkit`, `aa.read_parquet(path).aa.codebook` describes each column, and
+`.aa.availability` what could be measured. The same is in `codebook.md`, `codebook.csv`,
+and in each file's metadata.
 """
 _SPREADSHEETS = """\
 ## Spreadsheets
 
 The CSV files and the workbook are safe to open: no cell is a formula. In CSV, a text that begins
 with `=`, `+`, `-`, `@`, one of their full-width forms, white space or an apostrophe, one that
-begins with more than 15 digits, and an empty one, has an apostrophe before it: take one
-apostrophe off each text that begins with one, and you have the text. A column with whole
-numbers of more than 15 digits is text. Instants are in UTC, as ISO 8601. In Excel, what does not
-fit a cell is cut where it says so, and a table that does not fit a sheet goes on in the next; the
-sheet `tables` lists them. For analyses, use the Parquet files.
+begins with more than 15 digits, and an empty one, has an apostrophe before it: remove one
+apostrophe from each text that begins with one to restore it. A column with whole numbers of more
+than 15 digits is text. Times are in UTC, as ISO 8601. In Excel, text that does not fit a cell is
+cut and marked, and a table that does not fit a sheet continues in the next; the sheet `tables`
+lists them. For analyses, use the Parquet files.
 """
 _FILES = """\
 ## Files
 
 `datapackage.json` (Frictionless Data Package) and `ro-crate-metadata.json` (RO-Crate) describe
-the package for machines, `CITATION.cff` says how to cite it, and `sha256sum -c SHA256SUMS` checks
+the package for machines, `CITATION.cff` is the citation, and `sha256sum -c SHA256SUMS` verifies
 that nothing has changed. Made with aatoolkit {version}.
 """

@@ -1,4 +1,4 @@
-"""What is left out of a publication: columns, and everything that may quote them."""
+"""Redaction: columns that are left out of a publication, and everything that may quote them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aatoolkit.metadata.attrs import FrameMetadata, Source, attach, metadata_of
 from aatoolkit.scope import FILTERS
 
 TEXTS = "texts"
-"""The group of all columns of words: what was asked and answered, and what is said of it."""
+"""The group of all text columns: prompts, answers, and notes on them."""
 
 _WORDS = frozenset(
     {
@@ -24,15 +24,15 @@ _WORDS = frozenset(
 )
 
 _NEEDED = frozenset({"answer", "section", "fetched_at"})
-"""The columns without which answers could not be told apart."""
+"""The columns that identify answers, and cannot be left out."""
 
 _FIXED = frozenset({"availability", "statements", "extra", "drift"})
-"""The tables whose columns are left out one by one only: their names are names of data too."""
+"""The tables whose columns are only left out as ``table.column``: their names are common."""
 
 
 @dataclass(frozen=True)
 class Redaction:
-    """What is left out.
+    """The columns that are left out.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Redaction:
     of_tables
         The columns, as ``table.column``, that are left out of one.
     asked
-        What was asked for, sorted.
+        The arguments, sorted.
     """
 
     everywhere: frozenset[str] = frozenset()
@@ -50,20 +50,20 @@ class Redaction:
 
     @classmethod
     def of(cls, asked: str | Iterable[str], dtypes: Mapping[str, Mapping[str, str]]) -> Redaction:
-        """Read what was asked for.
+        """Parse the arguments.
 
         Parameters
         ----------
         asked
             Names of columns, ``table.column``, or the group ``texts``. The name of a filter
-            is also that of the column that says what was filtered.
+            also stands for the column ``filter_<name>``.
         dtypes
-            The columns of each table, to be chosen from, with their dtypes.
+            The dtypes of the columns of each table.
 
         Raises
         ------
         ExportError
-            If there is no such column: a slip must not publish what was to be kept.
+            If there is no such column: a typing error must not publish what is private.
         """
         words = sorted({asked} if isinstance(asked, str) else {*asked})
         names = {name for table in {*dtypes} - _FIXED for name in dtypes[table]} - _NEEDED
@@ -89,7 +89,7 @@ class Redaction:
 
     @property
     def names(self) -> frozenset[str]:
-        """The columns that were asked for by name."""
+        """The columns that were given by name."""
         return self.everywhere | {name for name in self.of_tables if name in self.requested}
 
     def hides(self, table: str, column: str) -> bool:
@@ -98,7 +98,7 @@ class Redaction:
         return everywhere or f"{table}.{column}" in self.of_tables
 
     def hides_texts_of(self, tables: Mapping[str, Collection[str]]) -> bool:
-        """Whether the words of a section are left out: they may quote what is.
+        """Whether the notes of a section are left out: they may quote a column that is.
 
         Parameters
         ----------
@@ -112,18 +112,18 @@ class Redaction:
         )
 
     def source(self, source: Source) -> Source:
-        """What is told of an answer."""
+        """The source of an answer, without what is left out."""
         hidden = {name for name in vars(source) if self.hides_of_answers(name)}
         return Source(**{name: fact for name, fact in vars(source).items() if name not in hidden})
 
     def hides_of_answers(self, fact: str) -> bool:
-        """Whether a fact of all answers is left out, or what tells it is."""
+        """Whether a fact about answers is left out, or a column that reveals it."""
         scope = {*CONTEXT} - {"host", "fetched_at"}
         telling = {"host": {"host"}, "scope": scope, "url": {"url", "host", *scope}}
         return any(self.hides("answers", name) for name in telling.get(fact, {fact}))
 
     def applied(self, table: str, frame: pd.DataFrame, *, silent: bool) -> pd.DataFrame:
-        """A frame without what is left out; silent, also without the reasons of its columns."""
+        """A frame without the columns left out; if ``silent``, without their reasons."""
         if not self.requested:
             return frame
         known = metadata_of(frame)
@@ -142,7 +142,7 @@ class Redaction:
 
 
 def texts_of(column: pd.Series) -> set[str]:
-    """Every text of a column, also within lists."""
+    """The texts of a column, also those within lists."""
     if not _holds_words(str(column.dtype)):
         return set()
     words = column.dropna().astype("object").explode().dropna()

@@ -1,10 +1,10 @@
-"""Tables for spreadsheets, in which no cell runs, none is rounded, and none is cut unnoticed.
+"""Tables for spreadsheets: no cell is a formula, rounded, or truncated without a note.
 
-A spreadsheet takes a text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and
-keeps 15 digits of a number. So in CSV a text that begins with one of these signs, with one of
-their full-width forms, with white space or with an apostrophe has an apostrophe before it; so
-has one of more than 15 digits, and so has an empty text, which would else be missing. Taking
-one apostrophe off every text that begins with one gives the text back.
+A spreadsheet interprets a text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and
+stores 15 digits of a number. So in CSV an apostrophe is put before a text that begins with one
+of these signs, with one of their full-width forms, with white space or with an apostrophe, before
+more than 15 digits, and before an empty text, which would otherwise be missing. Removing one
+apostrophe from every text that begins with one restores the text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROWS, CELL, SHEET = 1_048_576, 32_767, 31
 
 
 def guarded(text: str) -> str:
-    """A text that no spreadsheet takes for anything else.
+    """A text escaped so that a spreadsheet reads it as text.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def guarded(text: str) -> str:
 
 
 def unguarded(text: str) -> str:
-    """The text again.
+    """Undo `guarded`.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def unguarded(text: str) -> str:
 
 
 def is_guarded_number(values: pd.Series) -> bool:
-    """Whether whole numbers are written as texts, as some have more than 15 digits."""
+    """Whether a column of integers is written as text, as some have more than 15 digits."""
     if not pd.api.types.is_integer_dtype(values.dtype):
         return False
     return bool(((values >= _DIGITS) | (values <= -_DIGITS)).any())
@@ -66,7 +66,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def write_excel(tables: Iterable[PublishedTable], path: Path, created: datetime) -> None:
-    """Write tables to one workbook, a sheet each, with a sheet that lists them.
+    """Write tables to one workbook, one sheet each, with a sheet that lists them.
 
     Raises
     ------
@@ -110,7 +110,7 @@ class _Book:
                 self._put(index, number, at, value)
 
     def _name(self, table: str) -> str:
-        """A name for a sheet that no other has; Excel tells upper from lower case nowhere."""
+        """A unique sheet name; Excel ignores case in them."""
         plain = re.sub(r"[\[\]:*?/\\\x00-\x1f]", "_", table).strip("'") or "table"
         name, number = plain[:SHEET], 1
         while name.lower() in self._names:
@@ -130,7 +130,7 @@ class _Book:
                     self._put(sheet, number, at, value)
 
     def _put(self, sheet: Any, row: int, column: int, value: Any) -> None:
-        """Write a cell as what it is; no text is looked at for formulas, links or numbers."""
+        """Write a cell with its own type; text is not parsed for formulas, links or numbers."""
         if isinstance(value, bool):
             sheet.write_boolean(row, column, value)
         elif isinstance(value, datetime):
@@ -142,7 +142,7 @@ class _Book:
             sheet.write_number(row, column, value)
 
     def _fitted(self, text: str) -> str:
-        """A text that fits a cell; Excel counts in UTF-16."""
+        """A text truncated to fit a cell; Excel counts UTF-16 units."""
         if len(text) * 2 <= CELL or len(text.encode("utf-16-le")) <= 2 * CELL:
             return text
         self._cut += 1
@@ -160,7 +160,7 @@ def _fitting(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def _as_excel(values: pd.Series) -> list[Any]:
-    """What stands in the cells of a column; None where it is missing."""
+    """The cells of a column; None where missing."""
     dtype = values.dtype
     if pd.api.types.is_bool_dtype(dtype):
         return [None if value is pd.NA else bool(value) for value in values]
@@ -172,7 +172,7 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 
 def _number(value: Any) -> Any:
-    """A number, as a text where a spreadsheet would round it or knows no such number."""
+    """A number; text where a spreadsheet would round it, or for infinity."""
     if float(value) in (float("inf"), float("-inf")) or (
         value == int(value) and abs(value) >= _DIGITS
     ):
@@ -189,7 +189,7 @@ _FIRST_DAY = pd.Timestamp("1900-03-01")
 
 
 def _texts(values: pd.Series) -> pd.Series:
-    """A column as text: ISO 8601 in UTC for times, JSON for lists; what is missing stays so."""
+    """A column as text: ISO 8601 in UTC for times, JSON for lists; missing stays missing."""
     dtype = values.dtype
     text: Callable[[Any], str] = str
     if isinstance(dtype, pd.DatetimeTZDtype):

@@ -1,8 +1,8 @@
-"""What a publication holds: one table for each of the sections, over all hosts and scopes.
+"""Concatenate the tables of all answers: one table each, over all hosts and scopes.
 
-Rows say where and when they were read: ``answer`` refers to the table ``answers``, and the
-host, the filters and the time stand beside it. What each answer could measure of each column
-is a table too, as are the answers' own statements, the leaves that no column took, and drift.
+Each row has ``answer``, which refers to the table ``answers``, and host, filters and time. There
+are also tables of the availability of each column, of the answers' own statements, of undeclared
+values, and of drift.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from aatoolkit.study.publish.redaction import Redaction, texts_of
 
 @dataclass(frozen=True)
 class FailedAnswer:
-    """A question to which no usable answer came.
+    """A request without a usable answer.
 
     Parameters
     ----------
     answer : Payload
-        What came instead.
+        The answer.
     why : str
         What is wrong with it.
     """
@@ -60,11 +60,11 @@ class PublishedTable:
     name
         Its name.
     doc
-        Its grain, in a sentence.
+        What a row is, in a sentence.
     frame
         Its rows.
     section
-        The section it is of; None of a table of facts.
+        Its section; None for a table about the answers.
     """
 
     name: str
@@ -74,12 +74,12 @@ class PublishedTable:
 
     @cached_property
     def known(self) -> FrameMetadata:
-        """What is known of its columns."""
+        """The metadata of its columns."""
         return metadata_of(self.frame)
 
     @cached_property
     def columns(self) -> dict[str, Column]:
-        """What each column is; one that nobody declared has no meaning here."""
+        """The declaration of each column; an undeclared one is a plain string column."""
         ours = {column.name: column for column in FACTS.get(self.name, ("", ABOUT))[1]}
         return {
             name: declared(column) or ours.get(name) or Column(name, "string")
@@ -88,7 +88,7 @@ class PublishedTable:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """The columns that tell its rows apart, where they do."""
+        """The primary key; empty if it is not unique."""
         key = [*self.known.key]
         missing = not key or self.frame[key].isna().any(axis=None)
         return () if missing or self.frame.duplicated(key).any() else tuple(key)
@@ -97,17 +97,17 @@ class PublishedTable:
 def collect_tables(
     answers: Iterable[Tables], failures: Iterable[FailedAnswer], redact: str | Iterable[str]
 ) -> tuple[list[PublishedTable], Redaction]:
-    """All tables of a publication, in a fixed order, without what is left out.
+    """All tables of a publication, in a fixed order, after redaction.
 
     Raises
     ------
     ExportError
-        If a column that is to be left out does not exist.
+        If a column to leave out does not exist.
 
     Warns
     -----
     RedactionWarning
-        If what is left out of one column stands in another.
+        If text that is left out of one column is also in another.
     """
     read = sorted(answers, key=lambda tables: _order(_payload(tables)))
     failed = sorted(failures, key=lambda failure: _order(failure.answer))
@@ -115,23 +115,26 @@ def collect_tables(
     names: dict[str, str] = {}
     for tables in sorted(read, key=lambda tables: tables.section):
         names |= dict.fromkeys(tables, tables.section)
-    told = {
+    metadata = {
         (n, name): metadata_of(tables[name]) for n, tables in numbered.items() for name in tables
     }
-    said_by = {n: told[n, next(iter(tables))] for n, tables in numbered.items()}
-    asked = answers_table(
+    first_of = {n: metadata[n, next(iter(tables))] for n, tables in numbered.items()}
+    answered = answers_table(
         [
-            *((_payload(tables), said_by[n], None) for n, tables in numbered.items()),
+            *((_payload(tables), first_of[n], None) for n, tables in numbered.items()),
             *((failure.answer, FrameMetadata(), failure.why) for failure in failed),
         ]
     )
     whole = [
         PublishedTable(
-            name, _doc(section, name), _stacked(name, section, numbered, told, asked), section
+            name,
+            _doc(section, name),
+            _stacked(name, section, numbered, metadata, answered),
+            section,
         )
         for name, section in names.items()
     ]
-    facts = {"answers": asked, **other_facts(numbered, told)}
+    facts = {"answers": answered, **other_facts(numbered, metadata)}
     whole += [PublishedTable(name, FACTS[name][0], frame) for name, frame in facts.items()]
     dtypes = {each.name: _dtypes(each.frame) for each in whole}
     redaction = Redaction.of(redact, dtypes)
@@ -155,14 +158,14 @@ def _payload(tables: Tables) -> Payload:
 
 
 def _order(answer: Payload) -> tuple[str, ...]:
-    """Where an answer stands among others: by what was asked, then by time."""
+    """The sort key of an answer: its request, then its time."""
     scope = "" if answer.scope is None else answer.scope.to_query()
-    told = (answer.host, answer.section, scope, answer.fetched_at.isoformat(), answer.sha256)
-    return tuple(word or "" for word in told)
+    parts = (answer.host, answer.section, scope, answer.fetched_at.isoformat(), answer.sha256)
+    return tuple(part or "" for part in parts)
 
 
 def _doc(section: str, table: str) -> str:
-    """The grain of a table; nothing of one that no declaration names."""
+    """What a row of a table is; empty for an undeclared table."""
     try:
         return sections.get(section)[table].doc
     except (ScopeError, KeyError):
@@ -173,10 +176,10 @@ def _stacked(
     name: str,
     section: str,
     numbered: Mapping[int, Tables],
-    told: Mapping[tuple[int, str], FrameMetadata],
-    asked: pd.DataFrame,
+    metadata: Mapping[tuple[int, str], FrameMetadata],
+    answered: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The rows of one table in all answers that have it, with where and when they were read."""
+    """The rows of one table in all answers that have it, with host, filters and time."""
     parts = {
         number: tables[name]
         for number, tables in numbered.items()
@@ -184,11 +187,11 @@ def _stacked(
     }
     rows = merge.concat(parts.values(), ignore_index=True)
     places = np.repeat([number - 1 for number in parts], [len(part) for part in parts.values()])
-    context = asked[[ANSWER.name, *CONTEXT]].take(places).reset_index(drop=True)
+    context = answered[[ANSWER.name, *CONTEXT]].take(places).reset_index(drop=True)
     taken = {str(name): f"{name}_" for name in rows if name in context}
     rows = merge.rename(rows, columns=taken) if taken else rows
     known = metadata_of(rows)
-    keys = {told[number, name].key for number in parts}
+    keys = {metadata[number, name].key for number in parts}
     own = keys.pop() if len(keys) == 1 else ()
     unique = ("_row",) if "_row" in rows else tuple(taken.get(key, key) for key in own)
     return attach(
@@ -208,16 +211,16 @@ def _dtypes(frame: pd.DataFrame) -> dict[str, str]:
 def _redacted(
     table: PublishedTable, redaction: Redaction, silent: Mapping[str, str]
 ) -> PublishedTable:
-    """A table without what is left out, and without words that may quote it.
+    """A table without the columns left out, and without notes that may quote them.
 
     Parameters
     ----------
     table
         The table.
     redaction
-        What is left out.
+        The columns left out.
     silent
-        The tables whose sections may quote it, each with its section.
+        The tables of the sections that may quote them, each with its section.
     """
     frame, known = table.frame, table.known
     if table.name in ("statements", "extra", "drift"):
@@ -225,7 +228,7 @@ def _redacted(
     if table.name == "availability":
         frame = frame.assign(reason=frame["reason"].mask(frame["table"].isin({*silent})))
     if table.name == "answers" and redaction.requested:
-        # What came instead of an answer may quote anything.
+        # An error message may quote anything.
         frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
         frame = frame.drop(
             columns=[name for name in frame if redaction.hides_of_answers(str(name))]
@@ -240,10 +243,10 @@ def _redacted(
 def _warn_of_copies(
     whole: Iterable[PublishedTable], left: Iterable[PublishedTable], by_name: Collection[str]
 ) -> None:
-    """Say where a text that is left out of one column stands in another.
+    """Warn if text that is left out of one column is also in another.
 
-    Of columns that are left out for the words in them, only texts of some length count: the
-    title of a page may be no more than the name of a brand.
+    Of columns left out as ``texts``, only longer texts count: the title of a page may be just
+    the name of a brand.
     """
     hidden: set[str] = set()
     for before, after in zip(whole, left, strict=True):
@@ -259,7 +262,7 @@ def _warn_of_copies(
     ]
     if places:
         warnings.warn(
-            f"what is left out also stands in {', '.join(places)}; leave that out too",
+            f"text that is left out is also in {', '.join(places)}; leave that out too",
             RedactionWarning,
             stacklevel=4,
         )

@@ -286,7 +286,7 @@ def test_answers_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
     answers = pd.read_parquet(out / "data" / "answers.parquet")
     assert answers["error"].tolist() == [pd.NA, pd.NA, "the service failed"]
     assert answers["status"].tolist() == [200, 200, 502]
-    assert "1 that could not be used" in (out / "README.md").read_text()
+    assert "2 usable, 1 with errors" in (out / "README.md").read_text()
 
 
 def test_a_table_whose_key_repeats_has_no_primary_key_that_lies(tmp_path: Path) -> None:
