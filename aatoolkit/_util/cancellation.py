@@ -1,4 +1,4 @@
-"""Calls that end together: whoever begins many can end them all, in whatever threads they are."""
+"""Cancellation: end a group of calls at once, whatever threads they run in."""
 
 from __future__ import annotations
 
@@ -9,40 +9,39 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_STOP: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
+_CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default=None)
 
 
-class Together:
-    """The calls that are run here.
+class CallGroup:
+    """Calls that are cancelled together.
 
-    When it ends, those that still last end in an error, within a moment; nobody is left to see
-    it.
+    After `cancel` those that still run end in an error within a moment; nobody waits for it.
 
     Examples
     --------
-    >>> together = Together()
-    >>> together.run(is_stopped), is_stopped()
+    >>> group = CallGroup()
+    >>> group.run(is_cancelled), is_cancelled()
     (False, False)
-    >>> together.end()
-    >>> together.run(is_stopped), is_stopped()
+    >>> group.cancel()
+    >>> group.run(is_cancelled), is_cancelled()
     (True, False)
     """
 
     def __init__(self) -> None:
-        self._stop = threading.Event()
+        self._event = threading.Event()
         self._context = copy_context()
-        self._context.run(_STOP.set, self._stop)
+        self._context.run(_CANCELLED.set, self._event)
 
     def run(self, action: Callable[..., T], *arguments: object) -> T:
-        """What an action gives whose calls belong here; many threads may run one each."""
+        """Run an action as part of the group; several threads may run one each."""
         return self._context.copy().run(action, *arguments)
 
-    def end(self) -> None:
-        """End the calls."""
-        self._stop.set()
+    def cancel(self) -> None:
+        """Cancel the calls."""
+        self._event.set()
 
 
-def is_stopped() -> bool:
-    """Whether the calls that this one belongs to have ended."""
-    stop = _STOP.get()
-    return stop is not None and stop.is_set()
+def is_cancelled() -> bool:
+    """Whether the group that the current call belongs to was cancelled."""
+    event = _CANCELLED.get()
+    return event is not None and event.is_set()

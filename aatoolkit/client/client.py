@@ -14,7 +14,7 @@ from aatoolkit.client import settings
 from aatoolkit.client.collection import Collection
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
-from aatoolkit.client.read_many import known_sections, raise_if_shut_out, read_many
+from aatoolkit.client.read_many import known_sections, raise_if_all_refused, read_many
 from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope
@@ -205,7 +205,7 @@ class Client:
         with closing(read) as datasets:
             for place, dataset in enumerate(datasets):
                 if place == 0:
-                    raise_if_shut_out(dataset, NotAuthorized)
+                    raise_if_all_refused(dataset, NotAuthorized)
                 project, scope = asked[place]
                 yield project.host, scope, dataset
 

@@ -1,4 +1,4 @@
-"""Many questions at once: a few under way, their outcomes in the order of the questions."""
+"""A bounded thread pool whose results come in the order of the arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from aatoolkit._util.cancellation import Together
+from aatoolkit._util.cancellation import CallGroup
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -16,38 +16,38 @@ _STEP = 0.1
 """How long, in seconds, an interrupt may have to wait."""
 
 _AHEAD = 2
-"""How many questions for each worker are asked before an outcome is taken."""
+"""How many calls for each worker are submitted before a result is taken."""
 
 
 def in_order(
-    ask: Callable[[Q], R], questions: Iterable[Q], workers: int
+    call: Callable[[Q], R], arguments: Iterable[Q], workers: int
 ) -> Generator[tuple[Q, Future[R]]]:
-    """Ask many questions in threads; each with its outcome, which is there, in the order asked.
+    """Call a function in threads; yields each argument with its finished future, in order.
 
-    However many questions there are, no more than twice as many outcomes as workers wait to be
-    taken. When it is closed, or interrupted, what is under way ends and what waits is left out.
+    However many arguments there are, no more than twice as many results as workers are held at a
+    time. Closing the generator, or an interrupt, cancels the running calls and drops the rest.
     """
-    together, waiting = Together(), deque[tuple[Q, Future[R]]]()
+    group, waiting = CallGroup(), deque[tuple[Q, Future[R]]]()
     pool = ThreadPoolExecutor(workers, "aatoolkit")
     try:
-        for question in questions:
-            waiting.append((question, pool.submit(together.run, ask, question)))
+        for argument in arguments:
+            waiting.append((argument, pool.submit(group.run, call, argument)))
             if len(waiting) >= _AHEAD * workers:
-                yield _landed(waiting)
+                yield _next_done(waiting)
         while waiting:
-            yield _landed(waiting)
+            yield _next_done(waiting)
     finally:
         # Not waited for, so that an interrupt ends the call at once.
-        together.end()
+        group.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _landed(waiting: deque[tuple[Q, Future[R]]]) -> tuple[Q, Future[R]]:
-    """The first of those that wait, once its outcome is there; waited for in short steps.
+def _next_done(waiting: deque[tuple[Q, Future[R]]]) -> tuple[Q, Future[R]]:
+    """The first in the queue, once it is done; waited for in short steps.
 
     A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
     """
-    question, outcome = waiting.popleft()
-    while not wait([outcome], _STEP).done:
+    argument, future = waiting.popleft()
+    while not wait([future], _STEP).done:
         pass
-    return question, outcome
+    return argument, future

@@ -17,7 +17,7 @@ from aatoolkit.client.read_many import (
     known_section,
     known_sections,
     normalized,
-    raise_if_shut_out,
+    raise_if_all_refused,
     read_many,
 )
 from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
@@ -227,7 +227,7 @@ class Project:
             options=self._options,
             progress=progress,
         )
-        raise_if_shut_out(dataset, NotAuthorized, NotVisible, NotFound)
+        raise_if_all_refused(dataset, NotAuthorized, NotVisible, NotFound)
         return dataset
 
     def combined(

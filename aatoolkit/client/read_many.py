@@ -77,7 +77,7 @@ def _envelope(payloads: Mapping[str, Payload]) -> set[str]:
     return envelope_of({name: found for name, found in outlines.items() if found is not None})
 
 
-def raise_if_shut_out(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
+def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
     """Raise what shut every section out, if it is of these: one wrong token is one error."""
     found = {type(error) for error in dataset.errors.values()}
     if not len(dataset) and len(found) == 1 and found <= {*kinds}:

@@ -1,4 +1,18 @@
-"""The only place that speaks HTTP: network and cache, behind one ``Fetcher``."""
+"""HTTP: the only package that opens connections, behind one `Fetcher`.
+
+In comes a `Request`, out goes a `Payload` or a typed `FetchError`. In reading order:
+
+- ``fetcher``: answer a request from the cache or from the service; ``single_flight`` joins
+  identical requests of several threads, ``retry`` decides about further attempts.
+- ``session``: the requests session with its cache, put together in one place.
+- ``transport``: one exchange below the cache; ``response`` says what a response means,
+  ``error_mapping`` what an exception means, ``body`` decompresses.
+- ``deadline``: the limits of time and size of one call; ``sockets`` and ``framing`` enforce them
+  and read responses strictly.
+- ``cache_backend``: the requests-cache backend over one SQLite file (``database``), its size limit
+  (``eviction``), its folder (``cache_dir``), and what ``aatoolkit cache`` does (``cache_admin``).
+- ``secret`` holds the token and finds it in answers, ``address`` validates base URLs.
+"""
 
 from __future__ import annotations
 

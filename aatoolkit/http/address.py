@@ -1,4 +1,4 @@
-"""Where requests go: the base URL of the service."""
+"""Parse and validate the base URL of the service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class BaseUrl:
-    """The address that every request begins with.
+    """The base URL of every request.
 
     Examples
     --------
@@ -29,13 +29,13 @@ class BaseUrl:
 
     @classmethod
     def parse(cls, text: str) -> BaseUrl:
-        """Read a base URL.
+        """Parse a base URL.
 
         Raises
         ------
         ConfigurationError
-            If it is not an address that a token may be sent to: https, or http on this machine,
-            without user, query, fragment or a way up the path.
+            If a token must not be sent there. Allowed is https, or http on this machine, without
+            user, query, fragment or ``..`` in the path.
         """
         given = text.strip()
         if any(character <= " " or character in "\\\x7f" for character in given):
@@ -51,14 +51,14 @@ class BaseUrl:
             raise _refused("names a user; give the token as token= instead")
         if "?" in given or "#" in given:
             raise _refused("holds a query or a fragment; leave it out")
-        if any(_is_way_up(segment) for segment in parts.path.split("/")):
-            raise _refused("holds a way up the path; write the path out")
+        if any(_is_dot_segment(segment) for segment in parts.path.split("/")):
+            raise _refused("holds . or .. in its path; write the path out")
         host = _address(name)
         if host is None or port == 0:
-            raise _refused("names no host that could be reached")
+            raise _refused("names no valid host")
         base = cls(parts.scheme, host, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
         if base.scheme == "http" and not base.is_loopback:
-            raise _refused("is not encrypted; use https (http is for this machine alone)")
+            raise _refused("is not encrypted; use https (http is for this machine only)")
         return base
 
     @property
@@ -70,12 +70,12 @@ class BaseUrl:
 
     @property
     def url(self) -> str:
-        """The address itself, without a slash at its end."""
+        """The URL, without a slash at its end."""
         return self.origin + self.path
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is this very machine."""
+        """Whether the host is this machine."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -96,7 +96,7 @@ def _address(text: str) -> str | None:
         return canonical_name(text)
 
 
-def _is_way_up(segment: str) -> bool:
+def _is_dot_segment(segment: str) -> bool:
     plain = unquote(segment)
     return plain in (".", "..") or "/" in plain or "\\" in plain
 

@@ -1,60 +1,58 @@
-"""The body of a response: unpacked piece by piece, and never beyond its limit."""
+"""Read and decompress the body of a response, within a size limit."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
 
-PIECE = 1 << 16
+from aatoolkit.http.deadline import ResponseTooLarge
 
-_GZIP = 31  # zlib's word for a gzip header and 32 kB of memory
+CHUNK = 1 << 16
 
-
-class TooMuch(Exception):
-    """The body is larger than the limit."""
+_GZIP = 31  # zlib's wbits for a gzip header and a window of 32 kB
 
 
-class Packed(Exception):
-    """The body is packed in a way that was not asked for, or wrongly."""
+class BadEncoding(Exception):
+    """The content encoding was not requested, or the body does not decompress."""
 
 
-class CutOff(Exception):
-    """The body ends before its end."""
+class IncompleteBody(Exception):
+    """The compressed body ends before its end."""
 
 
-def read_body(pieces: Iterable[bytes], coding: str, limit: int, body: bytearray) -> None:
-    """Fill ``body`` with the unpacked pieces of a response.
+def read_body(chunks: Iterable[bytes], encoding: str, limit: int, body: bytearray) -> None:
+    """Append the decompressed chunks of a response to ``body``.
 
     Raises
     ------
-    TooMuch, Packed, CutOff
-        If it is larger than the limit, cannot be unpacked, or is not whole.
+    ResponseTooLarge, BadEncoding, IncompleteBody
+        If the body is larger than the limit, does not decompress, or is cut short.
     """
-    if coding not in ("", "identity", "gzip", "x-gzip"):
-        raise Packed
-    for piece in _unpacked(pieces) if coding.endswith("gzip") else pieces:
-        body += piece
+    if encoding not in ("", "identity", "gzip", "x-gzip"):
+        raise BadEncoding
+    for chunk in _decompressed(chunks) if encoding.endswith("gzip") else chunks:
+        body += chunk
         if len(body) > limit:
-            raise TooMuch
+            raise ResponseTooLarge
 
 
-def _unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The contents of one gzip member after another."""
+def _decompressed(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Decompress one gzip member after another."""
     member = None
-    for piece in pieces:
-        rest = piece
+    for chunk in chunks:
+        rest = chunk
         while rest:
             member = member or zlib.decompressobj(_GZIP)
             try:
-                unpacked = member.decompress(rest, PIECE)
+                plain = member.decompress(rest, CHUNK)
             except zlib.error:
-                raise Packed from None
-            yield unpacked
+                raise BadEncoding from None
+            yield plain
             rest = member.unconsumed_tail
-            while not rest and len(unpacked) == PIECE and not member.eof:
-                unpacked = member.decompress(b"", PIECE)
-                yield unpacked
+            while not rest and len(plain) == CHUNK and not member.eof:
+                plain = member.decompress(b"", CHUNK)
+                yield plain
             if member.eof:
                 rest, member = member.unused_data, None
     if member is not None:
-        raise CutOff
+        raise IncompleteBody

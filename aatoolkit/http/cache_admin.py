@@ -1,4 +1,4 @@
-"""Looking into a cache folder, and emptying it."""
+"""Inspect and clear a cache folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class HostInfo:
-    """What a cache folder holds of one host at one service; ``bytes`` are those of its answers."""
+    """The cached answers of one host at one service; ``bytes`` is the size of the answers."""
 
     origin: str
     host: str
@@ -31,9 +31,9 @@ class HostInfo:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """What a cache folder holds; ``oldest`` and ``newest`` are None where it holds nothing.
+    """The contents of a cache folder; ``oldest`` and ``newest`` are None where it is empty.
 
-    ``bytes`` are those of its files, free space in them included.
+    ``bytes`` is the size of its files, free space in them included.
     """
 
     folder: Path
@@ -45,28 +45,28 @@ class CacheInfo:
 
 
 def cache_info(folder: str | Path | None = None) -> CacheInfo:
-    """What a cache folder holds; the usual folder where none is named.
+    """Return what a cache folder holds, by default the user's.
 
     Raises
     ------
     ConfigurationError
         If the file cannot be read.
     """
-    place = _place(folder)
+    path = _path(folder)
     query = (
         "SELECT origin, host, count(*), sum(size), min(fetched_at), max(fetched_at)"
         " FROM register GROUP BY origin, host ORDER BY origin, host"
     )
-    with _typed(place):
-        found: list[Any] = _run(place, lambda c: c.execute(query).fetchall(), [])
+    with _typed(path):
+        found: list[Any] = _run(path, lambda c: c.execute(query).fetchall(), [])
     hosts = tuple(
         HostInfo(origin, host, count, size, *map(datetime.fromisoformat, moments))
         for origin, host, count, size, *moments in found
     )
     return CacheInfo(
-        place,
+        path,
         sum(host.answers for host in hosts),
-        sum(part.stat().st_size for part in parts_of(place)),
+        sum(part.stat().st_size for part in parts_of(path)),
         min((host.oldest for host in hosts), default=None),
         max((host.newest for host in hosts), default=None),
         hosts,
@@ -74,17 +74,17 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
-    """Remove the answers of a cache folder, or those of one host, and say how many there were.
+    """Delete the answers of a cache folder, or those of one host; returns how many.
 
-    Nothing of them is left in the files. A file that cannot be read as a cache is removed as a
-    whole, and counts for none; but not for the sake of one host.
+    The bytes are erased from the files. A file that cannot be read as a cache is deleted as a
+    whole and counts as zero answers; but not when only one host is to be cleared.
 
     Raises
     ------
     ConfigurationError
         If the file is in use, or cannot be changed.
     """
-    place = _place(folder)
+    path = _path(folder)
 
     def clear(connection: sqlite3.Connection) -> int:
         connection.execute("PRAGMA secure_delete=ON")
@@ -97,44 +97,44 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
         shrink(connection)
         return int(count)
 
-    with _typed(place):
+    with _typed(path):
         try:
-            return _run(place, clear, 0)
+            return _run(path, clear, 0)
         except FAULTS as error:
-            if host is not None or not _is_spoilt(error):
+            if host is not None or not _is_damaged(error):
                 raise
-        for part in parts_of(place):
+        for part in parts_of(path):
             part.unlink()
     return 0
 
 
-def _run(folder: Path, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-    """What an action on the file of a folder gives; ``otherwise`` where there is no file."""
+def _run(folder: Path, action: Callable[[sqlite3.Connection], T], default: T) -> T:
+    """Run an action on the file of a folder; returns ``default`` where there is no file."""
     if not parts_of(folder):
-        return otherwise
+        return default
     with closing(connect(folder)) as connection:
         return action(connection)
 
 
 @contextmanager
 def _typed(folder: Path) -> Iterator[None]:
-    """Whatever the file fails with, as an error that says what to do."""
+    """Convert any failure of the file to an error that says what to do."""
     try:
         yield
         return
     except FAULTS as error:
-        advice = "clearing it helps" if _is_spoilt(error) else "see to that, and try again"
-        said = f"the cache {folder / FILE_NAME} cannot be read ({error}); {advice}"
-    raise ConfigurationError(said, setting="cache")
+        advice = "clear it" if _is_damaged(error) else "fix that, and try again"
+        message = f"the cache {folder / FILE_NAME} cannot be read ({error}); {advice}"
+    raise ConfigurationError(message, setting="cache")
 
 
-def _is_spoilt(error: Exception) -> bool:
-    """Whether the file is of no use to anybody: not while another process holds on to it."""
+def _is_damaged(error: Exception) -> bool:
+    """Whether the file is useless to everybody, not just locked by another process."""
     if isinstance(error, OtherVersionError | ValueError):
         return True
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
-def _place(folder: str | Path | None) -> Path:
+def _path(folder: str | Path | None) -> Path:
     return default_folder() if folder is None else Path(folder).expanduser()

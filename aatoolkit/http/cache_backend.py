@@ -1,8 +1,7 @@
-"""The cache of answers: a requests-cache backend over one private SQLite file, without pickle.
+"""The requests-cache backend: answers in one private SQLite file, without pickle.
 
-A body is kept as it was received, once the content coding of the transfer (gzip) is undone: those
-are the bytes that ``Payload.body`` holds. A seal over key, head and body tells when any of them
-has changed; such an answer is not used.
+A body is stored as it was received, after decompression: those are the bytes of ``Payload.body``.
+A checksum over key, head and body detects when any of them has changed; such an answer is not used.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from requests_cache.models.response import CachedResponse
 
 from aatoolkit.errors import CacheWarning
 from aatoolkit.http.database import Database
-from aatoolkit.http.eviction import Uses, prune
+from aatoolkit.http.eviction import RecentUses, evict
 from aatoolkit.http.secret import Secret
 
 ANONYMOUS = "anonymous"
 CACHE_SIZE = 2 * 10**9
-"""The bytes that a cache may take unless another limit is given."""
+"""The default size limit of a cache, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A kept answer, as far as a payload is made of it."""
+class CachedAnswer:
+    """A cached answer: what a payload is made of."""
 
     url: str
     status_code: int
@@ -48,48 +47,48 @@ class Kept:
 
 
 class AnswerStorage(BaseStorage[str, CachedResponse]):
-    """The answers by key: a short JSON head and the body, bytes as they came."""
+    """Cached answers by key: a short JSON head, and the body as it was received."""
 
     def __init__(self, folder: Path, limit: int) -> None:
         super().__init__(serializer=None)
         self.file = Database(folder)
         self._limit = limit
-        self._uses = Uses()
+        self._uses = RecentUses()
 
     def close(self) -> None:
-        """Write down what was used, and close the connections that are not in use."""
+        """Write the recent uses, and close the idle connections."""
         if self._uses:
-            self.file.write(self._uses.write_down, None)
+            self.file.write(self._uses.flush, None)
         self.file.close()
 
-    def find(self, key: str) -> Kept | None:
-        """A kept answer, if there is one and every byte of it is as it was."""
+    def find(self, key: str) -> CachedAnswer | None:
+        """Return a cached answer, if there is one and its checksum is right."""
         query = "SELECT head, seal, body FROM answers WHERE key = ?"
         row = self.file.read(lambda connection: connection.execute(query, (key,)).fetchone(), None)
         if row is None:
             return None
-        kept = _read(key, *row)
-        if kept is None:
+        found = _read(key, *row)
+        if found is None:
             self._remove(key)
             warnings.warn(
-                "a kept answer is damaged and is not used; it is asked for again",
+                "a cached answer is damaged and is not used; it is requested again",
                 CacheWarning,
                 stacklevel=2,
             )
         elif self._uses.add(key):
-            self.file.write(self._uses.write_down, None)
-        return kept
+            self.file.write(self._uses.flush, None)
+        return found
 
     def __getitem__(self, key: str) -> CachedResponse:
-        kept = self.find(key)
-        if kept is None:
+        found = self.find(key)
+        if found is None:
             raise KeyError(key)
         return CachedResponse(
-            url=kept.url,
-            status_code=kept.status_code,
-            headers=CaseInsensitiveDict(kept.headers),
-            content=kept.content,
-            created_at=kept.fetched_at,
+            url=found.url,
+            status_code=found.status_code,
+            headers=CaseInsensitiveDict(found.headers),
+            content=found.content,
+            created_at=found.fetched_at,
         )
 
     def __setitem__(self, key: str, value: CachedResponse) -> None:
@@ -97,12 +96,12 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
         size = len(head) + len(body)
         if size > self._limit:
             return
-        origin, host = _place(value.url)
+        origin, host = _origin_and_host(value.url)
         moment = value.created_at.isoformat()
 
-        def keep(connection: sqlite3.Connection) -> int:
-            self._uses.write_down(connection)
-            row = (key, head, _seal(key, head, body), body)
+        def store(connection: sqlite3.Connection) -> int:
+            self._uses.flush(connection)
+            row = (key, head, _checksum(key, head, body), body)
             connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
             entry = (key, origin, host, moment, size)
             connection.execute(
@@ -110,10 +109,10 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
                 " (SELECT coalesce(max(used), 0) + 1 FROM register))",
                 entry,
             )
-            return prune(connection, self._limit)
+            return evict(connection, self._limit)
 
-        if self.file.write(keep, 0):
-            self.file.settle()
+        if self.file.write(store, 0):
+            self.file.shrink()
 
     def __delitem__(self, key: str) -> None:
         if not self._remove(key):
@@ -137,14 +136,14 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
 
 
 class AnswerCache(BaseCache):
-    """The requests-cache backend over ``AnswerStorage``; redirects are refused, so none are kept.
+    """The requests-cache backend over ``AnswerStorage``; redirects are refused, so none are found.
 
     Parameters
     ----------
     folder
-        Where the file lies; a new folder is made private to its owner.
+        The folder of the file; a new folder is private to its owner.
     limit
-        The bytes that it may take; what was used least recently makes room.
+        The size limit in bytes; the least recently used answers are evicted.
     """
 
     responses: AnswerStorage
@@ -153,19 +152,19 @@ class AnswerCache(BaseCache):
         super().__init__(cache_name=str(folder))
         self.responses = AnswerStorage(folder, limit)
 
-    def find(self, key: str) -> Kept | None:
-        """A kept answer, without making a response of it."""
+    def find(self, key: str) -> CachedAnswer | None:
+        """Return a cached answer, without making a response of it."""
         return self.responses.find(key)
 
     def save_response(
         self, response: Response, cache_key: str | None = None, expires: datetime | None = None
     ) -> None:
-        """Keep an answer; when it was fetched is kept with it, when it expires is not.
+        """Store an answer, with the time when it was fetched but not when it expires.
 
-        One that is soon another is not kept, nor does it take the place of what is. (A filter of
-        requests-cache would have that deleted.)
+        A temporary answer is not stored, nor does it replace what is. (With a filter of
+        requests-cache the stored answer would be deleted.)
         """
-        if getattr(response, "is_passing", False):  # one that was kept before is not
+        if getattr(response, "is_temporary", False):  # a CachedResponse never is
             return
         self.responses[cache_key or self.create_key(response.request)] = CachedResponse(
             url=response.url,
@@ -176,14 +175,14 @@ class AnswerCache(BaseCache):
         )
 
     def account(self, token: Secret | None) -> str:
-        """The name under which the answers of one account are kept; the token cannot be told."""
+        """Return the name of an account in cache keys; the token cannot be computed from it."""
         if token is None:
             return ANONYMOUS
         digest = hmac.new(self._account_key(), token.reveal().encode(), hashlib.sha256)
         return digest.hexdigest()[:16]
 
     def _account_key(self) -> bytes:
-        """The random key of this file, made once by whoever comes first."""
+        """The random key of this file, made once by the first process that needs it."""
         query = "SELECT value FROM facts WHERE name = 'account_key'"
         fresh = secrets.token_bytes(32)
 
@@ -199,7 +198,7 @@ class AnswerCache(BaseCache):
 
 
 def _head(answer: CachedResponse) -> str:
-    """What is kept of an answer beside its body."""
+    """The stored facts of an answer beside its body."""
     facts = {
         "url": answer.url,
         "status": answer.status_code,
@@ -209,26 +208,26 @@ def _head(answer: CachedResponse) -> str:
     return json.dumps(facts)
 
 
-def _seal(key: str, head: str, body: bytes) -> str:
-    """What changes with any byte of an answer, or of the key that it is found by."""
-    seal = hashlib.sha256(f"{key}\n{head}\n".encode())
-    seal.update(body)
-    return seal.hexdigest()
+def _checksum(key: str, head: str, body: bytes) -> str:
+    """The checksum of an answer and its key."""
+    checksum = hashlib.sha256(f"{key}\n{head}\n".encode())
+    checksum.update(body)
+    return checksum.hexdigest()
 
 
-def _read(key: str, head: str, seal: str, body: bytes) -> Kept | None:
-    """A kept answer, or None where a byte of it has changed since."""
+def _read(key: str, head: str, checksum: str, body: bytes) -> CachedAnswer | None:
+    """Read a stored row; None where a byte of it has changed."""
     try:
-        if seal != _seal(key, head, body):
+        if checksum != _checksum(key, head, body):
             raise ValueError("it has changed")
         facts = json.loads(head)
         moment = datetime.fromisoformat(facts["fetched_at"])
-        return Kept(facts["url"], facts["status"], facts["headers"], moment, body)
+        return CachedAnswer(facts["url"], facts["status"], facts["headers"], moment, body)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _place(url: str) -> tuple[str, str]:
+def _origin_and_host(url: str) -> tuple[str, str]:
     """The origin of an answer, and the host that it is about."""
     parts = urlsplit(url)
     segments = parts.path.split("/")

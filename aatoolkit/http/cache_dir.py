@@ -1,4 +1,4 @@
-"""Where the cache lies, and that nobody else can read or change what lies there."""
+"""The folder of the cache, and its permissions: nobody else may read or change it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from platformdirs import user_cache_path
 
 FILE_NAME = "answers.sqlite"
 SIDE_FILES = ("", "-wal", "-shm", "-journal")
-"""What SQLite appends to the name for the files that it keeps beside."""
+"""The suffixes of the database file and of the files that SQLite keeps beside it."""
 
 VERSION = "v1"
-"""The version of the cache; a change of what is kept, or of its keys, begins a new folder."""
+"""The version of the format; a change of what is stored, or of the keys, starts a new folder."""
 
 
 class NotPrivateError(OSError):
@@ -22,29 +22,29 @@ class NotPrivateError(OSError):
 
 
 def default_folder() -> Path:
-    """Where answers are kept unless another folder is named."""
+    """Return the default folder of the cache."""
     return user_cache_path("aatoolkit", appauthor=False) / VERSION
 
 
 def parts_of(folder: Path) -> list[Path]:
-    """The files of a cache that are there."""
+    """Return the files of a cache that exist."""
     names = (folder / f"{FILE_NAME}{suffix}" for suffix in SIDE_FILES)
     return [path for path in names if path.is_symlink() or path.exists()]
 
 
 def make_private(folder: Path) -> None:
-    """Make the folder and the file, or see to it that they are their owner's alone.
+    """Create the folder and the file, or restrict them to their owner.
 
-    What others may read is closed to them: the files always, the folder if it holds nothing but
-    the cache. A folder with other things in it is somebody's working folder and stays as it is,
+    Permissions of others are removed: from the files always, from the folder if it holds nothing
+    but the cache. A folder with other files in it is somebody's working folder and is not changed,
     unless others may write there. A link to a folder is followed, a link to a file is not.
 
     Raises
     ------
     NotPrivateError
-        If it belongs to somebody else, or others may put files there.
+        If it belongs to somebody else, or others may write there.
     OSError
-        If it cannot be made.
+        If it cannot be created.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _own_folder(folder)
@@ -78,15 +78,15 @@ def _own_file(file: Path) -> None:
 
 
 def _create(file: Path) -> None:
-    """Make the file before SQLite could, which would let others read it.
+    """Create the file, with permissions that SQLite would not set.
 
-    An existing one is not opened: closing it again would release the locks that other
-    connections of this process hold on it.
+    An existing file is not opened: closing it would release the locks that other connections of
+    this process hold on it.
     """
     with suppress(FileExistsError):  # another process may be first
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _is_foreign(found: os.stat_result) -> bool:
-    """Whether it is somebody else's; where files have no owners that can be compared, no."""
+    """Whether it belongs to somebody else; False where files have no comparable owners."""
     return hasattr(os, "geteuid") and found.st_uid != os.geteuid()

@@ -1,8 +1,8 @@
-"""One SQLite file for many threads and processes, which costs a warning at worst.
+"""One SQLite file for many threads and processes, whose failures are warnings, never errors.
 
-Threads share the file, not a connection: each borrows one from a small stock and puts it back,
-so no connection is ever used by two threads at once. Of one process one thread writes at a time;
-other processes are waited for, but not for long.
+Threads share the file, not a connection: each takes one from a pool and returns it, so no
+connection is ever used by two threads at once. Within a process one thread writes at a time;
+locks of other processes are waited for, but not for long.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Action = Callable[[sqlite3.Connection], T]
 
 _BUSY_SECONDS = 2.0
 _REST_SECONDS = 60.0
-"""For how long a file that others hold on to is left alone."""
+"""For how long a file that others keep locked is not used."""
 
 _APPLICATION = 0x61617463
 _VERSION = 1
@@ -39,23 +39,23 @@ CREATE TABLE register
 CREATE INDEX by_use ON register (used, size);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
-"""Bodies stand apart from when they were used, which would else be written with the body."""
+"""Uses are in a table of their own, so that updating them does not rewrite the bodies."""
 
 FAULTS = (sqlite3.Error, OSError, MemoryError, UnicodeError, OverflowError)
-"""What a file can end in; a spoilt one in words that are no text, and in sizes beyond measure."""
+"""What using a file can raise; a damaged one also by invalid UTF-8 and impossible sizes."""
 
 
 class OtherVersionError(sqlite3.DatabaseError):
-    """The file is a cache, but not one that this version reads."""
+    """The file is a cache of another version."""
 
 
 class Database:
-    """The file in a folder; what fails is warned about once, and never raised.
+    """The SQLite file in a folder; the first failure is a warning, none is raised.
 
     Parameters
     ----------
     folder
-        Where the file lies; both are made, and made private to their owner.
+        The folder; it and the file are created, private to their owner.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,45 +67,45 @@ class Database:
 
     @property
     def failed(self) -> bool:
-        """Whether the file cannot even be read."""
+        """Whether the file cannot be read."""
         return time.monotonic() < self._reads_from
 
-    def read(self, action: Action[T], otherwise: T) -> T:
-        """What an action on the file gives; ``otherwise`` where the file cannot be used."""
+    def read(self, action: Action[T], default: T) -> T:
+        """Run an action that reads; returns ``default`` where the file cannot be used."""
         self._check_process()
-        return otherwise if self.failed else self._run(action, otherwise, writes=False)
+        return default if self.failed else self._run(action, default, writes=False)
 
-    def write(self, action: Action[T], otherwise: T) -> T:
-        """The same for an action that changes the file, wholly or not at all."""
-        return self._write(lambda connection: _whole(connection, action), otherwise)
+    def write(self, action: Action[T], default: T) -> T:
+        """Run an action that writes, in a transaction."""
+        return self._write(lambda connection: _transaction(connection, action), default)
 
-    def settle(self) -> None:
-        """Give back to the system what the file no longer needs."""
+    def shrink(self) -> None:
+        """Return the free space of the file to the file system."""
         self._write(shrink, None)
 
     def close(self) -> None:
-        """Close the connections that are not in use."""
+        """Close the idle connections."""
         self._opened[:] = [each for each in self._opened if each not in self._idle]
         _close_all(self._idle)
 
-    def _write(self, action: Action[T], otherwise: T) -> T:
+    def _write(self, action: Action[T], default: T) -> T:
         self._check_process()
         with self._writing:
             if time.monotonic() < max(self._reads_from, self._writes_from):
-                return otherwise
-            return self._run(action, otherwise, writes=True)
+                return default
+            return self._run(action, default, writes=True)
 
-    def _run(self, action: Action[T], otherwise: T, *, writes: bool) -> T:
+    def _run(self, action: Action[T], default: T, *, writes: bool) -> T:
         try:
             connection = self._borrow()
         except FAULTS as error:
-            self._note(error, writes=False)
-            return otherwise
+            self._fail(error, writes=False)
+            return default
         try:
             return action(connection)
         except FAULTS as error:
-            self._note(error, writes)
-            return otherwise
+            self._fail(error, writes)
+            return default
         finally:
             self._idle.append(connection)
 
@@ -125,9 +125,9 @@ class Database:
         weakref.finalize(self, _close_all, self._idle)
 
     def _check_process(self) -> None:
-        """Begin anew after a fork: SQLite's locks are the parent's, and seem to be ours.
+        """Start again after a fork: SQLite takes the parent's locks for its own.
 
-        Only once every copied connection is closed does SQLite see what is locked indeed.
+        Only when every inherited connection is closed does SQLite see what is really locked.
         """
         if self._process == os.getpid():
             return
@@ -135,10 +135,10 @@ class Database:
         _close_all(self._idle)
         self._start()
         if in_use:
-            self._note(OSError("this process was forked while it was in use"), writes=False)
+            self._fail(OSError("this process was forked while it was in use"), writes=False)
 
-    def _note(self, error: Exception, writes: bool) -> None:
-        """Stop using what cannot be used, and say so the first time."""
+    def _fail(self, error: Exception, writes: bool) -> None:
+        """Stop using the file for a while or for good, and warn the first time."""
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         busy = code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
         until = time.monotonic() + _REST_SECONDS if busy else float("inf")
@@ -158,7 +158,7 @@ class Database:
 
 
 def connect(folder: Path) -> sqlite3.Connection:
-    """Open the file of a folder: private to its owner, and read only where it has to be.
+    """Open the file of a folder, private to its owner; read-only where it cannot be written.
 
     Raises
     ------
@@ -169,19 +169,19 @@ def connect(folder: Path) -> sqlite3.Connection:
     make_private(folder)
     uri = file.absolute().as_uri()
     if os.access(file, os.W_OK) and os.access(folder, os.W_OK):
-        return _prepared(f"{uri}?mode=rw", _set_up)
-    # Where it cannot write a side file, SQLite reads only what it may take to be unchanging.
+        return _open(f"{uri}?mode=rw", _set_up)
+    # Without write access to the folder SQLite only reads a file declared immutable.
     beside = file.with_name(f"{FILE_NAME}-wal")
-    return _prepared(f"{uri}?{'mode=ro' if beside.exists() else 'immutable=1'}", _check)
+    return _open(f"{uri}?{'mode=ro' if beside.exists() else 'immutable=1'}", _check)
 
 
 def shrink(connection: sqlite3.Connection) -> None:
-    """Cut off what is free in the file, and what has been moved into it from the log."""
-    # As a script: a single statement would be left after its first page.
+    """Truncate the free pages of the file, and the write-ahead log."""
+    # As a script: `execute` would stop after the first page.
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _prepared(uri: str, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+def _open(uri: str, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
     connection = sqlite3.connect(
         uri, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
     )
@@ -203,20 +203,20 @@ def _set_up(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    """Make the tables of a new file; the settings before them stay with it."""
+    """Create the tables of a new file, after the settings that are fixed with it."""
     ends = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
-            # In this order: the first is fixed with the first byte, which the second writes.
+            # In this order: the first must be set before the file has content.
             connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
             connection.execute("PRAGMA journal_mode=WAL")
             break
         except sqlite3.OperationalError as error:
-            # Changing the mode does not wait for others that do the same.
+            # SQLite does not wait for a lock while it changes the journal mode.
             if "locked" not in str(error) or time.monotonic() > ends:
                 raise
             time.sleep(0.01)
-    _whole(connection, _make_tables)
+    _transaction(connection, _make_tables)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
@@ -243,8 +243,8 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
-def _whole(connection: sqlite3.Connection, action: Action[T]) -> T:
-    """Take an action wholly, or not at all."""
+def _transaction(connection: sqlite3.Connection, action: Action[T]) -> T:
+    """Run an action in a transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         found = action(connection)

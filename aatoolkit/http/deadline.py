@@ -1,7 +1,7 @@
-"""One call under way: when it has to be over, how much it may take, and what signs it.
+"""The limits of one call: its deadline, its size, and the token that signs it.
 
-The connection that carries a call asks here before every step. So each step is short, and no
-server can make a call last longer or grow larger than it may, whatever it sends.
+The sockets that carry a call consult it before every step. Each step is short, so no server can
+make a call take longer or grow larger than allowed, whatever it sends.
 """
 
 from __future__ import annotations
@@ -11,57 +11,57 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from aatoolkit._util.cancellation import is_stopped
+from aatoolkit._util.cancellation import is_cancelled
 from aatoolkit.http.secret import Secret
 
 STEP = 0.1
-"""The longest, in seconds, that anything waits before it looks up again."""
+"""The longest single wait, in seconds, before deadline and cancellation are checked again."""
 
-HEAD = 1 << 18
-"""The most that may come before the body begins, interim responses included, in bytes."""
+HEAD_LIMIT = 1 << 18
+"""The most bytes that may arrive before the body begins, interim responses included."""
 
 UNSIGNED = b"\r\nAuthorization: Bearer ***\r\n"
 """The header as everything above the connection sees it."""
 
 
-class Late(OSError):
-    """The call has to be over."""
+class DeadlineReached(OSError):
+    """The deadline of the call has passed."""
 
 
-class Stopped(OSError):
-    """The calls that this one belongs to have ended."""
+class Cancelled(OSError):
+    """The group of calls that this one belongs to was cancelled."""
 
 
-class Flooded(OSError):
-    """More bytes came than the call may take."""
+class ResponseTooLarge(OSError):
+    """More bytes arrived than the call may receive."""
 
 
 class Call:
-    """What one exchange with the service may take.
+    """The limits of one exchange with the service.
 
     Parameters
     ----------
     seconds
-        How long it may last.
+        How long it may take.
     token
-        What signs the request; None leaves it as it is.
+        The token that signs the request; None leaves it unsigned.
     """
 
     def __init__(self, seconds: float, token: Secret | None = None) -> None:
-        self.ends = time.monotonic() + seconds
+        self._deadline = time.monotonic() + seconds
         self._token = token
-        self._bytes = HEAD
-        self._is_fresh = False
-        self._is_answered = False
+        self._bytes_left = HEAD_LIMIT
+        self._is_new_connection = False
+        self._has_response = False
 
     @staticmethod
     def current() -> Call:
-        """The call of this thread."""
+        """Return the active call of this thread."""
         return _CURRENT.get()
 
     @contextmanager
-    def under_way(self) -> Iterator[None]:
-        """Let the connections of this thread carry this call."""
+    def active(self) -> Iterator[None]:
+        """Make this the call that the connections of this thread carry."""
         before = _CURRENT.set(self)
         try:
             yield
@@ -69,64 +69,60 @@ class Call:
             _CURRENT.reset(before)
 
     @property
-    def is_late(self) -> bool:
-        """Whether it has to be over."""
-        return time.monotonic() >= self.ends
+    def is_expired(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.monotonic() >= self._deadline
 
-    def left(self) -> float:
-        """The seconds that are left.
+    def remaining(self) -> float:
+        """Return the seconds until the deadline.
 
         Raises
         ------
-        Late, Stopped
-            If none are.
+        DeadlineReached, Cancelled
+            If there are none.
         """
-        if is_stopped():
-            raise Stopped
-        left = self.ends - time.monotonic()
-        if left <= 0:
-            raise Late
-        return left
+        if is_cancelled():
+            raise Cancelled
+        seconds = self._deadline - time.monotonic()
+        if seconds <= 0:
+            raise DeadlineReached
+        return seconds
 
     def step(self) -> float:
-        """How long to wait before looking up again, in seconds; raises as `left` does."""
-        return min(STEP, self.left())
+        """Return the timeout of the next step, in seconds; raises as `remaining` does."""
+        return min(STEP, self.remaining())
 
-    def connected(self) -> None:
-        """Note that a connection was opened for it."""
-        self._is_fresh = True
+    def mark_connected(self) -> None:
+        """Note that a connection was opened for this call."""
+        self._is_new_connection = True
 
     @property
-    def is_stale(self) -> bool:
-        """Whether it went out over a connection kept from before, and nothing has come back.
+    def is_stale_connection(self) -> bool:
+        """Whether the call went out over a reused connection and nothing has come back.
 
-        A service may close such a connection just as it is used again, so that a break tells
-        nothing of this request.
+        A service may close such a connection just as it is reused, so a break says nothing about
+        this request.
         """
-        return not self._is_fresh and not self._is_answered
+        return not self._is_new_connection and not self._has_response
 
-    def take(self, count: int) -> None:
-        """Note bytes that came; raises `Flooded` if they are too many."""
-        self._is_answered = self._is_answered or count > 0
-        self._bytes -= count
-        if self._bytes < 0:
-            raise Flooded
+    def count_bytes(self, count: int) -> None:
+        """Count received bytes; raises `ResponseTooLarge` beyond the limit."""
+        self._has_response = self._has_response or count > 0
+        self._bytes_left -= count
+        if self._bytes_left < 0:
+            raise ResponseTooLarge
 
-    def allow(self, count: int) -> None:
-        """Say how many more bytes may come."""
-        self._bytes = count
-
-    def hurry(self, seconds: float) -> None:
-        """Have it over in this time, or sooner."""
-        self.ends = min(self.ends, time.monotonic() + seconds)
+    def limit_bytes(self, count: int) -> None:
+        """Set how many more bytes may arrive."""
+        self._bytes_left = count
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the request says of who asks: the token's place."""
+        """The Authorization header, with a placeholder for the token."""
         return {} if self._token is None else {"Authorization": "Bearer ***"}
 
     def signed(self, data: bytes) -> bytes:
-        """The head of a request with the token in it: the only bytes that ever hold it."""
+        """Return the head of a request with the token in it: the only bytes that ever hold it."""
         if self._token is None:
             return data
         return data.replace(UNSIGNED, UNSIGNED.replace(b"***", self._token.reveal().encode()), 1)
@@ -136,7 +132,7 @@ _CURRENT: ContextVar[Call] = ContextVar("call")
 
 
 def pause(seconds: float) -> None:
-    """Wait, in steps that an interrupt or the end of the calls around can come between."""
+    """Sleep in short steps, so that an interrupt or a cancellation ends it at once."""
     ends = time.monotonic() + seconds
-    while (left := ends - time.monotonic()) > 0 and not is_stopped():
+    while (left := ends - time.monotonic()) > 0 and not is_cancelled():
         time.sleep(min(STEP, left))

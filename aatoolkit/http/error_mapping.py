@@ -1,4 +1,4 @@
-"""What went wrong between here and the service, told from the exceptions of the libraries."""
+"""Map the exceptions of the libraries to the reason why there is no answer."""
 
 from __future__ import annotations
 
@@ -7,94 +7,112 @@ import ssl
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import requests
 import urllib3.exceptions as urllib3
 
-from aatoolkit.http.body import Packed, TooMuch
-from aatoolkit.http.deadline import Flooded, Late, Stopped
-from aatoolkit.http.framing import Malformed
-from aatoolkit.http.sockets import NotHere, Silent, UnknownName
+from aatoolkit.http.body import BadEncoding
+from aatoolkit.http.deadline import Cancelled, DeadlineReached, ResponseTooLarge
+from aatoolkit.http.framing import MalformedResponse
+from aatoolkit.http.sockets import HostNotFound, NoResponse, NotLoopback
 
 
-class UnfitProxy(Exception):
-    """The environment names a proxy that is none for HTTP."""
+class UnsupportedProxy(Exception):
+    """The environment names a proxy that is not an HTTP proxy."""
 
 
-class NoBundle(Exception):
-    """The environment names certificates that are not there."""
+class MissingBundle(Exception):
+    """The environment names a file of certificates that does not exist."""
 
 
 @dataclass(frozen=True)
-class Mishap:
-    """What went wrong.
+class Problem:
+    """Why there is no answer.
 
     Parameters
     ----------
     reason
-        Why there is no answer, in our own words: those of the libraries may hold anything.
-    again
+        The reason in our own words: the messages of the libraries may hold anything.
+    retryable
         Whether another attempt may help.
     kind
-        What it is a case of: ``late``, ``too_large``, ``packed`` or ``broken``.
+        The kind of error that it becomes.
     """
 
     reason: str
-    again: bool = True
-    kind: str = "broken"
+    retryable: bool = True
+    kind: Literal["connection", "deadline", "too_large", "encoding"] = "connection"
 
 
-LATE = Mishap("no whole answer came before the deadline", again=False, kind="late")
+DEADLINE_REACHED = Problem(
+    "no complete answer came before the deadline", retryable=False, kind="deadline"
+)
+_BROKEN = Problem("the connection broke off")
 
-_MISHAPS: tuple[tuple[tuple[type[BaseException], ...], Mishap], ...] = (
-    ((Late,), LATE),
-    ((Stopped,), Mishap("the call was ended", again=False)),
-    ((TooMuch,), Mishap("the answer is too large", again=False, kind="too_large")),
-    ((Flooded,), Mishap("the answer does not end", again=False, kind="too_large")),
-    ((Packed,), Mishap("the answer cannot be unpacked", again=False, kind="packed")),
-    ((UnfitProxy,), Mishap("only http:// and https:// proxies can be used", again=False)),
-    ((NoBundle,), Mishap("REQUESTS_CA_BUNDLE names no file or folder", again=False)),
-    ((UnknownName,), Mishap("the name of the service is not known")),
-    ((NotHere,), Mishap("a name that should mean this machine leads elsewhere", again=False)),
-    ((Silent,), Mishap("no connection in time")),
-    ((ConnectionRefusedError,), Mishap("the connection was refused")),
+_PROBLEMS: tuple[tuple[tuple[type[BaseException], ...], Problem], ...] = (
+    ((DeadlineReached,), DEADLINE_REACHED),
+    ((Cancelled,), Problem("the call was cancelled", retryable=False)),
+    (
+        (ResponseTooLarge,),
+        Problem("the response does not end", retryable=False, kind="too_large"),
+    ),
+    (
+        (BadEncoding,),
+        Problem("the answer cannot be decompressed", retryable=False, kind="encoding"),
+    ),
+    (
+        (UnsupportedProxy,),
+        Problem("only http:// and https:// proxies can be used", retryable=False),
+    ),
+    (
+        (MissingBundle,),
+        Problem("REQUESTS_CA_BUNDLE names no file or folder", retryable=False),
+    ),
+    ((HostNotFound,), Problem("the name of the service is not known")),
+    (
+        (NotLoopback,),
+        Problem("a name that should mean this machine leads elsewhere", retryable=False),
+    ),
+    ((NoResponse,), Problem("no connection in time")),
+    ((ConnectionRefusedError,), Problem("the connection was refused")),
     (
         (ssl.SSLCertVerificationError,),
-        Mishap("the service could not prove who it is (TLS)", again=False),
+        Problem("the service could not prove who it is (TLS)", retryable=False),
     ),
-    ((ssl.SSLEOFError,), Mishap("the connection broke off")),
+    ((ssl.SSLEOFError,), _BROKEN),
     (
         (ssl.SSLError, urllib3.SSLError, requests.exceptions.SSLError),
-        Mishap("there is no agreement on an encrypted connection (TLS)", again=False),
+        Problem("there is no agreement on an encrypted connection (TLS)", retryable=False),
     ),
-    ((requests.exceptions.ProxyError,), Mishap("the proxy could not be used")),
-    ((requests.exceptions.Timeout,), Mishap("the service went silent")),
+    ((requests.exceptions.ProxyError,), Problem("the proxy could not be used")),
+    ((requests.exceptions.Timeout,), Problem("the service went silent")),
+    ((http.client.RemoteDisconnected, ConnectionError, http.client.IncompleteRead), _BROKEN),
     (
-        (http.client.RemoteDisconnected, ConnectionError, http.client.IncompleteRead),
-        Mishap("the connection broke off"),
+        (MalformedResponse, http.client.HTTPException),
+        Problem("what came is not HTTP", retryable=False),
     ),
-    ((Malformed, http.client.HTTPException), Mishap("what came is not HTTP", again=False)),
 )
 
 
-def mishap(error: Exception) -> Mishap:
-    """What an exception means; the first meaning that any exception behind it has."""
-    behind = tuple(_behind(error))
-    for kinds, found in _MISHAPS:
-        if any(isinstance(each, kinds) for each in behind):
-            return found
-    return Mishap("the connection broke off")
+def problem_of(error: Exception) -> Problem:
+    """Return the first problem that an exception, or any exception behind it, maps to."""
+    chain = tuple(_chain(error))
+    for kinds, problem in _PROBLEMS:
+        if any(isinstance(each, kinds) for each in chain):
+            return problem
+    return _BROKEN
 
 
-def let_go(error: BaseException) -> None:
-    """Let go of all that an exception holds: frames with requests and sockets in them, and more."""
-    for each in tuple(_behind(error)):
+def release(error: BaseException) -> None:
+    """Drop what an exception references: tracebacks, frames with requests and sockets, causes."""
+    for each in tuple(_chain(error)):
         traceback.clear_frames(each.__traceback__)
         each.__traceback__ = each.__cause__ = each.__context__ = None
 
 
-def _behind(error: BaseException) -> Iterator[BaseException]:
-    """An exception, and those that it was made of."""
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception, and every exception that it was made from."""
     waiting: list[object] = [error]
     seen: set[int] = set()
     while waiting:

@@ -1,7 +1,7 @@
-"""A cache that stays within its limit: which answers were used last, and which make room.
+"""Eviction: keep the cache within its size limit, least recently used answers first.
 
-Uses are counted, not timed, so that no clock can be wrong. They are remembered here and written
-down with the next answer: a hit does not write.
+Uses are counted, not timed, so that no clock can be wrong. They are collected in memory and
+written with the next answer: a cache hit does not write.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import threading
 
 _MANY = 512
 _SPARE = 64
-"""Pruning goes on until this fraction of the limit is free, so that it is not always at it."""
+"""Eviction frees this fraction of the limit in addition, so that it does not run at every write."""
 
 
-class Uses:
-    """The keys that were used, in order, until they are written down."""
+class RecentUses:
+    """The keys of cache hits, in order, until they are written to the file."""
 
     def __init__(self) -> None:
         self._keys: dict[str, None] = {}
@@ -25,14 +25,14 @@ class Uses:
         return len(self._keys)
 
     def add(self, key: str) -> bool:
-        """Remember a use; whether there are so many that they should be written down."""
+        """Add a use; returns whether there are so many that they should be written."""
         with self._lock:
             self._keys.pop(key, None)
             self._keys[key] = None
             return len(self._keys) >= _MANY
 
-    def write_down(self, connection: sqlite3.Connection) -> None:
-        """Write the uses into the register, and forget them."""
+    def flush(self, connection: sqlite3.Connection) -> None:
+        """Write the uses to the register, and clear them."""
         with self._lock:
             keys, self._keys = self._keys, {}
         query = "SELECT coalesce(max(used), 0) + 1 FROM register"
@@ -43,25 +43,25 @@ class Uses:
         )
 
 
-def prune(connection: sqlite3.Connection, limit: int) -> int:
-    """Remove what was used least recently until the rest is within the limit; how many."""
-    excess = _taken(connection) - limit
+def evict(connection: sqlite3.Connection, limit: int) -> int:
+    """Delete the least recently used answers until the file is within the limit; how many."""
+    excess = _bytes_used(connection) - limit
     if excess <= 0:
         return 0
-    going, freed = [], 0
-    # The last one is what has just been kept.
+    evicted, freed = [], 0
+    # The last one is the answer that has just been stored.
     query = "SELECT key, size FROM register ORDER BY used LIMIT (SELECT count(*) - 1 FROM register)"
     for key, size in connection.execute(query):
-        going.append((key,))
+        evicted.append((key,))
         freed += size
         if freed >= excess + limit // _SPARE:
             break
-    connection.executemany("DELETE FROM answers WHERE key = ?", going)
-    connection.executemany("DELETE FROM register WHERE key = ?", going)
-    return len(going)
+    connection.executemany("DELETE FROM answers WHERE key = ?", evicted)
+    connection.executemany("DELETE FROM register WHERE key = ?", evicted)
+    return len(evicted)
 
 
-def _taken(connection: sqlite3.Connection) -> int:
+def _bytes_used(connection: sqlite3.Connection) -> int:
     """The bytes of the file that are in use."""
     pages, free, size = (
         int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -1,4 +1,4 @@
-"""From a question to an answer: out of the cache, or from the service."""
+"""Answer requests, from the cache or from the service."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ import requests
 
 from aatoolkit import errors
 from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.cache_backend import ANONYMOUS, CACHE_SIZE, AnswerCache, Kept
+from aatoolkit.http.cache_backend import ANONYMOUS, CACHE_SIZE, AnswerCache, CachedAnswer
 from aatoolkit.http.cache_dir import default_folder
 from aatoolkit.http.deadline import pause
 from aatoolkit.http.retry import Retry
 from aatoolkit.http.secret import Secret
-from aatoolkit.http.session import EMPTY, open_session, question_key, send
-from aatoolkit.http.single_flight import Flights
-from aatoolkit.http.transport import Answer
+from aatoolkit.http.session import EMPTY, cache_key, open_session, send
+from aatoolkit.http.single_flight import SingleFlight
+from aatoolkit.http.transport import FinalResponse
 from aatoolkit.payload import Payload, Request
 
 MAX_BODY = 64 * 2**20
-"""The largest answer that is read unless another limit is given, in bytes."""
+"""The default limit of the size of an answer, in bytes."""
 
 EMPTY_SECONDS = 300.0
-"""For how long an answer is fresh at most that says that there is nothing, for now."""
+"""For how long an answer without data is fresh at most."""
 
 
 class Fetcher:
-    """Asks one service, as one account; may be used by many threads at once.
+    """Fetches answers of one service as one account; safe to use from several threads.
 
     Parameters
     ----------
@@ -41,21 +41,21 @@ class Fetcher:
     token : str or Secret, optional
         The bearer token; without one, none is sent.
     cache : bool or path
-        Whether answers are kept, or the folder to keep them in.
+        Whether to cache answers, or the folder to cache them in.
     cache_size : int
-        The bytes that the folder may take; what was used least recently makes room.
+        The size limit of the cache in bytes; the least recently used answers are evicted.
     offline : bool
-        Answer from the cache alone, whatever the age; no socket is opened.
+        Answer from the cache only, whatever the age; no socket is opened.
     expire_after : float
         For how many seconds an answer is fresh.
     deadline : float
-        The seconds that one call may take in all, attempts and waits together.
+        The seconds that one call may take, retries and waits included.
     max_body : int
-        The largest answer that is read, in bytes.
+        The limit of the size of an answer, in bytes.
     workers : int
-        The most connections that are kept open.
+        The size of the connection pool.
     sleep : callable
-        What waits between attempts.
+        The function that waits between attempts.
 
     Raises
     ------
@@ -95,7 +95,7 @@ class Fetcher:
         limit = _bytes("cache_size", cache_size)
         self._store = None if self.folder is None else AnswerCache(self.folder, limit)
         self._account = ANONYMOUS if self._store is None else self._store.account(secret)
-        self._flights: Flights[Answer | Kept] = Flights()
+        self._single_flight: SingleFlight[FinalResponse | CachedAnswer] = SingleFlight()
         self._session = open_session(
             self.base, secret, self._store, max_body=max_body, connections=max(1, workers)
         )
@@ -114,10 +114,10 @@ class Fetcher:
         given, deadline = request.expire_after, self.deadline
         age = self.expire_after if given is None else _seconds("expire_after", given)
         path = urlsplit(request.url(self.base.url)).path
-        key = question_key(self.base, self._account, path, request.params.items())
-        kept = None if request.refresh else self._kept(key)
-        if kept is not None and (self.offline or _is_fresh(kept, age)):
-            return _payload(kept, request, stale=not _is_fresh(kept, age))
+        key = cache_key(self.base, self._account, path, request.params.items())
+        cached = None if request.refresh else self._cached(key)
+        if cached is not None and (self.offline or _is_fresh(cached, age)):
+            return _payload(cached, request, stale=not _is_fresh(cached, age))
         if self.offline:
             raise _not_cached(request, self.base)
         found: Any
@@ -128,16 +128,16 @@ class Fetcher:
 
             def send_once(left: float) -> Any:
                 # Another thread may have cached the answer meanwhile.
-                now = self._kept(key)
+                now = self._cached(key)
                 fresh = now is not None and _is_fresh(now, age)
                 return now if fresh else self._send(request, left)
 
-            found = self._flights.share(key, send_once, deadline)
+            found = self._single_flight.run(key, send_once, deadline)
         if not isinstance(found, errors.FetchError):
             return _payload(found, request)
-        if kept is not None and _allows_stale(found):
-            _warn_stale(kept, found)
-            return _payload(kept, request, stale=True)
+        if cached is not None and _allows_stale(found):
+            _warn_stale(cached, found)
+            return _payload(cached, request, stale=True)
         if isinstance(found, errors.DeadlineExceeded):
             found.deadline = deadline
         found.section, found.scope = request.section, request.scope
@@ -158,11 +158,13 @@ class Fetcher:
         prepared = self._session.prepare_request(requests.Request("GET", url, params=params))
         return self._retry.run(lambda left: send(self._session, prepared.copy(), left), deadline)
 
-    def _kept(self, key: str) -> Kept | None:
+    def _cached(self, key: str) -> CachedAnswer | None:
         return None if self._store is None else self._store.find(key)
 
 
-def _payload(response: Answer | Kept, request: Request, *, stale: bool = False) -> Payload:
+def _payload(
+    response: FinalResponse | CachedAnswer, request: Request, *, stale: bool = False
+) -> Payload:
     return Payload(
         response.content,
         url=response.url,
@@ -177,9 +179,9 @@ def _payload(response: Answer | Kept, request: Request, *, stale: bool = False) 
     )
 
 
-def _is_fresh(kept: Kept, limit: float) -> bool:
-    age = (datetime.now(UTC) - kept.fetched_at).total_seconds()
-    if kept.status_code in EMPTY:
+def _is_fresh(cached: CachedAnswer, limit: float) -> bool:
+    age = (datetime.now(UTC) - cached.fetched_at).total_seconds()
+    if cached.status_code in EMPTY:
         limit = min(limit, EMPTY_SECONDS)
     # An answer from the future means that a clock was moved: its age cannot be told.
     return 0 <= age < limit
@@ -192,9 +194,9 @@ def _allows_stale(error: errors.FetchError) -> bool:
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
-def _warn_stale(kept: Kept, error: errors.FetchError) -> None:
+def _warn_stale(cached: CachedAnswer, error: errors.FetchError) -> None:
     warnings.warn(
-        f"{error.message}; an answer of {kept.fetched_at:%Y-%m-%d %H:%M} UTC was used instead",
+        f"{error.message}; an answer of {cached.fetched_at:%Y-%m-%d %H:%M} UTC was used instead",
         errors.StaleDataWarning,
         stacklevel=3,
     )

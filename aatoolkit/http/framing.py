@@ -1,7 +1,7 @@
-"""The frame of a response, read strictly: where its head and body end can be told in one way.
+"""Read the framing of a response strictly: where its head and body end is never ambiguous.
 
-Python's own reader lets much pass by which two readers of one connection may come to disagree
-about where an answer ends, and the next one begins.
+Python's own reader accepts much that two readers of one connection may interpret differently, so
+that they disagree about where a response ends and the next one begins (response smuggling).
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ _MOST = 100
 _PIECE = 1 << 16
 
 
-class Malformed(http.client.HTTPException):
-    """What came is not HTTP, or can be read in two ways."""
+class MalformedResponse(http.client.HTTPException):
+    """The response is not HTTP, or is ambiguous."""
 
 
 class _Lines(io.BufferedReader):
-    """Lines of bounded length that no control character can split."""
+    """A reader of lines of limited length, without control characters in them."""
 
     at_end = False
 
     def readline(self, size: int | None = -1, /) -> bytes:
         line = super().readline(_MAX_LINE)
         if b"\0" in line or b"\r" in line.removesuffix(b"\r\n"):
-            raise Malformed
+            raise MalformedResponse
         self.at_end = not line.endswith(b"\n")
         if self.at_end and len(line) == _MAX_LINE:
-            raise Malformed
+            raise MalformedResponse
         return line
 
 
-class Response(http.client.HTTPResponse):
-    """A response whose frame is sound; urllib3 reads its body through `read`."""
+class StrictResponse(http.client.HTTPResponse):
+    """A response with strict framing; urllib3 reads its body through `read`."""
 
     def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
@@ -53,16 +53,16 @@ class Response(http.client.HTTPResponse):
         self._problem: Exception | None = None
 
     def begin(self) -> None:
-        """Read the head, past interim responses."""
+        """Read the head, skipping interim responses."""
         for _ in range(_MOST):
             self._begin()
             if self.status >= 200 or self.status == http.HTTPStatus.SWITCHING_PROTOCOLS:
                 return self._check()
             self.headers = self.msg = None  # type: ignore[assignment]
-        raise Malformed
+        raise MalformedResponse
 
     def read(self, amt: int | None = None) -> bytes:
-        """The next piece of the body, of at most so many bytes; nothing at its end."""
+        """Return the next chunk of the body, of at most so many bytes; empty at its end."""
         if not self.chunked or (self.fp is None and self._problem is None):
             return super().read(amt)
         pieces, room = [], amt or _PIECE
@@ -105,42 +105,42 @@ class Response(http.client.HTTPResponse):
         if not piece:
             raise http.client.IncompleteRead(b"")
         if not self._left and self.fp.read(2) not in (b"\r\n", b"\r", b""):
-            raise Malformed
+            raise MalformedResponse
         return piece
 
     def _check(self) -> None:
         headers = self.headers
         if headers.defects:
-            raise Malformed
+            raise MalformedResponse
         for name, value in headers.items():
             if not _NAME.fullmatch(name) or "\n" in value or "\r" in value:
-                raise Malformed
+                raise MalformedResponse
         lengths = {value.strip() for value in headers.get_all("content-length", ())}
         codings = [value.strip().lower() for value in headers.get_all("transfer-encoding", ())]
         if len(lengths) > 1 or not all(map(_LENGTH.fullmatch, lengths)):
-            raise Malformed
+            raise MalformedResponse
         if codings and (codings != ["chunked"] or lengths):
-            raise Malformed
+            raise MalformedResponse
 
     def _chunk_size(self) -> int:
         line = self.fp.readline()
         found = _CHUNK_SIZE.fullmatch(line)
         if found:
             return int(found[1], 16)
-        raise Malformed if line.endswith(b"\n") else http.client.IncompleteRead(b"")
+        raise MalformedResponse if line.endswith(b"\n") else http.client.IncompleteRead(b"")
 
     def _read_trailer(self) -> None:
         for _ in range(_MOST):
             if self.fp.readline() in (b"\r\n", b"\n", b""):
                 return
-        raise Malformed
+        raise MalformedResponse
 
     def _close_conn(self) -> None:
-        # A service in trouble is asked anew, and what came after the end of an answer belongs to
-        # no question: neither connection is used again.
-        self._sock.deaf = True
+        # After an error the service is asked over a new connection, and bytes after the end of a
+        # response belong to no request: neither connection is reused.
+        self._sock.ignores_input = True
         with suppress(OSError):
             if self.status in _TROUBLE or self.fp.peek(1):
                 self._sock.shutdown(socket.SHUT_RDWR)
-        self._sock.deaf = False
+        self._sock.ignores_input = False
         super()._close_conn()  # type: ignore[misc]

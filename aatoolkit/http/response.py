@@ -1,4 +1,4 @@
-"""What an HTTP response means: an answer, or the error that it is."""
+"""Classify HTTP responses: an answer, or the error to raise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import NO_CONTENT
 
 ANSWERS = frozenset({200, 201, 202, 203})
-"""The statuses under which an answer may come; `is_reason` knows others of a section."""
+"""The statuses of answers; with others a section may still explain why it has no data."""
 
 _SHOWN = 1 << 12
 _BRIEF = 1 << 12
@@ -33,13 +33,13 @@ def judge(
     body: bytes,
     mask: Callable[[bytes], bytes] = bytes,
 ) -> errors.FetchError | None:
-    """The error that a response is, or None if it is an answer.
+    """Return the error that a response stands for, or None if it is an answer.
 
-    An answer is one JSON object or list, with a status that says success; or it says of a
-    section why there is none. ``mask`` is applied to whatever of the body an error repeats.
+    An answer is one JSON object or list with a status of success, or it explains why a section
+    has no data. ``mask`` is applied to whatever of the body an error repeats.
     """
     facts: dict[str, Any] = {"url": url, "status": status}
-    if is_reason(url, status, body):
+    if is_explanation(url, status, body):
         return None
     if status not in ANSWERS:
         return _refusal(status, headers, mask(body), facts)
@@ -55,8 +55,8 @@ def judge(
     return errors.DecodeError(message, problem=problem, excerpt=shown, **facts)
 
 
-def is_reason(url: str, status: int, body: bytes) -> bool:
-    """Whether a response says why a section has no answer, as detection reads it."""
+def is_explanation(url: str, status: int, body: bytes) -> bool:
+    """Whether a response explains why a section has no data, as availability detection reads it."""
     if status == 200 or "section" not in parse_qs(urlsplit(url).query):
         return False
     if status in NO_CONTENT and not body:
@@ -67,14 +67,14 @@ def is_reason(url: str, status: int, body: bytes) -> bool:
         return False
 
 
-def is_passing(body: bytes) -> bool:
-    """Whether an answer says of itself that it failed, or is still to come: soon it is another.
+def is_temporary(body: bytes) -> bool:
+    """Whether an answer says that it failed or is pending, so that it must not be cached.
 
-    Such an answer has no more to say, so that a long one is none.
+    Such an answer says nothing else, so that a long one is never temporary.
 
     Examples
     --------
-    >>> is_passing(b'{"status": "processing", "jobId": 7}'), is_passing(b'{"domains": []}')
+    >>> is_temporary(b'{"status": "processing", "jobId": 7}'), is_temporary(b'{"domains": []}')
     (True, False)
     """
     if len(body) > _BRIEF:
@@ -94,7 +94,7 @@ def is_passing(body: bytes) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds a service asks to wait: given as such or as a date; None if it is neither.
+    """Return the seconds of a ``Retry-After`` header, given as such or as a date; else None.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def _until(date: str) -> float | None:
 def _refusal(
     status: int, headers: Mapping[str, str], body: bytes, facts: dict[str, Any]
 ) -> errors.StatusError:
-    """The error that a status stands for, in the service's own words as far as it gave any."""
+    """Return the error for a status, with the service's own message where it gave one."""
     words = _words(body)
     facts |= {"code": _said(words, "code"), "excerpt": excerpt(body), "body": body}
     said = _said(words, "message", "detail", "title", "error")
@@ -142,7 +142,7 @@ def _refusal(
         hint = f"did you mean {', '.join(near)}? " if near else ""
         return errors.BadRequest(
             f"the service refused the request ({status}){quote}; {hint}"
-            "project.scope_options() lists what may be asked",
+            "the scope options list the allowed values",
             parameter=_said(words, "parameter"),
             suggestions=near or _listed(words, "allowed"),
             **facts,
@@ -183,7 +183,7 @@ def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.Unexp
 
 
 def _words(body: bytes) -> dict[str, Any]:
-    """The object in which a service explains itself, at the top or under ``error``."""
+    """Return the object that holds the error message, at the top or under ``error``."""
     try:
         value = decode.decode(body)
     except errors.DecodeError:
@@ -194,7 +194,7 @@ def _words(body: bytes) -> dict[str, Any]:
 
 
 def _said(words: Mapping[str, Any], *names: str) -> str | None:
-    """The first of these words that is text, on one safe line."""
+    """Return the first of these fields that is text, on one safe line."""
     for name in names:
         if isinstance(words.get(name), str) and words[name]:
             return excerpt(words[name].encode())

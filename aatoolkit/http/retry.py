@@ -14,43 +14,45 @@ from aatoolkit.http.deadline import pause
 
 T = TypeVar("T")
 
-PASSING = frozenset({429, 502, 503, 504})
-"""The statuses that may be over at the next attempt."""
+RETRYABLE = frozenset({429, 502, 503, 504})
+"""The statuses that another attempt may help against."""
 
 
-class Failure(Exception):
+class AttemptFailed(Exception):
     """One attempt that failed.
 
     Parameters
     ----------
     error
-        The error that it ends in, should no other attempt follow.
-    again
+        The error to raise if no other attempt follows.
+    retryable
         Whether another attempt may help.
-    wait
+    retry_after
         The seconds that the service asked to wait.
     """
 
-    def __init__(self, error: FetchError, *, again: bool, wait: float | None = None) -> None:
+    def __init__(
+        self, error: FetchError, *, retryable: bool, retry_after: float | None = None
+    ) -> None:
         super().__init__(error.message)
         self.error = error
-        self.again = again
-        self.wait = wait
+        self.retryable = retryable
+        self.retry_after = retry_after
 
 
-def may_pass(error: FetchError) -> bool:
-    """Whether what a response said may be over at the next attempt."""
+def is_retryable(error: FetchError) -> bool:
+    """Whether another attempt may help against what a response said."""
     if isinstance(error, StatusError):
-        return error.status in PASSING
+        return error.status in RETRYABLE
     return isinstance(error, DecodeError) and error.problem == "truncated"
 
 
 class Quota:
-    """How many second attempts there may still be, of all calls of a client together.
+    """The retry quota of a client: how many retries are left, for all its calls together.
 
-    Each takes one; every five answers give one back, and so does every ten seconds. A service
-    that fails now and then is asked again each time; one that fails most calls soon is not,
-    so that a loop over many projects does not bury it, or wait for it at every turn.
+    Each retry takes one; every five answers give one back, and so does every ten seconds. Calls
+    to a service that fails now and then are always retried; soon none are to one that fails most
+    calls, so that a loop over many projects does not overload it, or wait for it at every turn.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def take(self) -> bool:
-        """Take one, if there is one."""
+        """Take one, if there is one; returns whether there was."""
         with self._lock:
             now = self._clock()
             self._add((now - self._seen) * self._per_second)
@@ -76,8 +78,8 @@ class Quota:
             self._left -= 1
             return True
 
-    def answered(self) -> None:
-        """Give back for an answer."""
+    def refill(self) -> None:
+        """Give some back, after an answer."""
         with self._lock:
             self._add(self._per_answer)
 
@@ -87,11 +89,11 @@ class Quota:
 
 @dataclass(frozen=True)
 class Retry:
-    """A few attempts within one deadline, with full jitter between them.
+    """Retry with exponential backoff and full jitter, within one deadline.
 
-    The waits double from ``base`` to ``cap`` seconds; what is slept is drawn evenly between
-    nothing and that, so that clients which failed together do not return together. A wait that
-    the service asks for is kept, or not begun where it would outlast the deadline.
+    The backoff doubles from ``base`` to ``cap`` seconds; the wait is drawn evenly between zero and
+    that, so that clients which failed together do not return together. A wait that the service
+    asks for (``Retry-After``) is respected; if it would outlast the deadline there is no retry.
     """
 
     attempts: int = 3
@@ -103,7 +105,7 @@ class Retry:
     quota: Quota = field(default_factory=Quota)
 
     def run(self, attempt: Callable[[float], T], deadline: float) -> T | FetchError:
-        """Call ``attempt`` with the seconds that are left, until it succeeds or none may help.
+        """Call ``attempt`` with the seconds left, until it succeeds or a retry would not help.
 
         The error is returned, not raised, so that the caller raises it outside every handler.
         """
@@ -111,14 +113,14 @@ class Retry:
         for turn in range(self.attempts):
             try:
                 found = attempt(ends - self.clock())
-            except Failure as failure:
-                error, again, asked = failure.error, failure.again, failure.wait
+            except AttemptFailed as failure:
+                error, retryable, asked = failure.error, failure.retryable, failure.retry_after
             else:
-                self.quota.answered()
+                self.quota.refill()
                 return found
             wait = self.draw(0, min(self.cap, self.base * 2**turn)) if asked is None else asked
             last = turn == self.attempts - 1
-            if last or not again or self.clock() + wait >= ends or not self.quota.take():
+            if last or not retryable or self.clock() + wait >= ends or not self.quota.take():
                 break
             self.sleep(wait)
         return error

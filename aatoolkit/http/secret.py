@@ -1,4 +1,4 @@
-"""The token: held so that nothing prints, copies or pickles it."""
+"""The bearer token, held so that nothing prints, copies or pickles it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
 class Secret:
     """A bearer token; it prints as ``***``.
 
-    White space around it and a ``Bearer`` in front are dropped: tokens read from a file end in
-    a line break. Making one never fails, so that no traceback shows what was given; ``check``
-    says whether it can be used.
+    White space around it and a ``Bearer`` prefix are removed: tokens read from a file end in a
+    line break. The constructor never fails, so that no traceback shows the token; ``check``
+    validates it.
 
     Examples
     --------
@@ -42,18 +42,18 @@ class Secret:
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
-        """Hide a token; what is hidden, or None, stays as it is."""
+        """Wrap a token; a `Secret` or None is returned as it is."""
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
-        """Return the secret itself if it is a token as RFC 6750 has it.
+        """Validate the token by RFC 6750, and return the secret itself.
 
         Raises
         ------
         ConfigurationError
-            If it is not; the message says where, and holds no part of the token.
+            If it is not valid; the message says where, and holds no part of the token.
         """
-        # Found out elsewhere: the frame that raises holds neither the token nor a match in it.
+        # Computed in another frame: the one that raises holds neither the token nor a match.
         flaw = _flaw(self.reveal())
         if flaw is not None:
             raise ConfigurationError(flaw, setting="token")
@@ -80,13 +80,13 @@ class Secret:
 
     @property
     def is_distinct(self) -> bool:
-        """Whether it is too long to be in a text by chance."""
+        """Whether it is too long to occur in a text by chance."""
         return len(self.reveal()) >= _CHANCE
 
     def hide_in(self, text: bytes) -> bytes:
-        """The text with the token masked, and any longer part of it, should a server repeat it."""
+        """Return the text with the token masked, and any longer part of it."""
         folded = text.lower()
-        spans = {span for part in self._parts() for span in _places(part, folded)}
+        spans = {span for part in self._parts() for span in _positions(part, folded)}
         shown, end = b"", 0
         for first, last in sorted(spans):
             if first > end or not end:
@@ -105,7 +105,7 @@ class Secret:
 
 
 def _flaw(token: str) -> str | None:
-    """What keeps a token from being one."""
+    """Describe what is wrong with a token; None if nothing is."""
     if not token:
         return "the token is empty; give one, or none"
     match = _B64TOKEN.match(token)
@@ -113,13 +113,13 @@ def _flaw(token: str) -> str | None:
     if end == len(token):
         return None
     return (
-        f"character {end + 1} of the token cannot stand in a token: letters, digits and -._~+/ "
-        "can, and = at its end; was it copied whole?"
+        f"character {end + 1} of the token is not allowed in a token: letters, digits and -._~+/ "
+        "are, and = at its end; was it copied whole?"
     )
 
 
 def _parts(token: str) -> frozenset[bytes]:
-    """Every part of the token, in small letters, of a length that no text has by chance."""
+    """Every part of the token, in lower case, that is too long to occur by chance."""
     return frozenset(
         spelling[start : start + _PART]
         for spelling in {each.lower() for each in _spellings(token)}
@@ -143,16 +143,16 @@ def _spellings(token: str) -> set[bytes]:
 
 
 def _base64_forms(token: bytes) -> Iterator[bytes]:
-    """How a token looks within Base64, wherever in the text that was encoded it stood."""
+    """The token within Base64, at each of the three alignments."""
     for before in range(3):
-        # The characters that also depend on the bytes before and after are left out.
+        # Characters that also depend on the bytes before and after are left out.
         first, last = -(-before * 8 // 6), (before + len(token)) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             yield encode(bytes(before) + token)[first:last]
 
 
-def _places(part: bytes, text: bytes) -> Iterator[tuple[int, int]]:
-    """Where a part stands in a text, each time."""
+def _positions(part: bytes, text: bytes) -> Iterator[tuple[int, int]]:
+    """The positions of a part in a text."""
     start = text.find(part)
     while start >= 0:
         yield start, start + len(part)

@@ -1,4 +1,4 @@
-"""The requests session, with its cache: assembled here and nowhere else."""
+"""Assemble the requests session with its requests-cache backend."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from aatoolkit.http.secret import Secret
 from aatoolkit.http.transport import Transport
 
 FINAL = (200, 203)
-"""The statuses of answers that are final."""
+"""The statuses of final answers."""
 
 EMPTY = (204, 205, 402, 404, 409, 410, 422, 423, 424, 428, 451, 501)
-"""The statuses under which an answer says that there is nothing, and why: true for a while.
+"""The statuses with which an answer explains that there is no data; valid for a short time.
 
-Most such responses are errors; those that are answers are kept for a replay. Never among them are
-refusals of the account (401, 403), and what is about to change (202, 425, 503).
+Most such responses are errors; those that are answers are cached, also for offline use. Never among
+them are refusals of the account (401, 403), and what is about to change (202, 425, 503).
 """
 
 
@@ -38,10 +38,10 @@ def open_session(
     max_body: int,
     connections: int,
 ) -> requests.Session:
-    """The session: with the cache in ``store``, or without one.
+    """Open a session, with the cache in ``store`` or without a cache.
 
-    Freshness is judged where an answer is read, from when it was fetched, so nothing expires in
-    the cache itself. What may not be kept never arrives here: the transport hands up whole
+    Freshness is computed when an answer is read, from when it was fetched, so nothing expires in
+    the cache itself. What must not be cached never arrives here: the transport returns complete
     answers or fails.
     """
     session = requests.Session() if store is None else _cached(base, token, store)
@@ -49,7 +49,7 @@ def open_session(
     session.headers.update(
         {"User-Agent": "aatoolkit", "Accept": "application/json", "Accept-Encoding": "gzip"}
     )
-    # Without an auth object of its own, requests would answer for us from ~/.netrc.
+    # Without an auth object, requests would read credentials from ~/.netrc.
     session.auth = _NoAuth()
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
     session.adapters.clear()
@@ -59,11 +59,11 @@ def open_session(
 
 
 def send(session: requests.Session, request: requests.PreparedRequest, timeout: float) -> Any:
-    """Send a request past what is kept, and keep what comes back.
+    """Send a request to the service, bypassing the cache, and cache the answer.
 
     Raises
     ------
-    Failure
+    AttemptFailed
         If no answer came back.
     """
     url = str(request.url)
@@ -91,25 +91,25 @@ def _cached(base: BaseUrl, token: Secret | None, store: AnswerCache) -> CachedSe
     )
 
 
-def question_key(base: BaseUrl, account: str, path: str, params: Iterable[tuple[str, str]]) -> str:
-    """The key of a question: it tells apart services, accounts and questions, and nothing else.
+def cache_key(base: BaseUrl, account: str, path: str, params: Iterable[tuple[str, str]]) -> str:
+    """Return the cache key of a request: one per service, account, path and parameters.
 
     The order of parameters and of their values does not matter, nor does ``refresh``.
     """
-    asked = sorted(
+    pairs = sorted(
         (name, ",".join(sorted(set(value.split(",")))))
         for name, value in params
         if name != "refresh"
     )
-    question = [VERSION, base.origin, account, path, asked]
-    return hashlib.sha256(json.dumps(question).encode()).hexdigest()
+    parts = [VERSION, base.origin, account, path, pairs]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _key_function(base: BaseUrl, account: str) -> Callable[..., str]:
     def key(request: requests.PreparedRequest, **_: object) -> str:
         parts = urlsplit(str(request.url))
         params = parse_qsl(parts.query, keep_blank_values=True)
-        return question_key(base, account, parts.path, params)
+        return cache_key(base, account, parts.path, params)
 
     return key
 
@@ -120,7 +120,7 @@ def _is_loopback(url: str) -> bool:
 
 
 class _NoAuth(AuthBase):
-    """Adds nothing: the token joins the request below the cache."""
+    """Adds nothing: the token is added to the request below the cache."""
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         return request

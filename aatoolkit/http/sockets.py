@@ -1,7 +1,7 @@
-"""Sockets and connections that belong to a `Call`: no step outlasts it, and none is long.
+"""Sockets and connections that respect the deadline and the size limit of a `Call`.
 
-urllib3 speaks HTTP over them and knows nothing of it. A timeout bounds one step of a socket, and
-a server that sends a byte now and then takes any number of steps; here the call bounds them all.
+urllib3 speaks HTTP over them, unaware of the call. A socket timeout limits one step only, and a
+server that sends a byte now and then can take any number of steps; here the call limits them all.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from aatoolkit.http.deadline import STEP, Call
-from aatoolkit.http.framing import Response
+from aatoolkit.http.framing import StrictResponse
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
-"""How long one address may take to accept a connection."""
+"""The longest that one address may take to accept a connection."""
 
 
-class UnknownName(OSError):
-    """The name of the service leads to no address."""
+class HostNotFound(OSError):
+    """The name of the service has no address."""
 
 
-class Silent(OSError):
+class NoResponse(OSError):
     """An address neither accepted a connection nor refused it in time."""
 
 
-class NotHere(OSError):
-    """A name that should mean this machine leads elsewhere."""
+class NotLoopback(OSError):
+    """A name that should mean this machine has an address elsewhere."""
 
 
-class _Bounded(socket.socket):
-    """A socket each of whose operations is done in short steps, for as long as its call lasts."""
+class _DeadlineSocket(socket.socket):
+    """A socket whose operations run in short steps until the deadline of the active call."""
 
-    deaf = False
+    ignores_input = False
 
     def _step(self, operation: Callable[..., T], *arguments: Any) -> T:
         call = Call.current()
@@ -58,15 +58,15 @@ class _Bounded(socket.socket):
                     raise
 
     def recv_into(self, *arguments: Any) -> int:
-        if self.deaf:
+        if self.ignores_input:
             return 0
         count = self._step(super().recv_into, *arguments)
-        Call.current().take(count)
+        Call.current().count_bytes(count)
         return count
 
     def recv(self, *arguments: Any) -> bytes:
         data = self._step(super().recv, *arguments)
-        Call.current().take(len(data))
+        Call.current().count_bytes(len(data))
         return data
 
     def send(self, *arguments: Any) -> int:
@@ -78,16 +78,16 @@ class _Bounded(socket.socket):
             view = view[self.send(view) :]
 
 
-class Socket(_Bounded):
-    """A plain socket of a call."""
+class Socket(_DeadlineSocket):
+    """A plain socket."""
 
-    def reach(self, address: Any, seconds: float) -> None:
-        """Connect.
+    def connect_within(self, address: Any, seconds: float) -> None:
+        """Connect to an address.
 
         Raises
         ------
-        Silent
-            If nothing answers in this time.
+        NoResponse
+            If there is no response in this time.
         """
         ends = time.monotonic() + seconds
         self.setblocking(False)
@@ -97,23 +97,23 @@ class Socket(_Bounded):
             selector.register(self, selectors.EVENT_WRITE)
             while not selector.select(Call.current().step()):
                 if time.monotonic() >= ends:
-                    raise Silent
+                    raise NoResponse
         problem = self.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if problem:
             raise OSError(problem, os.strerror(problem))
         self.settimeout(STEP)
 
 
-class TLSSocket(_Bounded, ssl.SSLSocket):
-    """An encrypted socket of a call."""
+class TLSSocket(_DeadlineSocket, ssl.SSLSocket):
+    """An encrypted socket."""
 
     def do_handshake(self, block: bool = False) -> None:
-        """Come to terms with the other side."""
+        """Perform the TLS handshake."""
         self._step(super().do_handshake)
 
 
 def tls_context() -> ssl.SSLContext:
-    """How the service proves who it is: by a certificate for its name, under TLS 1.2 or later.
+    """Return the TLS settings: TLS 1.2 or later, and a valid certificate for the host name.
 
     Made without the helpers of `ssl` and urllib3, which would write the keys of every connection
     to the file that ``SSLKEYLOGFILE`` names.
@@ -125,30 +125,30 @@ def tls_context() -> ssl.SSLContext:
 
 
 class _Connection(HTTPConnection):
-    """What both kinds of connection have in common."""
+    """What plain and encrypted connections have in common."""
 
-    debuglevel = 0  # whatever http.client is told to print, heads are not printed
-    response_class = Response
+    debuglevel = 0  # request heads are never printed, whatever http.client.debuglevel says
+    response_class = StrictResponse
 
     def _new_conn(self) -> socket.socket:
-        Call.current().connected()
-        return _connected(self._dns_host, self.port or self.default_port, self.socket_options)
+        Call.current().mark_connected()
+        return _connect(self._dns_host, self.port or self.default_port, self.socket_options)
 
     def send(self, data: Any) -> None:
-        """Send, with the token: below everything that logs, records or keeps a request."""
+        """Send with the token: below everything that logs, records or caches a request."""
         if self.sock is None:
             self.connect()
         self.sock.sendall(Call.current().signed(data))
 
 
 class PlainConnection(_Connection):
-    """A connection to this very machine."""
+    """A connection to this machine."""
 
     def _new_conn(self) -> socket.socket:
         found = super()._new_conn()
         if not ipaddress.ip_address(found.getpeername()[0].partition("%")[0]).is_loopback:
             found.close()
-            raise NotHere
+            raise NotLoopback
         return found
 
 
@@ -165,25 +165,25 @@ class _TLSPool(HTTPSConnectionPool):
 
 
 POOLS = {"http": _Pool, "https": _TLSPool}
-"""The pools of connections by scheme, as urllib3 asks for them."""
+"""The connection pools by scheme, as urllib3 wants them."""
 
 
-def _connected(host: str, port: int, options: Any) -> Socket:
-    """A socket connected to the first address that accepts; each gets a share of the time."""
+def _connect(host: str, port: int, options: Any) -> Socket:
+    """Connect to the first address that accepts; each gets a share of the remaining time."""
     call = Call.current()
-    found = _addresses(host, port)
-    problem: OSError = UnknownName()
-    for tried, (family, kind, protocol, _, address) in enumerate(found):
-        share = min(CONNECT_SECONDS, call.left() / (len(found) - tried))
+    addresses = _resolve(host, port)
+    problem: OSError = HostNotFound()
+    for tried, (family, kind, protocol, _, address) in enumerate(addresses):
+        share = min(CONNECT_SECONDS, call.remaining() / (len(addresses) - tried))
         opened = Socket(family, kind, protocol)
         try:
             for option in options or ():
                 opened.setsockopt(*option)
-            opened.reach(address, share)
+            opened.connect_within(address, share)
             return opened
         except OSError as error:
             opened.close()
-            call.left()
+            call.remaining()
             problem = error
         except BaseException:
             opened.close()
@@ -191,32 +191,32 @@ def _connected(host: str, port: int, options: Any) -> Socket:
     raise problem
 
 
-_LOOKING_UP: dict[tuple[int, str, int], Future[list[Any]]] = {}
+_LOOKUPS: dict[tuple[int, str, int], Future[list[Any]]] = {}
 
 
-def _addresses(host: str, port: int) -> list[Any]:
-    """The addresses of a name, looked up aside: a look-up cannot be ended, only left behind.
+def _resolve(host: str, port: int) -> list[Any]:
+    """Resolve a name in a thread of its own: a look-up cannot be cancelled, only abandoned.
 
-    There is never more than one look-up of a name; who comes later waits for the same one.
+    There is never more than one look-up of a name at a time; later callers wait for the same one.
     """
     key = (os.getpid(), host, port)
     fresh: Future[list[Any]] = Future()
-    future = _LOOKING_UP.setdefault(key, fresh)
+    future = _LOOKUPS.setdefault(key, fresh)
     if future is fresh:
-        aside = threading.Thread(target=_look_up, args=(key, future), name="aatoolkit-dns")
-        aside.daemon = True
-        aside.start()
+        thread = threading.Thread(target=_fill, args=(key, future), name="aatoolkit-dns")
+        thread.daemon = True
+        thread.start()
     while not wait([future], Call.current().step()).done:
         pass
     return future.result()
 
 
-def _look_up(key: tuple[int, str, int], future: Future[list[Any]]) -> None:
+def _fill(key: tuple[int, str, int], future: Future[list[Any]]) -> None:
     found: list[Any] = []
     try:
         found = socket.getaddrinfo(*key[1:], type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        pass  # no addresses then
+        pass  # the name has no addresses
     finally:
-        del _LOOKING_UP[key]
+        del _LOOKUPS[key]
         future.set_result(found)

@@ -1,8 +1,8 @@
-"""The adapter below the cache: one exchange with the service, and what became of it.
+"""The requests adapter below the cache: one exchange with the service.
 
-What leaves here for the cache above is a whole answer or a ``Failure``. The request it belongs to
-has no token, and of the response's headers only the listed ones are left, so that nothing above
-can keep what must not be kept.
+It returns a complete answer or raises `AttemptFailed`. The request of the answer has no token, and
+of the response's headers only the listed ones are left, so that nothing above can store what must
+not be stored.
 """
 
 from __future__ import annotations
@@ -22,41 +22,48 @@ from requests.utils import select_proxy
 from aatoolkit import errors
 from aatoolkit.availability.detect import tells
 from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.body import PIECE, read_body
-from aatoolkit.http.deadline import HEAD, Call
-from aatoolkit.http.error_mapping import LATE, Mishap, NoBundle, UnfitProxy, let_go, mishap
-from aatoolkit.http.response import ANSWERS, is_passing, judge, retry_after
-from aatoolkit.http.retry import Failure, may_pass
+from aatoolkit.http.body import CHUNK, read_body
+from aatoolkit.http.deadline import HEAD_LIMIT, Call
+from aatoolkit.http.error_mapping import (
+    DEADLINE_REACHED,
+    MissingBundle,
+    Problem,
+    UnsupportedProxy,
+    problem_of,
+    release,
+)
+from aatoolkit.http.response import ANSWERS, is_temporary, judge, retry_after
+from aatoolkit.http.retry import AttemptFailed, is_retryable
 from aatoolkit.http.secret import Secret
 from aatoolkit.http.sockets import POOLS, tls_context
 from aatoolkit.jsontree.decode import excerpt
 
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
-"""The response headers that anything above sees, beside those that speak of availability."""
+"""The response headers that are kept, beside those about availability."""
 
 READ_HEADERS = ("content-encoding", "location")
-"""The response headers that are read here and not kept."""
+"""The response headers that are only read here."""
 
-WORDS = 1 << 16
-"""How much of the body is read where the status says that it is no answer, in bytes."""
+ERROR_BODY_LIMIT = 1 << 16
+"""How much of the body of an error response is read, in bytes."""
 
-WORDS_SECONDS = 2.0
-"""How long that may take."""
+ERROR_BODY_SECONDS = 2.0
+"""How long reading it may take."""
 
 _SHOWN = 1 << 12
 
 
-class Answer(requests.Response):
-    """A whole answer, without anything that must not be kept."""
+class FinalResponse(requests.Response):
+    """A complete answer, without anything that must not be stored."""
 
     fetched_at: datetime
     from_cache = False
-    is_passing = False
+    is_temporary = False
 
 
 @dataclass
-class _Received:
-    """What has come of a response so far."""
+class _Partial:
+    """The part of a response that has arrived."""
 
     url: str
     status: int | None = None
@@ -65,7 +72,7 @@ class _Received:
 
 
 class Transport(HTTPAdapter):
-    """Sends one request: has it signed, bounds time and size, and judges the response.
+    """Sends one request: signs it, limits time and size, and classifies the response.
 
     Parameters
     ----------
@@ -74,9 +81,9 @@ class Transport(HTTPAdapter):
     token
         The token, or None to send none.
     max_body
-        The largest body that is read, in bytes.
+        The largest body, in bytes.
     connections
-        The most connections that are kept open.
+        The size of the connection pool.
     """
 
     def __init__(
@@ -89,12 +96,12 @@ class Transport(HTTPAdapter):
         self._connections = connections
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Pool connections that are bounded by the call they carry."""
+        """Use connections that respect the limits of the active call."""
         super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-        """Pool such connections through a proxy too."""
+        """Use such connections through a proxy too."""
         if proxy not in self.proxy_manager:
             options |= {"ssl_context": tls_context(), "proxy_ssl_context": tls_context()}
         manager = super().proxy_manager_for(proxy, **options)
@@ -102,7 +109,7 @@ class Transport(HTTPAdapter):
         return manager
 
     def close(self) -> None:
-        """Close the connections now; urllib3 would leave it to the garbage collector."""
+        """Close the connections now; urllib3 would leave that to the garbage collector."""
         for manager in (self.poolmanager, *self.proxy_manager.values()):
             for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
                 pool = manager.pools.get(key)
@@ -113,11 +120,11 @@ class Transport(HTTPAdapter):
     def send(  # type: ignore[override]
         self, request: requests.PreparedRequest, timeout: float = 60.0, **options: Any
     ) -> requests.Response:
-        """Send a request; ``timeout`` is what the whole exchange may take, in seconds.
+        """Send a request; ``timeout`` is the limit of the whole exchange, in seconds.
 
         Raises
         ------
-        Failure
+        AttemptFailed
             If no answer came; it holds neither the request nor the library's exception.
         """
         outcome = self._outcome(request, timeout, options)
@@ -127,45 +134,45 @@ class Transport(HTTPAdapter):
 
     def _outcome(
         self, request: requests.PreparedRequest, timeout: float, options: dict[str, Any]
-    ) -> Answer | BaseException:
-        """What became of an exchange; of an exception, nothing of where it came from.
+    ) -> FinalResponse | BaseException:
+        """Return the answer or the exception of an exchange, without its traceback.
 
-        The frames and exceptions of the libraries hold requests, sockets and bytes. An interrupt
-        comes out of them too.
+        The frames and exceptions of the libraries hold requests, sockets and bytes; so does the
+        traceback of an interrupt.
         """
-        received = _Received(str(request.url))
+        received = _Partial(str(request.url))
         call = Call(timeout, self._token if self._base.owns(received.url) else None)
-        # Each break of a connection kept from before takes that one away.
-        for kept in reversed(range(self._connections + 1)):
+        # Each broken connection from the pool is removed from it.
+        for pooled in reversed(range(self._connections + 1)):
             try:
-                with call.under_way():
+                with call.active():
                     return self._exchange(request, call, received, options)
             except Exception as error:
-                what = LATE if call.is_late else mishap(error)
-                let_go(error)
+                problem = DEADLINE_REACHED if call.is_expired else problem_of(error)
+                release(error)
             except BaseException as error:
-                let_go(error)
+                release(error)
                 return error
-            if not (kept and what.again and call.is_stale):
+            if not (pooled and problem.retryable and call.is_stale_connection):
                 break
-        return self._failure(what, received)
+        return self._failure(problem, received)
 
     def _exchange(
         self,
         request: requests.PreparedRequest,
         call: Call,
-        received: _Received,
+        received: _Partial,
         options: dict[str, Any],
-    ) -> Answer | Failure:
+    ) -> FinalResponse | AttemptFailed:
         asked = request.copy()
-        # What requests-cache tells itself in this header is not meant for the service.
+        # requests-cache sets this header for itself; it is not meant for the service.
         asked.headers.pop("Cache-Control", None)
         asked.headers.update(call.headers)
-        options |= {"stream": True, "timeout": call.left()}
-        _refuse_unfit(received.url, options)
+        options |= {"stream": True, "timeout": call.remaining()}
+        _check_environment(received.url, options)
         response = super().send(asked, **options)
         raw = response.raw
-        # Given back by us, after a whole answer alone: one that breaks may leave anything behind.
+        # Returned to the pool only after a complete answer: a broken one may leave bytes behind.
         connection, raw._connection = raw.connection, None
         try:
             received.status = response.status_code
@@ -184,51 +191,55 @@ class Transport(HTTPAdapter):
             raw.close()
         return self._judged(request, received)
 
-    def _receive(self, raw: Any, call: Call, received: _Received) -> None:
-        """Read the body: all of an answer, and a little of what is none."""
+    def _receive(self, raw: Any, call: Call, received: _Partial) -> None:
+        """Read the body: all of an answer, the beginning of an error."""
         coding = received.headers.get("content-encoding", "").strip().lower()
-        pieces = iter(lambda: raw.read(PIECE, decode_content=False), b"")
+        pieces = iter(lambda: raw.read(CHUNK, decode_content=False), b"")
         if received.status in ANSWERS:
-            # Framing may make a body as large again; beyond that, it is no way to send one.
-            call.allow(2 * self._max_body + HEAD)
+            # Chunked framing may double the size of a body; more than that is an attack.
+            call.limit_bytes(2 * self._max_body + HEAD_LIMIT)
             read_body(pieces, coding, self._max_body, received.body)
-            call.left()
+            call.remaining()
             return
-        # The status says what happened; the body only adds words, as far as it comes.
-        brief = Call(min(WORDS_SECONDS, call.left()))
-        with suppress(Exception), brief.under_way():
-            read_body(pieces, coding, WORDS, received.body)
+        # The status says what happened; the body only adds a message, if it arrives in time.
+        brief = Call(min(ERROR_BODY_SECONDS, call.remaining()))
+        with suppress(Exception), brief.active():
+            read_body(pieces, coding, ERROR_BODY_LIMIT, received.body)
 
-    def _judged(self, request: requests.PreparedRequest, received: _Received) -> Answer | Failure:
+    def _judged(
+        self, request: requests.PreparedRequest, received: _Partial
+    ) -> FinalResponse | AttemptFailed:
         url, body, headers = received.url, bytes(received.body), received.headers
         status = received.status or 0
         if status in ANSWERS and self._repeats_token(body):
             error: errors.FetchError | None = errors.DecodeError(
-                "the answer repeats the token, and is not used, lest the token get into tables "
-                "and files; tell who runs the service",
+                "the answer repeats the token, and is not used, so that the token does not get "
+                "into tables and files; tell whoever runs the service",
                 problem="token",
                 **self._facts(received),
             )
         else:
             error = judge(url, status, headers, body, self._masked)
         if error is not None:
-            return Failure(error, again=may_pass(error), wait=retry_after(headers))
-        answer = Answer()
+            return AttemptFailed(
+                error, retryable=is_retryable(error), retry_after=retry_after(headers)
+            )
+        answer = FinalResponse()
         answer.status_code, answer.url, answer.request = status, url, request
         answer.headers.update({name: value for name, value in headers.items() if _is_kept(name)})
         answer.fetched_at = datetime.now(UTC)
-        answer.is_passing = status in ANSWERS and is_passing(body)
+        answer.is_temporary = status in ANSWERS and is_temporary(body)
         # Errors may repeat what was sent.
         answer._content = body if status in ANSWERS else self._masked(body)
         return answer
 
-    def _failure(self, what: Mishap, received: _Received) -> Failure:
-        """The failure that a mishap is, with what had come until then."""
+    def _failure(self, problem: Problem, received: _Partial) -> AttemptFailed:
+        """Return the error for a problem, with what had arrived until then."""
         facts = self._facts(received)
-        if what.kind == "late":
-            message = f"{what.reason}; ask for less, or raise the deadline"
+        if problem.kind == "deadline":
+            message = f"{problem.reason}; ask for less, or raise the deadline"
             error: errors.FetchError = errors.DeadlineExceeded(message, **facts)
-        elif what.kind == "too_large" and received.status is not None:
+        elif problem.kind == "too_large" and received.status is not None:
             error = errors.TooLarge(
                 f"the answer is larger than {self._max_body} bytes; narrow the scope, or raise "
                 "max_body",
@@ -236,14 +247,14 @@ class Transport(HTTPAdapter):
                 limit=self._max_body,
                 **facts,
             )
-        elif what.kind == "packed":
-            error = errors.DecodeError(what.reason, problem="encoding", **facts)
+        elif problem.kind == "encoding":
+            error = errors.DecodeError(problem.reason, problem="encoding", **facts)
         else:
-            message = f"no answer: {what.reason}; check the base URL and the network"
+            message = f"no answer: {problem.reason}; check the base URL and the network"
             error = errors.ConnectionFailed(message, **facts)
-        return Failure(error, again=what.again)
+        return AttemptFailed(error, retryable=problem.retryable)
 
-    def _facts(self, received: _Received) -> dict[str, Any]:
+    def _facts(self, received: _Partial) -> dict[str, Any]:
         shown = excerpt(self._masked(bytes(received.body[:_SHOWN])))
         came = received.status is not None
         return {
@@ -262,14 +273,14 @@ class Transport(HTTPAdapter):
         return text if self._token is None else self._token.hide_in(text)
 
 
-def _refuse_unfit(url: str, options: Mapping[str, Any]) -> None:
-    """Refuse what the environment may ask for, and a bounded connection cannot give."""
+def _check_environment(url: str, options: Mapping[str, Any]) -> None:
+    """Refuse proxies and certificate bundles of the environment that cannot be used."""
     proxy = select_proxy(url, options.get("proxies"))
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
-        raise UnfitProxy
+        raise UnsupportedProxy
     bundle = options.get("verify")
     if isinstance(bundle, str) and not Path(bundle).exists():
-        raise NoBundle
+        raise MissingBundle
 
 
 def _is_kept(header: str) -> bool:

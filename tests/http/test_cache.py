@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 
 from aatoolkit import Payload, errors
 from aatoolkit.http import BaseUrl, Fetcher, cache_info, clear_cache
-from aatoolkit.http.session import question_key
+from aatoolkit.http.session import cache_key
 from aatoolkit.payload import Request
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +100,7 @@ def key_of(question: dict[str, list[str]], shuffle: random.Random | None = None)
             shuffle.shuffle(values)
     base = BaseUrl.parse("https://api.example/v1")
     params = [(name, ",".join(values)) for name, values in pairs]
-    return question_key(base, "account", "/v1/api/domains/acme.example/x", params)
+    return cache_key(base, "account", "/v1/api/domains/acme.example/x", params)
 
 
 def meaning(question: dict[str, list[str]]) -> Any:
