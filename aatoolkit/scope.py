@@ -1,14 +1,14 @@
-"""What is asked: the filters of one question, and what may be asked of a project."""
+"""`Scope`, the filters of a request, and `ScopeOptions`, the values a project allows for them."""
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import clipped, code, markup, visible
 from aatoolkit.errors import ScopeError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FILTERS = ("engine", "topic", "category", "brand")
-"""The filters that take values of the scope options, in the order of the API's document."""
+"""The filters whose values the scope options list, in the order of the API's document."""
 
 DAYS = (7, 30, 90)
 """The documented windows, in days."""
@@ -24,25 +24,25 @@ DAYS = (7, 30, 90)
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 UNTAGGED = "(none)"
-"""The key under which prompts without a topic or category are counted; not a filter value."""
+"""The key that counts prompts without a topic or category; not a filter value."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Scope:
-    """The filters of one question: frozen, in canonical order, with a pasteable ``repr``.
+    """The filters of a request: immutable, in canonical order, with a pasteable ``repr``.
 
     Parameters
     ----------
     days : {30, 7, 90}
         The window, in days.
     engine, topic, category, brand : str or iterable of str, optional
-        Values to narrow to; none means all. Order and repetition do not matter.
+        The values to include; empty means all. Order and repetition do not matter.
 
     Raises
     ------
     ScopeError
-        If ``days`` is not a documented window, or a value is empty or holds a comma: the
-        API separates values by commas, so such a value cannot be expressed.
+        If ``days`` is not a documented window, there is no such filter, or a value is empty or
+        holds a comma: the API separates values by commas, so it cannot be asked for.
 
     Examples
     --------
@@ -60,17 +60,31 @@ class Scope:
     category: tuple[str, ...] = ()
     brand: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        if isinstance(self.days, bool) or self.days not in DAYS:
+    def __new__(cls, *_: Any, **filters: Any) -> Self:
+        """Refuse unknown filters with near matches, where Python would raise a `TypeError`."""
+        for name in filters:
+            if name != "days" and name not in FILTERS:
+                raise _unknown_filter(name)
+        return super().__new__(cls)
+
+    def __init__(
+        self,
+        days: int = 30,
+        engine: str | Iterable[str] | None = (),
+        topic: str | Iterable[str] | None = (),
+        category: str | Iterable[str] | None = (),
+        brand: str | Iterable[str] | None = (),
+    ) -> None:
+        if isinstance(days, bool) or days not in DAYS:
             raise ScopeError(
-                f"days={self.days!r} is not a window of the API; choose 7, 30 or 90",
+                f"days={days!r} is not a window of the API; choose 7, 30 or 90",
                 parameter="days",
-                unknown=(str(self.days),),
+                unknown=(str(days),),
                 suggestions=tuple(map(str, DAYS)),
             )
-        object.__setattr__(self, "days", int(self.days))
-        for name in FILTERS:
-            object.__setattr__(self, name, _values(name, getattr(self, name)))
+        object.__setattr__(self, "days", int(days))
+        for name, given in zip(FILTERS, (engine, topic, category, brand), strict=True):
+            object.__setattr__(self, name, _values(name, given))
 
     def __repr__(self) -> str:
         shown = [f"days={self.days}"]
@@ -82,7 +96,7 @@ class Scope:
 
     @property
     def filters(self) -> dict[str, tuple[str, ...]]:
-        """The filters in force, by name.
+        """The filters that are set, by name.
 
         Examples
         --------
@@ -92,21 +106,17 @@ class Scope:
         return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
 
     def with_(self, **changes: Any) -> Scope:
-        """The same scope with some filters changed.
+        """Return the scope with some filters replaced.
 
         Examples
         --------
         >>> Scope(engine="chatgpt").with_(days=7)
         Scope(days=7, engine=('chatgpt',))
         """
-        known = {field.name for field in fields(self)}
-        for name in changes:
-            if name not in known:
-                raise _unknown_filter(name)
         return replace(self, **changes)
 
     def to_params(self) -> dict[str, str]:
-        """The query parameters, in canonical order.
+        """Return the query parameters, in canonical order.
 
         Examples
         --------
@@ -119,17 +129,17 @@ class Scope:
         }
 
     def to_query(self) -> str:
-        """The scope as a URL's query string."""
+        """Return the scope as a query string."""
         return urlencode(self.to_params())
 
     @classmethod
     def from_query(cls, query: str) -> Scope:
-        """Read a query string back.
+        """Parse a query string.
 
         Raises
         ------
         ScopeError
-            If it holds a parameter that is not a filter, or one given twice, or is no UTF-8.
+            If it holds a parameter that is not a filter, or one twice, or is not UTF-8.
         """
         given: dict[str, Any] = {}
         try:
@@ -156,7 +166,7 @@ class Scope:
         return cls(**given)
 
     def check(self, options: ScopeOptions) -> Scope:
-        """Return the scope itself if a project knows every value of it.
+        """Validate the scope against the options of a project, and return the scope itself.
 
         Raises
         ------
@@ -167,13 +177,10 @@ class Scope:
             known = dict.fromkeys(options.values(name))
             unknown = tuple(value for value in values if value not in known)
             if unknown:
-                near = _near(unknown, known)
-                hint = f"; did you mean {', '.join(map(repr, near))}?" if near else ""
-                shown = ", ".join(map(repr, unknown))
+                near = near_matches(unknown, known)
+                hint = did_you_mean(near, "the scope options list what is known")
                 raise ScopeError(
-                    f"unknown {name} {shown}{hint} project.scope_options() lists what is known"
-                    if hint
-                    else f"unknown {name} {shown}; project.scope_options() lists what is known",
+                    f"unknown {name} {', '.join(map(repr, unknown))}; {hint}",
                     parameter=name,
                     unknown=unknown,
                     suggestions=near,
@@ -189,7 +196,7 @@ class Scope:
 
 
 class ScopeOptions:
-    """What may be asked of a project: the six parts of the scope-options answer.
+    """The filter values that a project allows: the six parts of the scope-options answer.
 
     Parameters
     ----------
@@ -197,9 +204,10 @@ class ScopeOptions:
         The project's domain.
     engines, topics, categories, brands : pandas.DataFrame
         The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
-        ``scope_brands``, with their metadata.
+        ``scope_brands``, with their metadata. A topic or category ``(none)`` counts the prompts
+        without one; the API has no filter for them, and `values` leaves it out.
     own_terms : tuple of str
-        Normalised own-brand terms.
+        The normalised terms of the own brand.
     days : tuple of int
         The allowed windows, in days.
     """
@@ -226,10 +234,7 @@ class ScopeOptions:
         self.days = tuple(days)
 
     def values(self, filter: str) -> tuple[str, ...]:
-        """The values that one filter takes, in the service's order.
-
-        Prompts without a topic or category are counted under ``(none)``, which is not a
-        value: the API has no way to ask for them.
+        """Return the values that a filter allows, in the service's order.
 
         Raises
         ------
@@ -252,14 +257,14 @@ class ScopeOptions:
         ran = int(engines["last_run_day"].notna().sum())
         return (
             f"<ScopeOptions of {visible(self.host)}: {len(engines)} engines ({ran} have run), "
-            f"{len(self.topics)} topics, {len(self.categories)} categories, "
+            f"{len(self.values('topic'))} topics, {len(self.values('category'))} categories, "
             f"{len(self.brands)} brands, {len(self.own_terms)} own terms, "
             f"days {', '.join(map(str, self.days))}>"
         )
 
     def _repr_html_(self) -> str:
         parts = [
-            f"<h4>What may be asked of {markup(self.host)}</h4>",
+            f"<h4>Filter values of {markup(self.host)}</h4>",
             *(
                 f"<details><summary>{name} ({len(frame):,})</summary>{_head(frame)}</details>"
                 for name, frame in (
@@ -283,7 +288,7 @@ def _head(frame: pd.DataFrame) -> str:
 
 
 def _values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Sort and fold the values of a filter; refuse what the API cannot express."""
+    """Validate, sort and deduplicate the values of a filter."""
     if given is None:
         return ()
     several = isinstance(given, Iterable) and not isinstance(given, str)
@@ -315,21 +320,11 @@ def _is_text(value: str) -> bool:
     return _HALF_A_PAIR.search(value) is None
 
 
-def _near(unknown: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """Known values that look like the unknown ones, whatever their case."""
-    folded = {value.casefold(): value for value in known}
-    found = (
-        folded[match]
-        for value in unknown
-        for match in difflib.get_close_matches(value.casefold(), folded, n=3, cutoff=0.6)
-    )
-    return tuple(dict.fromkeys(found))
-
-
 def _unknown_filter(name: str) -> ScopeError:
-    near = _near((name,), ("days", *FILTERS))
+    near = near_matches(name, ("days", *FILTERS))
+    hint = did_you_mean(near, f"there are days, {', '.join(FILTERS)}")
     return ScopeError(
-        f"{name!r} is not a filter; the API takes days, {', '.join(FILTERS)}",
+        f"{name!r} is not a filter; {hint}",
         parameter=name,
         unknown=(name,),
         suggestions=near,

@@ -153,6 +153,14 @@ def test_a_scope_that_the_project_knows_is_returned(options: ScopeOptions) -> No
     assert scope.check(options) is scope
 
 
+def test_an_unknown_filter_is_refused_with_near_matches() -> None:
+    with pytest.raises(ScopeError, match=r"'engines' is not a filter; did you mean 'engine'\?$"):
+        Scope(engines="chatgpt")
+    with pytest.raises(ScopeError, match="there are days, engine, topic, category, brand") as error:
+        Scope().with_(country="de")
+    assert (error.value.parameter, error.value.suggestions) == ("country", ())
+
+
 @pytest.mark.parametrize(
     ("asked", "near"),
     [("chatgbt", ("chatgpt",)), ("ChatGPT", ("chatgpt",)), ("blue moon", ())],
@@ -191,7 +199,7 @@ def test_untagged_prompts_are_counted_but_cannot_be_asked_for(options: ScopeOpti
 
 def test_what_may_be_asked_in_a_line(options: ScopeOptions) -> None:
     assert repr(options) == (
-        "<ScopeOptions of acme.example: 2 engines (1 have run), 3 topics, 2 categories, "
+        "<ScopeOptions of acme.example: 2 engines (1 have run), 2 topics, 1 categories, "
         "2 brands, 2 own terms, days 7, 30>"
     )
 

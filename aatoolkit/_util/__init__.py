@@ -1,5 +1,7 @@
 """Small helpers that know nothing of analytics.
 
 ``text`` makes text from elsewhere safe to show, ``hosts`` gives a host name its canonical form,
-``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads.
+``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
+``suggest`` finds near matches of a mistyped name, ``closing`` is the base class of what a ``with``
+block closes.
 """

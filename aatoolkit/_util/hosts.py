@@ -1,4 +1,4 @@
-"""The one spelling of a project's host, so that a host is asked for and found under one name."""
+"""The canonical form of host names, under which a project is requested and cached."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import idna
 
+from aatoolkit._util.suggest import did_you_mean
 from aatoolkit.errors import ScopeError
 
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
@@ -15,7 +16,7 @@ _MAX_NAME = 253
 
 
 def canonical_host(host: str) -> str:
-    """The one spelling of a project's host: lower case, in A-labels, without a trailing dot.
+    """Return the canonical form of a project's host: lower case, A-labels, no trailing dot.
 
     Raises
     ------
@@ -31,10 +32,9 @@ def canonical_host(host: str) -> str:
     if name is not None and "." in name:
         return name
     near = _host_of_url(host) if isinstance(host, str) else ()
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(near, "give it without scheme and path, as in 'acme.example'")
     raise ScopeError(
-        f"{host!r} is not a project's domain{hint or ': give it without scheme and path'}"
-        ", as in 'acme.example'",
+        f"{host!r} is not a project's domain; {hint}",
         parameter="host",
         unknown=(str(host),),
         suggestions=near,
@@ -42,7 +42,7 @@ def canonical_host(host: str) -> str:
 
 
 def canonical_name(text: str) -> str | None:
-    """The canonical spelling of a host name, or None if it is none."""
+    """Return the canonical form of a host name, or None if it is not one."""
     folded = text.lower() if text.isascii() else text
     if not folded.isascii() or any(label.startswith("xn--") for label in folded.split(".")):
         try:

@@ -1,6 +1,12 @@
-"""The client: from a base URL and a token to datasets.
+"""The client: from a base URL and a token to tables.
 
-``connect`` has the functions that notebooks begin with; ``client`` is one service, ``project`` one
-host of it. ``read_many`` fetches and normalises sections concurrently, ``dataset`` and
-``collection`` hold what was read, ``combined_view`` splits the answer without a section.
+In come a host, a section and a `Scope`; out come `Tables`, a `Dataset` or a `Collection`. In
+reading order:
+
+- ``connect``: the entry points ``aa.project``, ``aa.collect`` and ``aa.demo``; ``settings`` finds
+  base URL and token, ``demo`` starts the embedded service.
+- ``client``: one service; ``project``: one host of it; ``options``: its scope options.
+- ``read_many``: fetch and normalise sections concurrently, with ``concurrency`` and ``progress``.
+- ``dataset`` (sections of one host and scope) and ``collection`` (many hosts and scopes).
+- ``combined_view``: split the answer to a request without a section.
 """

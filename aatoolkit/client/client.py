@@ -1,4 +1,4 @@
-"""What a notebook holds: a ``Client`` of one service, and through it its projects, one or many."""
+"""`Client`: one service, asked as one account."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, final
 
+from aatoolkit._util.closing import Closing
 from aatoolkit._util.text import code
 from aatoolkit.client import settings
 from aatoolkit.client.collection import Collection
@@ -40,8 +40,9 @@ class AnswerSource(Protocol):
         """Close the connections."""
 
 
-class Client:
-    """One service, asked as one account; its projects share a cache and connections.
+@final
+class Client(Closing):
+    """One service, used as one account; its projects share a cache and connections.
 
     Parameters
     ----------
@@ -51,24 +52,24 @@ class Client:
         The account's token; else ``AATOOLKIT_TOKEN``, the file that ``AATOOLKIT_TOKEN_FILE``
         names, or the system's key store. It is sent to this service and nowhere else.
     cache : bool or path
-        Whether answers are kept, or the folder to keep them in.
+        Whether to cache answers, or the folder to cache them in.
     cache_size : int
-        The bytes that the folder may take; what was used least recently makes room.
+        The size limit of the cache in bytes; the least recently used answers are evicted.
     offline : bool
-        Answer from the cache alone, without opening a socket.
+        Answer from the cache only, without opening a socket.
     expire_after : float
-        For how many seconds a kept answer is fresh.
+        For how many seconds a cached answer is fresh.
     deadline : float
-        The seconds that one call may take in all.
+        The seconds that one call may take, retries included.
     workers : int
-        How many sections are asked for at once.
+        The number of concurrent requests.
 
     Attributes
     ----------
     base_url : str
-        The address of the service, in its one spelling.
+        The address of the service, in canonical form.
     offline : bool
-        Whether answers come from the cache, or from a study, alone.
+        Whether answers come only from the cache, or from a study.
 
     Raises
     ------
@@ -97,9 +98,9 @@ class Client:
     ) -> None:
         from aatoolkit.http import BaseUrl, Fetcher, Secret
 
-        # Hidden before anything can fail: tracebacks may show the arguments of a call.
+        # Wrapped before anything can fail: tracebacks may show the arguments of a call.
         token = Secret.wrap(token)
-        # They may show a client that is only half made, too.
+        # They may show this object before it is complete, too.
         self.base_url, self.offline = "?", offline
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
@@ -129,7 +130,7 @@ class Client:
         return self._source.has_token
 
     def project(self, host: str) -> Project:
-        """The project of a host.
+        """Return the project of a host.
 
         Raises
         ------
@@ -153,23 +154,22 @@ class Client:
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
-        """The sections of many hosts, one dataset after the other, as they come in.
+        """Read the sections of many hosts, one dataset at a time.
 
-        However many hosts there are, only a few answers are held at a time: write each dataset
-        away before the next is taken, and memory stays as it is. Some questions are under way at
-        once, as many as the client has ``workers``; the order is that of hosts and scopes, whatever
-        comes in first.
+        However many hosts there are, only a few answers are in memory at a time: save each dataset
+        before the next is taken, and memory stays constant. Requests run concurrently, as many as
+        the client has ``workers``; the order is that of hosts and scopes, whichever answers first.
 
         Parameters
         ----------
         hosts : str or iterable of str
             The projects' domains.
         scopes : Scope or iterable of Scope, optional
-            The filters, or several; everything of the last 30 days if left out.
+            The filters, one or several; by default everything of the last 30 days.
         sections : str or iterable of str, optional
-            The sections; all of them if left out.
+            The sections; by default all.
         progress : bool, optional
-            Whether to show a progress bar; by default where somebody watches.
+            Whether to show a progress bar; by default on a terminal and in a notebook.
 
         Yields
         ------
@@ -180,9 +180,9 @@ class Client:
         Raises
         ------
         ScopeError
-            If there is no such section, or a host is not a domain; before anything is asked.
+            If there is no such section, or a host is not a domain; before any request.
         NotAuthorized
-            If that is how every section of the first host fails: the token is not accepted.
+            If every section of the first host fails so: the token is not accepted.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class Client:
         *,
         progress: bool | None = None,
     ) -> Collection:
-        """The sections of many hosts, all at hand; see `datasets` for one after the other.
+        """Read the sections of many hosts into memory; `datasets` reads one at a time.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class Client:
         Returns
         -------
         Collection
-            The datasets by host and scope. What failed is in ``.errors``.
+            The datasets by host and scope; failed requests are in ``.errors``.
 
         Raises
         ------
@@ -248,17 +248,6 @@ class Client:
         """Close the connections; the client may be used again."""
         self._source.close()
 
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __getstate__(self) -> NoReturn:
         raise TypeError("a client holds a token and connections, and is not pickled; make another")
 
@@ -270,13 +259,14 @@ class Client:
 
 
 def _each(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """One or many things of a kind, each once, as a list."""
+    """One value or many, without duplicates, as a list."""
     if given is None or isinstance(given, kind):
         return [] if given is None else [given]
     listed = list(given) if isinstance(given, Iterable) else [given]
     for thing in listed:
         if not isinstance(thing, kind):
             raise ScopeError(
-                f"{thing!r} is no {kind.__name__}", parameter="hosts" if kind is str else "scopes"
+                f"{thing!r} is not a {kind.__name__}",
+                parameter="hosts" if kind is str else "scopes",
             )
     return list(dict.fromkeys(listed))

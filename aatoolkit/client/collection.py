@@ -1,4 +1,4 @@
-"""What many hosts gave: a mapping from host and scope to the `Dataset` of their answers."""
+"""`Collection`: the datasets of many hosts and scopes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.client.dataset import Dataset
@@ -16,17 +17,17 @@ from aatoolkit.scope import Scope
 if TYPE_CHECKING:
     import pandas as pd
 
-Asked = tuple[str, Scope]
+HostScope = tuple[str, Scope]
 
 _SHOWN = 20
 """How many hosts a printed collection lists."""
 
 
-class Collection(Mapping[Asked, Dataset]):
-    """The datasets of many hosts and scopes, in the order asked for.
+class Collection(Mapping[HostScope, Dataset]):
+    """The datasets of many hosts and scopes: a mapping, in the order asked for.
 
-    Its keys are pairs of host and `Scope`. Where one scope was asked for, as usual, the host
-    alone will do: ``collected["acme.example"]``.
+    Its keys are pairs of host and `Scope`. Where there is only one scope, as usual, the host alone
+    will do: ``collected["acme.example"]``.
 
     Attributes
     ----------
@@ -35,7 +36,7 @@ class Collection(Mapping[Asked, Dataset]):
     scopes : tuple of Scope
         The scopes, each once.
     errors : dict of (str, Scope, str) to AAToolkitError
-        The answers that failed, by host, scope and section, and how.
+        The errors of failed requests, by host, scope and section.
 
     Examples
     --------
@@ -55,14 +56,14 @@ class Collection(Mapping[Asked, Dataset]):
 
     @property
     def errors(self) -> dict[tuple[str, Scope, str], AAToolkitError]:
-        """The answers that failed, by host, scope and section, and how."""
+        """The errors of failed requests, by host, scope and section."""
         return {
             (*asked, section): error
             for asked, dataset in self.items()
             for section, error in dataset.errors.items()
         }
 
-    def __getitem__(self, asked: str | Asked) -> Dataset:
+    def __getitem__(self, asked: str | HostScope) -> Dataset:
         key = asked
         if isinstance(asked, str) and asked in self.hosts:
             if len(self.scopes) > 1:
@@ -72,26 +73,28 @@ class Collection(Mapping[Asked, Dataset]):
                 )
             key = (asked, self.scopes[0])
         if key not in self._results:
-            raise KeyError(f"{asked!r} is not here; there are {', '.join(self.hosts)}")
+            near = near_matches(asked, self.hosts) if isinstance(asked, str) else ()
+            hint = did_you_mean(near, f"there are {', '.join(self.hosts)}")
+            raise KeyError(f"{asked!r} is not here; {hint}")
         return self._results[key]
 
-    def __iter__(self) -> Iterator[Asked]:
+    def __iter__(self) -> Iterator[HostScope]:
         return iter(self._results)
 
     def __len__(self) -> int:
         return len(self._results)
 
     def concat(self, section: str, table: str | None = None) -> pd.DataFrame:
-        """One table of all hosts and scopes, with where and when it was read as columns.
+        """Concatenate one table of all hosts and scopes, with host, scope and time as columns.
 
-        Where an answer failed, no column of the whole is wholly measured, and says so.
+        Where a request failed, the availability of every column says that a part is missing.
 
         Parameters
         ----------
         section : str
             The section.
         table : str, optional
-            One of its tables; by default the main one.
+            One of its tables; by default the main table.
 
         Returns
         -------
@@ -102,7 +105,7 @@ class Collection(Mapping[Asked, Dataset]):
         Raises
         ------
         KeyError
-            If no answer holds the section, or the section has no such table.
+            If no answer has the section, or the section has no such table.
 
         Examples
         --------
@@ -127,7 +130,7 @@ class Collection(Mapping[Asked, Dataset]):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """One row a table: ``host``, ``scope``, ``section``, ``table``, ``rows``, ``availability``.
+        """One row per table: host, scope, section, table, rows and availability.
 
         A section that failed has one row with no table and no count.
         """
@@ -148,7 +151,7 @@ class Collection(Mapping[Asked, Dataset]):
     def __repr__(self) -> str:
         lines = [
             f"  {visible(host)}{f' {scope!r}' if len(self.scopes) > 1 else ''}: "
-            f"{', '.join(_told(dataset))}"
+            f"{', '.join(_summary(dataset))}"
             for (host, scope), dataset in [*self.items()][:_SHOWN]
         ]
         more = [f"  … {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
@@ -175,7 +178,7 @@ class Collection(Mapping[Asked, Dataset]):
         return f"{len(self.hosts)} hosts{scopes}{failed}"
 
 
-def _told(dataset: Dataset) -> Iterator[str]:
+def _summary(dataset: Dataset) -> Iterator[str]:
     yield f"{len(dataset)} sections"
     yield f"{_rows(dataset):,} rows"
     if dataset.errors:
@@ -187,12 +190,12 @@ def _rows(dataset: Dataset) -> int:
 
 
 def _failures(dataset: Dataset) -> str:
-    """The sections that failed, each with the kind of its error."""
+    """The sections that failed, each with the type of its error."""
     return ", ".join(f"{name}: {type(error).__name__}" for name, error in dataset.errors.items())
 
 
 def _with_failures(frame: pd.DataFrame, failed: int, read: int) -> pd.DataFrame:
-    """The frame, each of whose columns lacks what the answers that failed would have held."""
+    """Mark every column as lacking the data of the requests that failed."""
     from aatoolkit.metadata.attrs import attach, metadata_of
 
     known = metadata_of(frame)

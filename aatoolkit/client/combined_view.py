@@ -1,4 +1,4 @@
-"""Splitting the combined view, whose shape is documented nowhere, by the names of sections."""
+"""Split the combined view, whose shape is not documented, by the names of sections."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from aatoolkit import sections
 from aatoolkit.payload import Payload
 
 _FEWEST = 2
-"""Fewer names than this may be fields that happen to be called like a section."""
+"""With fewer names than this, they may be fields that happen to have the name of a section."""
 
 
 def split(payload: Payload) -> dict[str, Payload]:
-    """One payload a section, in the order of the answer; none where no sections are found.
+    """Return one payload per section, in the order of the answer; empty if none is found.
 
-    They may sit at the top or below others, under their names or as entries with a ``section``
-    field; the place that names most of them is taken, the outermost of several. A list that
-    has two entries of one section is no such place: neither would be the section's answer.
-    A part keeps the address and the time of the whole; its bytes are its own, so its hash is
-    that of the part.
+    Sections may be at any level, as fields of an object or as entries of a list with a
+    ``section`` field; the container with most of them is used, the outermost of several. A list
+    with two entries of one section is not used: neither would be the section's answer. A part
+    keeps the URL and the time of the whole; its body, and so its hash, is its own.
     """
     known = frozenset(sections.names())
     parts = max(
-        (_named(value, known) for value in _places(payload.json, len(known))), key=len, default={}
+        (_named(value, known) for value in _containers(payload.json, len(known))),
+        key=len,
+        default={},
     )
     if len(parts) < _FEWEST:
         return {}
@@ -34,8 +35,8 @@ def split(payload: Payload) -> dict[str, Payload]:
     }
 
 
-def _places(document: Any, longest: int) -> Iterator[Any]:
-    """All objects and lists, level by level, but those in lists too long to be an envelope."""
+def _containers(document: Any, longest: int) -> Iterator[Any]:
+    """All objects and lists, level by level, except in lists too long to be an envelope."""
     level = [document] if isinstance(document, dict | list) else []
     while level:
         yield from level
@@ -52,13 +53,13 @@ def _named(value: Any, known: Set[str]) -> dict[str, Any]:
     if isinstance(value, dict):
         return {name: part for name, part in value.items() if name in known}
     entries = [entry for entry in value if isinstance(entry, dict)]
-    named = [entry for entry in entries if _says(entry) in known]
-    parts = {_says(entry): entry for entry in named}
+    named = [entry for entry in entries if _section_of(entry) in known]
+    parts = {_section_of(entry): entry for entry in named}
     return parts if len(parts) == len(named) else {}
 
 
-def _says(entry: dict[str, Any]) -> str:
-    """The section that an entry says it is; nothing where it does not say."""
+def _section_of(entry: dict[str, Any]) -> str:
+    """The ``section`` field of an entry; empty where it has none."""
     said = entry.get("section")
     return said if isinstance(said, str) else ""
 

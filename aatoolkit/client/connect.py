@@ -1,4 +1,4 @@
-"""The ways in: one project or many, of a service that is named, or of one with synthetic data."""
+"""The entry points of the package: `project`, `collect` and `demo`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def project(
     offline: bool = False,
     **more: Any,
 ) -> Project:
-    """The project of a host, from a service that is named here or in the environment.
+    """Connect to a project, at a service named here or in the environment.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def collect(
     progress: bool | None = None,
     **settings: Any,
 ) -> Collection:
-    """The sections of many hosts, from a service that is named here or in the environment.
+    """Read the sections of many hosts, from a service named here or in the environment.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def collect(
     Returns
     -------
     Collection
-        The datasets by host and scope. What failed is in ``.errors``.
+        The datasets by host and scope; failed requests are in ``.errors``.
 
     Raises
     ------
@@ -104,22 +104,22 @@ def demo(
     cache: bool | str | Path = False,
     **more: Any,
 ) -> Project:
-    """A project with synthetic data, from a service that this process runs for itself.
+    """Connect to a project with synthetic data, served by this process.
 
-    Needs the ``demo`` extra. The service listens on a free port of this machine and ends
-    with the process; calls with the same seed and size share it.
+    Needs the ``demo`` extra. The service listens on a free port of this machine and stops with
+    the process; calls with the same seed and size share it.
 
     Parameters
     ----------
     host : str
         The project's domain.
     seed : int
-        What the data is drawn from.
+        The seed of the random data.
     answers : int
-        How many answers of engines the data holds.
+        The number of engine answers in the data.
     cache : bool or path
-        As for `Client`; the demo has a port and a token of its own in every process, so that
-        nothing kept would be found again.
+        As for `Client`; the demo has another port and token in every process, so that answers
+        of an earlier process would not be found.
     **more
         As for `Client`.
 

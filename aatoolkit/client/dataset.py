@@ -1,4 +1,4 @@
-"""What many reads give: `Dataset`, the sections of one scope."""
+"""`Dataset`: the tables of several sections of one host and scope."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.files import write_whole
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.normalizer.tables import Tables, html_table, summarised
 
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Dataset(Mapping[str, Tables]):
-    """The sections of one scope: a mapping from a section's name to its `Tables`.
+    """Several sections of one host and scope: a mapping from section to its `Tables`.
 
     Attributes
     ----------
     errors : dict of str to AAToolkitError
-        The sections that failed, and how; they are not in the mapping.
+        The sections that failed, with their errors; they are not in the mapping.
     """
 
     def __init__(
@@ -37,7 +38,8 @@ class Dataset(Mapping[str, Tables]):
             failure = self.errors[section]
             raise KeyError(f"{section} failed: {failure}") from failure
         if section not in self._results:
-            raise KeyError(f"there is no section {section!r} here; there are {', '.join(self)}")
+            hint = did_you_mean(near_matches(str(section), self), f"there are {', '.join(self)}")
+            raise KeyError(f"there is no section {section!r} here; {hint}")
         return self._results[section]
 
     def __contains__(self, section: object) -> bool:
@@ -51,7 +53,7 @@ class Dataset(Mapping[str, Tables]):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """One row a table: ``section``, ``table``, ``rows``, ``availability`` in words.
+        """One row per table: ``section``, ``table``, ``rows``, ``availability`` in words.
 
         A section that failed has one row with no table and no count.
         """
@@ -66,16 +68,16 @@ class Dataset(Mapping[str, Tables]):
     def report(self, path: str | os.PathLike[str], *, rows: int = 12) -> Path:
         """Write one HTML page: what was measured, then each section with pictures and tables.
 
-        The page holds all it needs: it opens offline, asks for nothing, prints, and follows
-        the reader's light or dark setting. Nothing in an answer can run or restyle it. The
-        same data gives the same bytes.
+        The page is self-contained: it opens offline, loads nothing, prints, and follows the
+        reader's light or dark setting. Nothing in an answer can run or restyle it. The same data
+        gives the same bytes.
 
         Parameters
         ----------
         path : str or path
-            The file; its folder is made where it is missing. It appears whole or not at all.
+            The file; missing folders are created. It is written atomically.
         rows : int
-            As many rows of a table at most; where some are left out the page says how many.
+            The most rows of a table; where more exist the page says how many.
 
         Returns
         -------
@@ -87,7 +89,7 @@ class Dataset(Mapping[str, Tables]):
         ConfigurationError
             If ``rows`` is no whole number from 1.
         NotWritten
-            If the file cannot be written; what was there is untouched.
+            If the file cannot be written; an existing file is unchanged.
         ImportError
             If matplotlib is not installed; it says what to install.
 

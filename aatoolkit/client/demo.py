@@ -1,4 +1,4 @@
-"""The embedded service behind ``aa.demo()``: synthetic data, served by this very process."""
+"""Start the embedded service behind ``aa.demo()``, with synthetic data."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _running: dict[tuple[int, int], tuple[RunningServer, str]] = {}
 
 
 def serve_synthetic(seed: int, answers: int) -> tuple[str, str]:
-    """The base URL and token of a service with synthetic data, started at the first call.
+    """Return the base URL and token of a service with synthetic data, started at the first call.
 
-    Each store of data has one service, on a free loopback port; it ends with the process.
+    There is one service per seed and size, on a free loopback port; it stops with the process.
 
     Raises
     ------

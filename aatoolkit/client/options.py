@@ -1,4 +1,4 @@
-"""Scope options out of their answer: four tables and two lists."""
+"""Parse the scope-options answer: four tables and two lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aatoolkit.scope import DAYS, ScopeOptions
 
 
 def read_options(host: str, payload: Payload) -> ScopeOptions:
-    """What may be asked of a project, as the service answered it.
+    """Return the scope options of an answer.
 
     Raises
     ------
@@ -27,7 +27,7 @@ def read_options(host: str, payload: Payload) -> ScopeOptions:
         categories=tables["scope_categories"],
         brands=tables["scope_brands"],
         own_terms=(term for term in _listed(payload, "ownTerms") if isinstance(term, str)),
-        # An answer that names no windows leaves the documented ones.
+        # Without windows in the answer, the documented ones apply.
         days=named or DAYS,
     )
 

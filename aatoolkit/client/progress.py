@@ -1,4 +1,4 @@
-"""A progress bar where somebody watches, and none where nobody does."""
+"""A progress bar on terminals and in notebooks."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ T = TypeVar("T")
 
 
 def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: str) -> Iterable[T]:
-    """The items, with a bar that moves as they are taken.
+    """Wrap an iterable with a progress bar.
 
     Parameters
     ----------
     items
-        What is gone through.
+        The iterable.
     total
-        How many they are.
+        The number of items.
     unit
-        What one of them is called.
+        What one item is called.
     wanted
         Whether to show a bar; None shows one on a terminal and in a notebook.
 
@@ -33,12 +33,12 @@ def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: s
         If a bar is wanted and tqdm is not installed.
     """
     if wanted is None:
-        wanted = find_spec("tqdm") is not None and _is_watched()
+        wanted = find_spec("tqdm") is not None and _is_interactive()
     if not wanted:
         return items
     try:
         with warnings.catch_warnings():
-            # Without ipywidgets tqdm warns, and draws with plain characters, which will do.
+            # Without ipywidgets tqdm warns and draws with plain characters, which is fine.
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
     except ImportError:
@@ -48,5 +48,5 @@ def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: s
     return tqdm(items, total=total, unit=unit, leave=False)
 
 
-def _is_watched() -> bool:
+def _is_interactive() -> bool:
     return "ipykernel" in sys.modules or bool(sys.stderr and sys.stderr.isatty())

@@ -1,13 +1,13 @@
-"""One host, as one service sees it: what may be asked of it, and the answers."""
+"""`Project`: one host at one service, its scope options and its sections."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from aatoolkit import sections
+from aatoolkit._util.closing import Closing
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code
 from aatoolkit.client import combined_view
@@ -24,24 +24,25 @@ from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
-from aatoolkit.scope import Scope, ScopeOptions
+from aatoolkit.scope import UNTAGGED, Scope, ScopeOptions
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
 
 
-class Project:
-    """One host, as one service sees it: what may be asked, and the answers.
+@final
+class Project(Closing):
+    """One host at one service: its scope options and its sections.
 
-    Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a
-    `Scope`, as keywords, or as both: keywords then change the scope.
+    Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a `Scope`, as
+    keywords, or as both: keywords add filters to the scope, and may not contradict it.
 
     Attributes
     ----------
     host : str
         The project's domain.
     client : Client
-        The service it is asked from, or the study that answers in its place.
+        The service, or the study that is replayed or recorded.
 
     Examples
     --------
@@ -53,25 +54,25 @@ class Project:
 
     def __init__(self, client: Client, host: str) -> None:
         self.client = client
-        self.host = "?"  # until it is known to be one: tracebacks may show the half-made
+        self.host = "?"  # until it is validated: tracebacks may show the object
         self.host = canonical_host(host)
         self._options: ScopeOptions | None = None
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
-        """What may be asked of the project.
+        """Fetch the filter values that the project allows.
 
-        They also say which engines could not report. Once they were read, the reads after
-        them take that into account; no read fetches them of its own accord.
+        They also say which engines could not report. Later reads of this object take that into
+        account; no read fetches the scope options on its own.
 
         Parameters
         ----------
         refresh : bool
-            Have the service read its options again.
+            Have the service compute its options again.
 
         Raises
         ------
         FetchError
-            If no usable answer came back; the documented read failure is `ServerFailed`, 502.
+            If no usable answer came back; the documented failure is `ServerFailed`, 502.
 
         Examples
         --------
@@ -92,25 +93,26 @@ class Project:
         expire_after: float | None = None,
         **filters: Any,
     ) -> Payload:
-        """One answer, as it came.
+        """Fetch one answer, without normalising it.
 
         Parameters
         ----------
         section : str or None
             The section; None for the combined view.
         scope : Scope, optional
-            The filters; everything of the last 30 days if left out.
+            The filters; by default everything of the last 30 days.
         refresh : bool
-            Ask the service in any case, and replace what is kept.
+            Ask the service in any case, and replace the cached answer.
         expire_after : float, optional
-            The age, in seconds, up to which a kept answer will do this time.
+            The age, in seconds, up to which a cached answer is used this time.
         **filters
             Filters by name, such as ``engine="chatgpt"``.
 
         Raises
         ------
         ScopeError
-            If there is no such section or filter; ``.suggestions`` holds near matches.
+            If there is no such section or filter; ``.suggestions`` holds near matches. Also if a
+            keyword contradicts the scope.
         FetchError
             If no usable answer came back.
 
@@ -137,23 +139,23 @@ class Project:
         refresh: bool = False,
         **filters: Any,
     ) -> Tables:
-        """One section, as tidy tables.
+        """Read one section as tidy tables.
 
-        Where the service says with an error status why the section could not be measured, the
-        tables are empty and say so; any other error is raised.
+        Where the service explains with an error status why the section could not be measured, the
+        tables are empty and their availability says so; any other error is raised.
 
         Parameters
         ----------
         section : str
             The section.
         scope : Scope, optional
-            The filters; everything of the last 30 days if left out.
+            The filters; by default everything of the last 30 days.
         strict : bool
-            Whether an answer that differs from its declaration is an error.
+            Whether to raise if an answer differs from its declaration.
         dtype_backend : {"numpy_nullable", "pyarrow"}
             The kind of dtypes, as in pandas.
         refresh : bool
-            Ask the service in any case, and replace what is kept.
+            Ask the service in any case, and replace the cached answer.
         **filters
             Filters by name.
 
@@ -188,16 +190,16 @@ class Project:
         progress: bool | None = None,
         **filters: Any,
     ) -> Dataset:
-        """Many sections at once, in the order asked for.
+        """Read many sections concurrently; the result has the order asked for.
 
         Parameters
         ----------
         scope : Scope, optional
-            The filters; everything of the last 30 days if left out.
+            The filters; by default everything of the last 30 days.
         sections : iterable of str, optional
-            The sections; all of them if left out.
+            The sections; by default all.
         progress : bool, optional
-            Whether to show a progress bar; by default where somebody watches.
+            Whether to show a progress bar; by default on a terminal and in a notebook.
         **filters
             Filters by name.
 
@@ -211,7 +213,7 @@ class Project:
         ScopeError
             If there is no such section or filter.
         NotAuthorized, NotVisible
-            If no section could be read, each for this same reason.
+            If every section failed for this same reason.
 
         Examples
         --------
@@ -233,11 +235,11 @@ class Project:
     def combined(
         self, scope: Scope | None = None, *, refresh: bool = False, **filters: Any
     ) -> Dataset:
-        """The combined view, split by section.
+        """Read the combined view, split by section.
 
-        Its shape is documented nowhere. Sections are looked for by name, wherever they sit in
-        the answer; what stands beside them stays in the payload. Where none can be told apart
-        the answer is kept whole, under ``combined``, as tables drawn up from itself.
+        Its shape is not documented. Sections are found by name, wherever they are in the answer;
+        what is beside them stays in the payload. Where none is found the whole answer is under
+        ``combined``, with tables inferred from it.
 
         Raises
         ------
@@ -259,17 +261,6 @@ class Project:
         """Close the client's connections."""
         self.client.close()
 
-    def __enter__(self) -> Project:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         offline = ", offline" if self.client.offline else ""
         return f"<Project {self.host} at {self.client.base_url}{offline}>"
@@ -279,24 +270,41 @@ class Project:
 
 
 def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Dataset:
-    """The tables of a combined view, by section; under ``combined`` where none can be told."""
+    """Return the tables of a combined view, by section; under ``combined`` where none is found."""
     parts = combined_view.split(payload)
     if not parts:
         drawn = sections.propose(payload, "combined").section
         return Dataset({"combined": normalize(drawn, payload, options=options)})
-    return normalized(((name, partial(_itself, part)) for name, part in parts.items()), options)
+    return normalized(((name, partial(_result, part)) for name, part in parts.items()), options)
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """The scope, with the filters given as keywords."""
+    """Merge a scope with the filters given as keywords, and refuse what cannot be requested."""
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
-            f"{scope!r} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), or filters by "
-            "name",
+            f"{scope!r} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), or give filters "
+            "by name",
             parameter="scope",
         )
-    return (scope or Scope()).with_(**filters)
+    merged = (scope or Scope()).with_(**filters)
+    for name in filters:
+        before, after = getattr(scope, name, None), getattr(merged, name)
+        if before != after and before not in (None, getattr(Scope(), name)):
+            raise ScopeError(
+                f"{name} is {before!r} in the scope and {after!r} as a keyword; give it once, or "
+                f"write scope.with_({name}=...)",
+                parameter=name,
+            )
+    for name in ("topic", "category"):
+        if UNTAGGED in getattr(merged, name):
+            raise ScopeError(
+                f"{UNTAGGED!r} counts the prompts without a {name}, and the API has no filter for "
+                f"them; project.scope_options().values({name!r}) lists the values",
+                parameter=name,
+                unknown=(UNTAGGED,),
+            )
+    return merged
 
 
-def _itself(payload: Payload) -> Payload:
+def _result(payload: Payload) -> Payload:
     return payload

@@ -1,13 +1,13 @@
-"""Many answers at once, made into datasets: what `read_all` and `collect` have in common."""
+"""Fetch and normalise many sections concurrently, for `read_all` and `collect`."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
 
 from aatoolkit import sections
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability.detect import envelope_of
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.dataset import Dataset
@@ -20,7 +20,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.scope import ScopeOptions
 
 Fetch = Callable[[str], Payload]
-"""What fetches one section of some host in some scope."""
+"""A function that fetches one section of a host and scope."""
 
 
 def read_many(
@@ -32,18 +32,18 @@ def read_many(
     unit: str = "section",
     options: ScopeOptions | None = None,
 ) -> Generator[Dataset]:
-    """The same sections from each of many, a dataset each, in order, as they come in."""
-    questions = [(place, name) for place in range(len(fetches)) for name in names]
+    """Yield one dataset per host and scope, in order, as the answers come in."""
+    calls = [(place, name) for place in range(len(fetches)) for name in names]
     if not names:
         yield from (Dataset({}) for _ in fetches)
         return
 
-    def ask(question: tuple[int, str]) -> Payload:
-        place, name = question
+    def ask(call: tuple[int, str]) -> Payload:
+        place, name = call
         return fetches[place](name)
 
-    with closing(in_order(ask, questions, min(workers, max(1, len(questions))))) as answers:
-        watched = progress_bar(answers, progress, total=len(questions), unit=unit)
+    with closing(in_order(ask, calls, min(workers, max(1, len(calls))))) as answers:
+        watched = progress_bar(answers, progress, total=len(calls), unit=unit)
         for _, group in groupby(watched, key=lambda answer: answer[0][0]):
             yield normalized(((name, outcome.result) for (_, name), outcome in group), options)
 
@@ -51,9 +51,9 @@ def read_many(
 def normalized(
     answers: Iterable[tuple[str, Callable[[], Payload]]], options: ScopeOptions | None = None
 ) -> Dataset:
-    """The tables of many answers; a section that fails is among the errors, in its place.
+    """Normalise many answers; a section that fails is in ``.errors`` of the dataset.
 
-    What most of the answers share is their envelope, whatever it is called.
+    Fields that most answers share are their envelope.
     """
     got: dict[str, Payload] = {}
     results: dict[str, Tables] = {}
@@ -78,14 +78,14 @@ def _envelope(payloads: Mapping[str, Payload]) -> set[str]:
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise what shut every section out, if it is of these: one wrong token is one error."""
+    """Raise one error if all sections failed with it, as with a wrong token."""
     found = {type(error) for error in dataset.errors.values()}
     if not len(dataset) and len(found) == 1 and found <= {*kinds}:
         raise next(iter(dataset.errors.values()))
 
 
 def known_sections(asked: Iterable[str] | None) -> tuple[str, ...]:
-    """The sections asked for, each once; all of them if none are named.
+    """Validate section names and drop duplicates; all sections if None.
 
     Raises
     ------
@@ -99,12 +99,12 @@ def known_sections(asked: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def known_section(section: str) -> str:
-    """The section, if there is one of this name; near matches are suggested."""
+    """Validate the name of a section; the error suggests near matches."""
     names = sections.names()
     if section in names:
         return section
-    near = tuple(difflib.get_close_matches(str(section).casefold(), names, n=3, cutoff=0.6))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+    near = near_matches(str(section), names)
+    hint = did_you_mean(near, f"there are {', '.join(names)}")
     raise ScopeError(
         f"{section!r} is not a section; {hint}",
         parameter="section",

@@ -1,4 +1,4 @@
-"""Where the base URL and the token come from, when they are not given."""
+"""Find the base URL and the token in the environment, a file or the key store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYRING_SERVICE = "aatoolkit"
 
 
 def find_base_url(given: str | None) -> str:
-    """The base URL: what is given, or else what the environment says.
+    """Return the base URL given, or else that of the environment.
 
     Raises
     ------
@@ -28,15 +28,15 @@ def find_base_url(given: str | None) -> str:
     found = given or os.environ.get(BASE_URL)
     if not found:
         raise ConfigurationError(
-            f"no base URL: give base_url='https://api.example', or set {BASE_URL}; "
-            "aa.demo() needs none, it serves synthetic data on this machine",
+            f"no base URL: set {BASE_URL}, or give base_url= or --base-url; aa.demo() and "
+            "`aatoolkit demo` need none, they serve synthetic data on this machine",
             setting="base_url",
         )
     return found
 
 
 def find_token(given: Secret | None, origin: str) -> Secret | None:
-    """The token: given, from the environment, from a file it names, or from the key store.
+    """Return the token given, or else from the environment, a file it names, or the key store.
 
     Raises
     ------
@@ -61,20 +61,22 @@ def _read_file(path: Path) -> Secret:
         return Secret(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-    # Raised here, outside the handler: a decoding error holds what the file holds.
+    # Raised outside the handler: a decoding error holds the content of the file.
     raise ConfigurationError(
-        f"{TOKEN_FILE} names a file that cannot be read: {path} ({reason})", setting="token"
+        f"the token file that {TOKEN_FILE} names cannot be read ({reason}); check its path and "
+        "permissions",
+        setting="token",
     )
 
 
 def _ask_keyring(origin: str) -> Secret | None:
-    """The token that the system's key store holds for this service, if there is one."""
+    """Return the token that the system's key store holds for this service, if any."""
     from aatoolkit.http import Secret
 
     try:
         import keyring
 
         found = keyring.get_password(KEYRING_SERVICE, origin)
-    except Exception:  # key stores fail in many ways; each means that there is no token
+    except Exception:  # key stores fail in many ways; each means no token
         return None
     return Secret.wrap(found or None)

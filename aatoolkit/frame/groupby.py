@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability import Availability, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.cell_status import Cells, Codes, Mask
@@ -116,7 +116,7 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
     """
     there = [name for name in frame.columns if isinstance(name, str)]
     wrong = {
-        name: f"there is no such column{_near(name, there)}"
+        name: f"there is no such column{_hint(name, there)}"
         if name not in there
         else "several columns have this name"
         for name in names
@@ -127,6 +127,6 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
         raise AvailabilityError(f"not the columns of this frame: {said}", columns=wrong)
 
 
-def _near(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.6)
-    return f", did you mean {' or '.join(map(repr, near))}?" if near else ""
+def _hint(name: str, known: Sequence[str]) -> str:
+    hint = did_you_mean(near_matches(str(name), known))
+    return f", {hint}" if hint else ""

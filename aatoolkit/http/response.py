@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from aatoolkit import errors
+from aatoolkit._util.suggest import did_you_mean
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import recognise, speaks
 from aatoolkit.jsontree import decode
@@ -120,7 +121,7 @@ def _refusal(
     """Return the error for a status, with the service's own message where it gave one."""
     words = _words(body)
     facts |= {"code": _said(words, "code"), "excerpt": excerpt(body), "body": body}
-    said = _said(words, "message", "detail", "title", "error")
+    said = (_said(words, "message", "detail", "title", "error") or "").rstrip(" .;")
     quote = f": {said}" if said else ""
     if 300 <= status < 400:
         return _redirect(headers, facts)
@@ -139,10 +140,9 @@ def _refusal(
         )
     if status in (400, 422):
         near = _listed(words, "suggestions")
-        hint = f"did you mean {', '.join(near)}? " if near else ""
+        hint = did_you_mean(near, "the scope options list the allowed values")
         return errors.BadRequest(
-            f"the service refused the request ({status}){quote}; {hint}"
-            "the scope options list the allowed values",
+            f"the service refused the request ({status}){quote}; {hint}",
             parameter=_said(words, "parameter"),
             suggestions=near or _listed(words, "allowed"),
             **facts,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import pkgutil
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -10,6 +9,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup
 from aatoolkit.errors import ConfigurationError, ScopeError
 from aatoolkit.sections import declared as _declared
@@ -266,8 +266,8 @@ def _tables() -> Mapping[str, Table]:
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> ScopeError:
-    near = tuple(difflib.get_close_matches(name, known, n=3, cutoff=0.6))
-    hint = f"; did you mean {' or '.join(near)}?" if near else f"; known: {', '.join(known)}"
+    near = near_matches(name, known)
+    hint = did_you_mean(near, f"known: {', '.join(known)}")
     return ScopeError(
-        f"{name!r} is not a {what}{hint}", parameter=what, unknown=(name,), suggestions=near
+        f"{name!r} is not a {what}; {hint}", parameter=what, unknown=(name,), suggestions=near
     )

@@ -206,9 +206,9 @@ def test_a_quota_refills_by_answers_and_by_time() -> None:
     now = [0.0]
     quota = Quota(2, per_answer=0.5, per_second=0.1, clock=lambda: now[0])
     assert [quota.take() for _ in range(3)] == [True, True, False]
-    quota.answered()
+    quota.refill()
     assert not quota.take()
-    quota.answered()
+    quota.refill()
     assert [quota.take(), quota.take()] == [True, False]
     now[0] = 1000
     assert [quota.take() for _ in range(3)] == [True, True, False]
@@ -289,6 +289,7 @@ def test_an_interrupt_ends_connecting(fetcher: Any) -> None:
 @pytest.mark.parametrize("call", ["scope_options", "fetch", "read", "combined", "read_all"])
 def test_an_interrupt_ends_whatever_a_project_does(tmp_path: Path, call: str) -> None:
     arguments = {"fetch": ["urls"], "read": ["urls"]}.get(call, [])
+    before = set(threading.enumerate())
     with (
         HostileServer(replying(Wire.stall)) as server,
         aa.project("acme.example", base_url=server.url, token=TOKEN, cache=tmp_path) as project,
@@ -296,7 +297,7 @@ def test_an_interrupt_ends_whatever_a_project_does(tmp_path: Path, call: str) ->
         with interrupted(0.3):
             getattr(project, call)(*arguments)
         ends = time.monotonic() + SLACK
-        for thread in threading.enumerate():
+        for thread in set(threading.enumerate()) - before:
             if thread.name.startswith("aatoolkit"):
                 thread.join(max(0.0, ends - time.monotonic()))
                 assert not thread.is_alive(), "a call goes on"

@@ -827,7 +827,7 @@ def test_an_answer_that_says_nothing_of_itself_is_unknown() -> None:
 
 
 def test_an_unknown_section_is_refused() -> None:
-    with pytest.raises(ScopeError, match="did you mean domains"):
+    with pytest.raises(ScopeError, match="did you mean 'domains'"):
         aa.normalize("domain", {})
 
 

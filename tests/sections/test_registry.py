@@ -282,7 +282,7 @@ def test_scope_options_are_found_as_the_api_spells_them() -> None:
 
 
 def test_an_unknown_section_is_refused_with_names_alike() -> None:
-    with pytest.raises(ScopeError, match="did you mean domains") as refused:
+    with pytest.raises(ScopeError, match="did you mean 'domains'") as refused:
         sections.get("domain")
     assert refused.value.parameter == "section"
     assert refused.value.unknown == ("domain",)
@@ -296,7 +296,7 @@ def test_a_private_module_is_no_section() -> None:
 
 def test_a_table_is_found_whichever_section_it_is_in() -> None:
     assert sections.table("ad_cards").key == ("ad_id", "card")
-    with pytest.raises(ScopeError, match="did you mean crawl_bots"):
+    with pytest.raises(ScopeError, match="did you mean 'crawl_bots'"):
         sections.table("crawl_bot")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.errors import AvailabilityError, ConfigurationError
 from aatoolkit.frame.groupby import find
@@ -42,10 +42,10 @@ def validate(
     """
     known = list(kinds)
     if kind is not None and kind not in known:
-        near = difflib.get_close_matches(str(kind), known, n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+        near = near_matches(str(kind), known, cutoff=0.4)
+        hint = did_you_mean(near, f"there are {', '.join(known)}")
         raise ConfigurationError(
-            f"kind={kind!r} is not known; {hint or 'there are ' + ', '.join(known)}",
+            f"kind={kind!r} is not known; {hint}",
             setting="kind",
         )
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):

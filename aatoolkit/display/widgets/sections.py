@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import traitlets
 
 from aatoolkit import sections as declared
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import clipped
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.display.widgets.option_group import Option, OptionFlag, OptionGroup, with_stale
@@ -98,18 +98,14 @@ class SectionPicker(Picker):
         (group,) = self._shown
         unknown = tuple(str(name) for name in chosen if name not in group.places)
         if unknown:
-            near = [
-                match
-                for name in unknown
-                for match in difflib.get_close_matches(name.casefold(), declared.names(), n=3)
-            ]
-            hint = f"did you mean {' or '.join(near)}?" if near else "see aa.sections.names()"
+            near = near_matches(unknown, declared.names())
+            hint = did_you_mean(near, "see aa.sections.names()")
             named = ", ".join(clipped(repr(name)) for name in unknown)
             raise ScopeError(
                 f"no section is called {named}; {hint}",
                 parameter="section",
                 unknown=unknown,
-                suggestions=tuple(near),
+                suggestions=near,
             )
         return tuple(sorted(chosen))
 

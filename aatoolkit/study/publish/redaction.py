@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.errors import ExportError
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import FrameMetadata, Source, attach, metadata_of
@@ -82,9 +82,8 @@ class Redaction:
                 of_tables.add(word)
             else:
                 known = [TEXTS, *sorted(names), *sorted(f"{t}.{c}" for t, c in full)]
-                near = difflib.get_close_matches(word, known, n=3)
-                hint = f"; did you mean {', '.join(near)}?" if near else ""
-                raise ExportError(f"there is no column {word!r} to leave out{hint}")
+                hint = did_you_mean(near_matches(word, known), "check its spelling")
+                raise ExportError(f"there is no column {word!r} to leave out; {hint}")
         return cls(frozenset(everywhere), frozenset(of_tables), tuple(words))
 
     @property

@@ -457,7 +457,7 @@ def test_a_slip_publishes_nothing(slip: str, tmp_path: Path) -> None:
 
 
 def test_a_slip_is_told_what_was_meant(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="did you mean answer_text"):
+    with pytest.raises(ExportError, match="did you mean 'answer_text'"):
         publish(few(), tmp_path / "out", ABOUT, redact="answer_txt")
 
 
