@@ -1,0 +1,13 @@
+"""Profiles: what the answers of an unknown service mean, found out and written down.
+
+In goes a project of a service that nobody described; out comes a draft: for each section its
+tables, types, units, rules and keys, each with its evidence and one of three confidences. Wrong
+guesses cost more than open questions, so what a wrong one would break is applied only if proved.
+
+In reading order: ``vocabulary`` and ``maps`` say which keys are data; ``shapes`` with ``charts``
+finds the tables, as ``relations``; ``readings`` types their values; ``totals``, ``keys`` and
+``inherit`` settle what rows are and what identifies them; ``words``, ``identities`` and
+``experiments`` are the evidence, from which ``units``, ``metrics`` and ``rules`` follow, in
+``findings``; ``analysis`` does all this for one section; ``asking`` says what is asked of a
+service.
+"""

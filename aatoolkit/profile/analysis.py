@@ -1,0 +1,167 @@
+"""The analysis of one section: tables, types, units, rules and keys, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aatoolkit.profile.evidence import gather, said_of
+from aatoolkit.profile.experiments import Split
+from aatoolkit.profile.findings import LIKELY, PROVED, ColumnFinding, Finding
+from aatoolkit.profile.inherit import settle_keys
+from aatoolkit.profile.metrics import units_by_metric
+from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.relations import Measure, Relation
+from aatoolkit.profile.rules import Evidence, find_rule
+from aatoolkit.profile.shapes import find_relations
+from aatoolkit.profile.totals import leave_out_totals
+from aatoolkit.profile.units import find_unit
+from aatoolkit.profile.vocabulary import Vocabulary
+from aatoolkit.profile.words import tokens
+from aatoolkit.sections import MAX, MIN, NONE, Aggregation
+
+
+@dataclass
+class Analysis:
+    """What was found of one section.
+
+    Attributes
+    ----------
+    section : str
+        Its name.
+    relations : list of Relation
+        Its tables.
+    columns : dict of str to list of ColumnFinding
+        The columns of each table, by the table's name.
+    notes : list of str
+        What a person should look at.
+    """
+
+    section: str
+    relations: list[Relation] = field(default_factory=list)
+    columns: dict[str, list[ColumnFinding]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def analyse(
+    section: str,
+    whole: Any,
+    parts: Mapping[tuple[str, ...], Any],
+    vocabulary: Vocabulary,
+    others: list[Any] | None = None,
+) -> Analysis:
+    """Find out what the answers of a section mean.
+
+    Parameters
+    ----------
+    section : str
+        The section's name.
+    whole : object
+        Its decoded answer without filters.
+    parts : mapping
+        Its answers by the engines they were narrowed to; together they are all that ran.
+    vocabulary : Vocabulary
+        What the keys of maps may be.
+    others : list, optional
+        Further answers, of other windows or hosts.
+    """
+    documents = [whole, *parts.values(), *(others or [])]
+    relations = find_relations(documents, section, vocabulary)
+    relations = [one for one in relations if one.columns]
+    readings, notes = settle_keys(relations, leave_out_totals)
+    found = Analysis(section, _ordered(relations), {}, notes)
+    split = Split("engine", 0, tuple(range(1, len(parts) + 1))) if len(parts) > 1 else None
+    evidence = gather(relations, readings, split, found.notes)
+    for relation in found.relations:
+        found.columns[relation.name] = [
+            _finding(relation, column, readings[relation], evidence[relation][column.name])
+            for column in relation.columns
+        ]
+        _long_units(relation, found.columns[relation.name], readings[relation])
+    return found
+
+
+def _ordered(relations: list[Relation]) -> list[Relation]:
+    """The main table first: the largest of records, and plain facts last."""
+
+    def rank(relation: Relation) -> tuple[bool, bool, int, int]:
+        size = len(relation) * len(relation.columns)
+        chart = relation.shape in ("chart", "parallel", "columnar", "values")
+        nested = sum(len(one.steps) > 0 for one, _ in relation.chain()) - 1
+        return not relation.steps, chart, nested, -size
+
+    return sorted(relations, key=rank)
+
+
+def _finding(
+    relation: Relation, column: Measure, readings: dict[str, Reading], evidence: Evidence
+) -> ColumnFinding:
+    reading = readings[column.name]
+    there = column.present()
+    found = ColumnFinding(
+        relation.name,
+        column.name,
+        column.path,
+        column.source,
+        reading.dtype,
+        reading.parse,
+        reading.missing,
+        reading=reading.evidence,
+        is_key=column.name in relation.key,
+        example=next((one for one in there if one not in reading.missing), None),
+        doc=_doc(column),
+    )
+    if found.is_key or column.label:
+        return found
+    if reading.is_number:
+        said = said_of(column)
+        found.unit, found.scale = find_unit(column.name, column.path, reading, evidence)
+        if found.scale != 1.0:
+            found.dtype = "Float64"
+        currency = _currency(relation, column) if found.unit.value == "currency" else ""
+        found.rule = find_rule(column.name, said, evidence, currency)
+    elif reading.dtype in ("date", "timestamp"):
+        found.rule = _moment_rule(column)
+    return found
+
+
+def _long_units(
+    relation: Relation, columns: list[ColumnFinding], readings: dict[str, Reading]
+) -> None:
+    """Where rows are metrics, the unit of a value is that of its metric."""
+    metric, units = units_by_metric(relation, readings)
+    for column in columns:
+        if metric and column.dtype in ("Int64", "Float64") and not column.is_key:
+            column.units = units
+            told = f"each {metric} has a unit of its own"
+            column.unit = Finding(f"per `{metric}`", LIKELY, told)
+            column.rule = Finding(
+                Aggregation("none", why=f"rows are different measures: choose one {metric}"),
+                LIKELY,
+                told,
+            )
+
+
+def _currency(relation: Relation, column: Measure) -> str:
+    """The column that holds the currency of an amount, if there is one."""
+    beside = column.source.rpartition(".")[0]
+    for other in relation.columns:
+        if "currency" in tokens(other.name) and other.source.rpartition(".")[0] == beside:
+            return other.name
+    return ""
+
+
+def _moment_rule(column: Measure) -> Finding[Aggregation]:
+    words = set(tokens(column.name))
+    if words & {"first", "since", "start", "from", "earliest"}:
+        return Finding(MIN, LIKELY, "name")
+    if words & {"last", "latest", "until", "end", "to"}:
+        return Finding(MAX, LIKELY, "name")
+    return Finding(NONE, PROVED, "")
+
+
+def _doc(column: Measure) -> str:
+    """What a column says, from its name and where it is."""
+    words = " ".join(tokens(column.name))
+    return f"{words[:1].upper()}{words[1:]}, {column.path} in the answer." if words else column.path

@@ -1,0 +1,302 @@
+"""What a draft asks of a service: a list of requests, made before they are sent, within a budget.
+
+First what any reader would ask: the scope options, each section and the combined view. Then each
+engine that ran, alone, to see what adds up. The combined view answers for all sections at once
+where its parts are the sections' own answers; the others are asked one by one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit import sections
+from aatoolkit.client.concurrency import in_order
+from aatoolkit.client.progress import progress_bar
+from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
+from aatoolkit.jsontree.vectors import leaves
+from aatoolkit.payload import Payload
+from aatoolkit.profile.vocabulary import snake
+from aatoolkit.scope import Scope
+
+if TYPE_CHECKING:
+    from aatoolkit.client.project import Project
+
+BUDGET = 60
+"""How many requests a draft may send if nothing else is said."""
+
+_SAME = 0.95
+_MOST_ENGINES = 6
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request of a draft, and what it is for.
+
+    Attributes
+    ----------
+    section : str or None
+        The section; None for the combined view, ``scope-options`` for those.
+    scope : Scope
+        The filters.
+    purpose : str
+        What is learnt from it.
+    """
+
+    section: str | None
+    scope: Scope
+    purpose: str
+
+    def __str__(self) -> str:
+        return f"{self.section or 'combined view'}?{self.scope.to_query()}  {self.purpose}"
+
+
+@dataclass
+class Answers:
+    """The answers that a draft is made of.
+
+    Attributes
+    ----------
+    options : object
+        The decoded scope options; None where they could not be read.
+    whole : dict of str to object
+        Each section's answer, without filters.
+    parts : dict of str to dict
+        Each section's answers by the engines that they were narrowed to.
+    payloads : dict of str to Payload
+        The answers without filters, as they came.
+    errors : dict of str to AAToolkitError
+        What could not be read, by section.
+    requests : list of Request
+        What was asked, in order.
+    """
+
+    options: Any = None
+    whole: dict[str, Any] = field(default_factory=dict)
+    parts: dict[str, dict[tuple[str, ...], Any]] = field(default_factory=dict)
+    payloads: dict[str, Payload] = field(default_factory=dict)
+    errors: dict[str, AAToolkitError] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+
+
+def first_requests(names: Iterable[str] | None = None) -> list[Request]:
+    """The requests that every draft begins with.
+
+    Examples
+    --------
+    >>> len(first_requests())
+    19
+    """
+    listed = sections.names() if names is None else tuple(names)
+    plain = Scope()
+    return [
+        Request("scope-options", plain, "the vocabulary of the project"),
+        *(Request(name, plain, "the section as it is") for name in listed),
+        Request(None, plain, "whether it answers for all sections at once"),
+    ]
+
+
+def engine_sets(options: Any) -> list[tuple[str, ...]]:
+    """The engines that ran, each alone; those that never ran go with the last of them.
+
+    They have no answers, and may have visits or sales: without them the parts are not the whole.
+
+    Examples
+    --------
+    >>> engine_sets({"engines": [{"id": "a", "lastRunDay": "2026-11-01"}, {"id": "b",
+    ...     "lastRunDay": None}, {"id": "c", "lastRunDay": "2026-11-02"}]})
+    [('a',), ('c', 'b')]
+    """
+    found: list[tuple[str, ...]] = []
+    idle: list[str] = []
+    for engine in _engines(options):
+        name = next(
+            (engine[key] for key in ("id", "key", "slug", "engine", "code", "value", "name")
+             if isinstance(engine.get(key), str)),
+            None,
+        )  # fmt: skip
+        runs = [value for key, value in engine.items() if "run" in snake(key)]
+        off = any(value is False for key, value in engine.items() if "configured" in snake(key))
+        if name is None:
+            continue
+        if off or (runs and all(one is None for one in runs)):
+            idle.append(name)
+        else:
+            found.append((name,))
+    return [*found[:-1], (*found[-1], *idle)] if found else []
+
+
+def ask(
+    project: Project,
+    *,
+    requests: int = BUDGET,
+    names: Iterable[str] | None = None,
+    progress: bool | None = None,
+) -> Answers:
+    """Ask a service what a draft needs, within a budget of requests.
+
+    Raises
+    ------
+    NotAuthorized, NotVisible
+        If nothing can be read for this reason.
+    """
+    answers = Answers()
+    first = first_requests(names)[:requests]
+    got = dict(_fetched(project, first, answers, progress))
+    shut = [got[one] for one in first if isinstance(got[one], NotAuthorized | NotVisible)]
+    if first and len(shut) == len(first):
+        raise shut[0]
+    for request, outcome in got.items():
+        _keep(answers, request, outcome)
+    combined = got.get(first[-1]) if first[-1].section is None else None
+    more = follow_up(answers, combined, requests - len(first))
+    places = _places(combined, answers)
+    for request, outcome in _fetched(project, more, answers, progress):
+        if isinstance(outcome, AAToolkitError):
+            continue
+        document = _decoded(outcome)
+        if request.section is not None:
+            answers.parts.setdefault(request.section, {})[request.scope.engine] = document
+            continue
+        for name, (path, is_whole) in places.items():
+            part = _at(document, path)
+            if is_whole and part is not None:
+                answers.parts.setdefault(name, {})[request.scope.engine] = part
+    return answers
+
+
+def follow_up(answers: Answers, combined: Any, budget: int) -> list[Request]:
+    """The requests that test what adds up, after the first ones; at most as many as are left."""
+    sets = engine_sets(answers.options)
+    if len(sets) < 2 or budget <= 0:
+        return []
+    if len(sets) > _MOST_ENGINES:
+        sets = _grouped(sets, _MOST_ENGINES)
+    places = _places(combined, answers)
+    covered = {name for name, (_, is_whole) in places.items() if is_whole}
+    rest = [name for name in answers.whole if name not in covered]
+    listed: list[Request] = []
+    if len(covered) >= 2 and budget >= len(sets):
+        listed += [Request(None, Scope(engine=one), "one engine alone") for one in sets]
+    else:
+        rest = list(answers.whole)
+    left = budget - len(listed)
+    if left < len(rest) * len(sets):
+        sets = _grouped(sets, 2)
+    for name in rest:
+        if left >= len(sets):
+            listed += [Request(name, Scope(engine=one), "some engines alone") for one in sets]
+            left -= len(sets)
+    return listed
+
+
+def _grouped(sets: list[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
+    """The engines in a few disjoint sets."""
+    names = [name for one in sets for name in one]
+    return [tuple(names[at::count]) for at in range(count) if names[at::count]]
+
+
+def _engines(options: Any) -> Iterator[dict[str, Any]]:
+    """The engines that scope options list, as objects."""
+    if not isinstance(options, dict):
+        return
+    for name, value in options.items():
+        if "engine" in snake(name) or "model" in snake(name) or "assistant" in snake(name):
+            if isinstance(value, list):
+                for one in value:
+                    yield one if isinstance(one, dict) else {"id": one}
+                return
+            if isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()):
+                for key, one in value.items():
+                    yield {"id": key, **one}
+                return
+    for value in options.values():
+        if isinstance(value, dict):
+            yield from _engines(value)
+
+
+def _fetched(
+    project: Project, requests: list[Request], answers: Answers, progress: bool | None
+) -> Iterator[tuple[Request, Any]]:
+    """Each request with its payload, or with the error that came instead."""
+    if not requests:
+        return
+    answers.requests += requests
+
+    def fetch(request: Request) -> Payload:
+        if request.section == "scope-options":
+            return project.client._fetcher.get("scope-options", project.host, {})
+        return project.fetch(request.section, request.scope)
+
+    workers = min(project.client.workers, len(requests))
+    with closing(in_order(fetch, requests, workers)) as outcomes:
+        watched = progress_bar(outcomes, progress, total=len(requests), unit="answer")
+        for request, outcome in watched:
+            try:
+                yield request, outcome.result()
+            except AAToolkitError as error:
+                yield request, error
+
+
+def _keep(answers: Answers, request: Request, outcome: Any) -> None:
+    name = request.section or "combined"
+    if isinstance(outcome, AAToolkitError):
+        answers.errors[name] = outcome
+        return
+    try:
+        document = _decoded(outcome)
+    except AAToolkitError as error:
+        answers.errors[name] = error
+        return
+    if name == "scope-options":
+        answers.options = document
+    elif request.section is not None:
+        answers.whole[name] = document
+        answers.payloads[name] = outcome
+
+
+def _decoded(outcome: Any) -> Any:
+    return outcome.json if isinstance(outcome, Payload) else outcome
+
+
+def _places(combined: Any, answers: Answers) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """Where the combined view holds each section's own answer, and whether it holds all of it."""
+    if combined is None or isinstance(combined, AAToolkitError):
+        return {}
+    document = _decoded(combined)
+    found: dict[str, tuple[tuple[str, ...], bool]] = {}
+    for path, value in _objects(document, ()):
+        name = next((word for word in reversed(path) if word in answers.whole), None)
+        if name is None or (path[-1] != name and len(path) - path.index(name) > 3):
+            continue
+        share = _alike(value, answers.whole[name])
+        if share >= _SAME and (name not in found or not found[name][1]):
+            found[name] = (path, True)
+    return found
+
+
+def _objects(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The objects and lists of a document by their path, not those within lists."""
+    if path:
+        yield path, value
+    if isinstance(value, dict) and len(path) < 6:
+        for key, one in value.items():
+            if isinstance(one, dict | list):
+                yield from _objects(one, (*path, key))
+
+
+def _alike(one: Any, other: Any) -> float:
+    """The share of the leaves that two documents have in common, at the same paths."""
+    if type(one) is not type(other):
+        return 0.0
+    a, b = Counter(leaves(one, "$")), Counter(leaves(other, "$"))
+    return (a & b).total() / max(a.total(), b.total(), 1)
+
+
+def _at(document: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        document = document.get(name) if isinstance(document, dict) else None
+    return document

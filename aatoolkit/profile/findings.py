@@ -1,0 +1,102 @@
+"""Findings: what a draft holds for true of a column, how sure it is, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from aatoolkit.sections import NONE, Aggregation
+
+T = TypeVar("T")
+
+PROVED, LIKELY, OPEN = "proved", "likely", "open"
+"""The three confidences: an identity or an experiment, name and range, nothing."""
+
+
+@dataclass(frozen=True)
+class Finding(Generic[T]):
+    """One thing held for true.
+
+    Attributes
+    ----------
+    value : object
+        What was found; None where it is open.
+    confidence : str
+        ``proved``, ``likely`` or ``open``.
+    evidence : str
+        What speaks for it, or what would settle it.
+    """
+
+    value: T | None = None
+    confidence: str = OPEN
+    evidence: str = ""
+
+
+@dataclass
+class ColumnFinding:
+    """All that was found of one column.
+
+    Attributes
+    ----------
+    table, name : str
+        The table and the column.
+    path : str
+        Where its values are in the answer.
+    source : str
+        The same from the row, in the words of `Column.source`.
+    dtype, parse, missing, scale
+        How values are read, in the words of `Column`.
+    reading : str
+        What the type was seen by.
+    unit : Finding of str
+        The unit.
+    rule : Finding of Aggregation
+        How rows combine.
+    doc : str
+        What it says, in words.
+    is_key : bool
+        Whether it is part of the table's key.
+    example : object
+        One of its values.
+    """
+
+    table: str
+    name: str
+    path: str
+    source: str
+    dtype: str
+    parse: str | None = None
+    missing: tuple[Any, ...] = ()
+    scale: float = 1.0
+    reading: str = ""
+    unit: Finding[str] = field(default_factory=Finding)
+    rule: Finding[Aggregation] = field(default_factory=Finding)
+    units: dict[str, str] = field(default_factory=dict)
+    doc: str = ""
+    is_key: bool = False
+    example: Any = None
+    settled: bool = False
+
+    @property
+    def aggregate(self) -> Aggregation:
+        """The rule that is applied: none unless it is proved, or was settled by hand."""
+        rule = self.rule
+        return rule.value if rule.value is not None and rule.confidence != OPEN else NONE
+
+    @property
+    def confidence(self) -> str:
+        """The least sure of what is applied to a number; of anything else, that of its type."""
+        if self.is_key or self.dtype not in ("Int64", "Float64"):
+            return PROVED if self.is_key or self.reading != "no value in any answer" else OPEN
+        order = (OPEN, LIKELY, PROVED)
+        return order[min(order.index(self.unit.confidence), order.index(self.rule.confidence))]
+
+    @property
+    def evidence(self) -> str:
+        """What speaks for the reading, the unit and the rule."""
+        parts = [self.reading]
+        if self.unit.evidence:
+            parts.append(f"unit {self.unit.confidence}: {self.unit.evidence}")
+        if self.rule.evidence:
+            parts.append(f"rule {self.rule.confidence}: {self.rule.evidence}")
+        return "; ".join(part for part in parts if part)

@@ -1,0 +1,110 @@
+"""Keys of enclosing rows: a table below another takes over its key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from aatoolkit.jsontree.paths import Each, Step
+from aatoolkit.profile.keys import find_key
+from aatoolkit.profile.readings import Reading, read_values
+from aatoolkit.profile.relations import Measure, Relation
+from aatoolkit.profile.vocabulary import singular, words_of
+
+_BLAND = words_of("id name key label title text code slug position")
+Readings = dict[Relation, dict[str, Reading]]
+
+
+def settle_keys(
+    relations: list[Relation], leave_out: Callable[..., str]
+) -> tuple[Readings, list[str]]:
+    """Read all values, leave out totals and find the keys, those of enclosing rows first.
+
+    Parameters
+    ----------
+    relations : list of Relation
+        Those around others first. Columns and keys are added to them.
+    leave_out : callable
+        Marks the totals among a relation's rows, and says what it saw.
+
+    Returns
+    -------
+    dict
+        How each column of each relation is read.
+    list of str
+        What was left out.
+    """
+    readings: Readings = {}
+    notes: list[str] = []
+    for relation in relations:
+        _inherit(relation)
+        if not relation.columns:
+            position = Measure("position", "#0", relation.path, _positions(relation))
+            relation.columns.append(position)
+        readings[relation] = {
+            column.name: read_values(column.values, column.name, column.label)
+            for column in relation.columns
+        }
+        told = leave_out(relation, readings[relation])
+        if told:
+            notes.append(f"{relation.name}: {told}")
+        if not relation.steps:
+            continue
+        relation.key = find_key(relation, readings[relation])
+        if not relation.key and isinstance(relation.steps[-1], Each):
+            name = "position" if "position" not in readings[relation] else "row_number"
+            column = Measure(name, "#0", relation.path, _positions(relation))
+            relation.columns.insert(0, column)
+            readings[relation][name] = read_values(column.values, name)
+            given = [one.name for one in relation.columns if one.source[0] in "^@"]
+            relation.key = (*given, name)
+    return readings, notes
+
+
+def _inherit(relation: Relation) -> None:
+    """Put the key of enclosing rows before the columns of a relation."""
+    first = 0
+    for ancestor, places in list(relation.chain())[1:]:
+        ups = _ups(relation.steps, ancestor.steps)
+        if ups is None:
+            continue
+        own = [ancestor[name] for name in ancestor.key if ancestor[name].source[0] not in "@^"]
+        for column in own:
+            taken = {one.name for one in relation.columns}
+            name = column.name
+            if name in taken or name in _BLAND:
+                name = f"{singular(ancestor.name.rpartition('_')[2])}_{column.name}"
+            while name in taken:
+                name += "_2"
+            values = [column.values[at] for at in places.tolist()]
+            source = "^" * ups + column.source
+            relation.columns.insert(first, Measure(name, source, column.path, values))
+            first += 1
+
+
+def _ups(steps: tuple[Step, ...], above: tuple[Step, ...]) -> int | None:
+    """How many records lie between rows and those that enclose them; None where none do."""
+    if not above or not isinstance(above[-1], Each):
+        return None
+    count = 0
+    while steps != above:
+        arrays = [at for at, step in enumerate(steps[:-1]) if isinstance(step, Each)]
+        if not arrays:
+            return None
+        steps = steps[: arrays[-1] + 1]
+        count += 1
+    return count or None
+
+
+def _positions(relation: Relation) -> list[int]:
+    """The place of each row in its array."""
+    groups = np.stack([relation.answer, relation.above]) if len(relation.above) else None
+    if groups is None:
+        return list(range(len(relation)))
+    change = np.ones(len(relation), bool)
+    if len(relation) > 1:
+        change[1:] = (np.diff(groups, axis=1) != 0).any(axis=0)
+    starts = np.maximum.accumulate(np.where(change, np.arange(len(relation)), 0))
+    found: list[int] = (np.arange(len(relation)) - starts).tolist()
+    return found

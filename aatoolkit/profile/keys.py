@@ -1,0 +1,84 @@
+"""Which columns identify the rows of a relation: the fewest that are unique in every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.relations import Measure, Relation
+from aatoolkit.profile.vocabulary import words_of
+from aatoolkit.profile.words import is_id_name, is_measure_name, tokens
+
+_MOST, _CANDIDATES = 3, 12
+_LABELS = words_of(
+    """
+    name title label brand engine topic category term query keyword text metric bot path url
+    domain host theme sku merchant competitor rival week date day month hour entity slug
+    """
+)
+_CURSORS = frozenset(["cursor", "etag", "checksum"])
+
+
+def find_key(relation: Relation, readings: Mapping[str, Reading]) -> tuple[str, ...]:
+    """The key of a relation, keys of what encloses it included; empty if nothing is unique.
+
+    Identifiers come before labels, and measures, instants and flags are never part of a key.
+
+    Parameters
+    ----------
+    relation : Relation
+        The rows.
+    readings : mapping of str to Reading
+        How each of its columns is read.
+    """
+    given = [column for column in relation.columns if column.label or column.source[0] in "^@"]
+    own = [column for column in relation.columns if column not in given]
+    groups = [tuple(one) for one in zip(relation.answer.tolist(), strict=True)]
+    if _is_unique(groups, given) and given:
+        return tuple(column.name for column in given)
+    ranked = sorted(
+        (column for column in own if _may_be_key(column, readings[column.name], relation)),
+        key=lambda column: _rank(column, readings[column.name]),
+    )[:_CANDIDATES]
+    for count in range(1, _MOST + 1):
+        for columns in combinations(ranked, count):
+            # Keys of what encloses the rows are part of the key only where they are needed.
+            if _is_unique(groups, [*given, *columns]):
+                return (*(column.name for column in given), *(c.name for c in columns))
+    return ()
+
+
+def _may_be_key(column: Measure, reading: Reading, relation: Relation) -> bool:
+    words = tokens(column.name)
+    if any(one is None or one is MISSING for one in column.values) or words[-1] in _CURSORS:
+        return False
+    if reading.dtype in ("boolean", "list<string>", "Float64", "timestamp") or reading.missing:
+        return False
+    named = column.path.rpartition(".")[2]
+    if reading.dtype == "Int64":
+        return is_id_name(column.name) or words[-1] in ("rank", "position", "place", "index", "no")
+    return not is_measure_name(named) or (reading.dtype == "string" and reading.parse is None)
+
+
+def _rank(column: Measure, reading: Reading) -> tuple[int, int]:
+    words = tokens(column.name)
+    length = max((len(one) for one in column.values if isinstance(one, str)), default=0)
+    if words[-1] in ("id", "uuid", "guid", "key", "sku", "slug", "hash"):
+        order = 0
+    elif words[-1] in _LABELS and reading.dtype != "date":
+        order = 1
+    elif reading.dtype == "date":
+        order = 2
+    elif reading.dtype == "Int64":
+        order = 5
+    else:
+        order = 4 if length > 120 else 3
+    return order, len(words)
+
+
+def _is_unique(groups: list[tuple[Any, ...]], columns: list[Measure]) -> bool:
+    rows = list(zip(groups, *(column.values for column in columns), strict=True))
+    return len(set(map(repr, rows))) == len(rows)

@@ -1,0 +1,97 @@
+"""Which objects are maps: their keys are data, and each entry is a row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import Any
+
+from aatoolkit.jsontree.keyed import Traits
+from aatoolkit.profile.vocabulary import Vocabulary, singular, snake
+from aatoolkit.profile.words import is_measure_name
+
+_SCALARS = (str, int, float, bool)
+_FEWEST_ALIKE, _ALIKE, _NAMES = 3, 0.8, 64
+
+
+def map_key(
+    objects: list[dict[str, Any]], field: str, vocabulary: Vocabulary, top: bool
+) -> str | None:
+    """The name of the key, if objects are maps; None if their keys are names of fields.
+
+    Parameters
+    ----------
+    objects : list of dict
+        The objects at one path, of all rows and answers.
+    field : str
+        The name of the field that holds them; ``byEngine`` says what its keys are.
+    vocabulary : Vocabulary
+        What keys may be.
+    top : bool
+        Whether the objects are outside all rows: objects of the same fields, side by side, are
+        then read as rows, while those in a row are read as columns.
+
+    Examples
+    --------
+    >>> engines = Vocabulary({"engine": ["chatgpt", "gemini"]})
+    >>> map_key([{"chatgpt": 3, "gemini": 1}], "hits", engines, top=True)
+    'engine'
+    >>> map_key([{"hits": 3, "errors": 1}], "totals", engines, top=True) is None
+    True
+    """
+    keys = list(dict.fromkeys(chain.from_iterable(objects)))
+    if not keys:
+        return None
+    word = snake(field)
+    said = word.removeprefix("by_").removeprefix("per_") if word.startswith(("by_", "per_")) else ""
+    values = [one for one in chain.from_iterable(map(dict.values, objects)) if one is not None]
+    dimension = vocabulary.dimension(keys)
+    if dimension is not None:
+        return said if said and dimension in ("number", "path", "uuid") else dimension
+    if said and _of_one_kind(values):
+        return singular(said)
+    if _of_one_kind(values):
+        elsewhere = vocabulary.field_of(keys)
+        if elsewhere is not None and not _are_names_of_measures(keys):
+            return elsewhere
+    if _is_varied(objects, values):
+        return f"{singular(word)}_key" if field else "key"
+    if top and _are_alike(values, keys):
+        return "metric" if word in ("metrics", "kpis", "measures", "summary") else singular(word)
+    return None
+
+
+def _of_one_kind(values: list[Any]) -> bool:
+    kinds = set(map(type, values))
+    return len(kinds) <= 1 or kinds == {int, float}
+
+
+def _are_names_of_measures(keys: list[str]) -> bool:
+    """Whether the keys read like the names of counts and rates rather than of things."""
+    return sum(map(is_measure_name, keys)) * 2 >= len(keys)
+
+
+def _is_varied(objects: list[dict[str, Any]], values: list[Any]) -> bool:
+    """Whether the keys could not be names of fields, or there are too many of them."""
+    keys = Counter(chain.from_iterable(objects))
+    if len(keys) <= _NAMES and not _odd(list(keys)):
+        return False
+    traits = Traits()
+    traits.see(keys, len(objects), values)
+    return traits.keyed()
+
+
+def _odd(keys: list[str]) -> bool:
+    """Whether most keys could not be the name of a field."""
+    return sum(not key.replace("_", "a").isalnum() for key in keys) > 0.5 * len(keys)
+
+
+def _are_alike(values: list[Any], keys: list[str]) -> bool:
+    """Whether all values are objects of plain fields, mostly the same ones."""
+    if len(keys) < _FEWEST_ALIKE or not values or not all(type(one) is dict for one in values):
+        return False
+    inner = Counter(chain.from_iterable(values))
+    if not inner or inner.total() < _ALIKE * len(inner) * len(values):
+        return False
+    below = chain.from_iterable(map(dict.values, values))
+    return all(one is None or isinstance(one, _SCALARS) for one in below)

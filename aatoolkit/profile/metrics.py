@@ -1,0 +1,66 @@
+"""Long tables: one row a metric, each with a unit of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.relations import Relation
+from aatoolkit.profile.rules import Evidence
+from aatoolkit.profile.units import find_unit, unit_of_word
+from aatoolkit.profile.words import is_measure_name
+
+_MOST = 60
+_UNIT_NAMES = ("unit", "units", "format", "value_type", "type")
+
+
+def units_by_metric(
+    relation: Relation, readings: Mapping[str, Reading]
+) -> tuple[str, dict[str, str]]:
+    """The column that names the metric of each row, and the unit of each metric.
+
+    Returns
+    -------
+    str
+        The column; empty where rows are no metrics.
+    dict of str to str
+        The unit of each metric that has one.
+    """
+    for column in relation.columns:
+        reading = readings[column.name]
+        if reading.dtype != "string" or reading.parse is not None:
+            continue
+        words = list(dict.fromkeys(one for one in column.values if isinstance(one, str)))
+        if not 3 <= len(words) <= _MOST or column.name in ("unit", "units", "type"):
+            continue
+        if sum(map(is_measure_name, words)) >= 0.5 * len(words) and not any(
+            " " in word.strip() for word in words[:3]
+        ):
+            return column.name, _units(relation, readings, column.name, words)
+    return "", {}
+
+
+def _units(
+    relation: Relation, readings: Mapping[str, Reading], metric: str, words: list[str]
+) -> dict[str, str]:
+    named = next((one for one in relation.columns if one.name in _UNIT_NAMES), None)
+    values = [
+        one
+        for one in relation.columns
+        if readings[one.name].is_number and one.name not in (metric,) and not one.label
+    ]
+    found: dict[str, str] = {}
+    labels = np.array([str(one) for one in relation[metric].values], dtype=object)
+    for word in words:
+        rows = np.flatnonzero(labels == word)
+        said = unit_of_word(named.values[int(rows[0])]) if named is not None else None
+        if said is None and values:
+            reading = readings[values[0].name]
+            part = Reading(reading.dtype, None, (), "", reading.percent, 4, reading.numbers[rows])
+            unit, scale = find_unit(word, word, part, Evidence())
+            said = "percent 0-100" if scale == 0.01 and unit.value else unit.value
+        if said is not None:
+            found[word] = said
+    return found

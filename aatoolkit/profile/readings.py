@@ -1,0 +1,344 @@
+"""What values are: numbers in text, dates in many spellings, yes and no in words, sentinels.
+
+A reading says how to declare a column, and what was set aside as missing. Nothing is read as a
+number that is an identifier, and a sentinel is one only where it breaks the range of the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.profile.words import is_flag_name, is_id_name, is_time_name, meaning
+
+_NOTHING = frozenset(
+    {
+        "",
+        "-",
+        "–",
+        "—",
+        "n/a",
+        "na",
+        "n.a.",
+        "null",
+        "none",
+        "nan",
+        "nil",
+        "?",
+        "unknown",
+        "--",
+        "…",
+    }
+)
+_SPACE = " \u00a0\u2009\u202f"
+_GROUPED = rf"\d{{1,3}}(?:[,{_SPACE}'’]\d{{3}})+"
+_NUMBER = re.compile(
+    rf"#?\s?[+\-\u2212±]?\s?(?:{_GROUPED}|\d+)(?:\.\d+)?\s?(?:%|[kKM](?!\w))?", re.S
+)
+_DECIMAL_COMMA = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+\s?%?")
+_MONEY = re.compile(
+    rf"(?:[$€£¥]|[A-Z]{{3}}\s)\s?-?(?:{_GROUPED}|\d+)(?:\.\d+)?|"
+    rf"-?(?:{_GROUPED}|\d+)(?:\.\d+)?\s?(?:[$€£¥]|\s[A-Z]{{3}}|[A-Z]{{3}})"
+)
+_DURATION = re.compile(
+    r"P(?:\d+D)?T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?|\d{1,3}:\d{2}:\d{2}|"
+    r"(?:\d+(?:\.\d+)?\s?(?:ms|min|h|m|s)\s?)+",
+)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?")
+_UTC = re.compile(r"(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?)\s?(?:UTC|GMT)")
+_COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
+_WEEK = re.compile(r"\d{4}-?W\d{2}")
+_MONTH_DAY = re.compile(
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}", re.I
+)
+_YES_NO = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
+_BIG_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the values of a column are read.
+
+    Attributes
+    ----------
+    dtype : str
+        The dtype of the column.
+    parse : str or None
+        How text becomes such values, in the words of `Column.parse`.
+    missing : tuple
+        Values that stand for a missing one.
+    evidence : str
+        What was seen.
+    percent : bool
+        Whether the texts carry a per cent sign.
+    decimals : int
+        The most decimals of a number.
+    numbers : array of float
+        The numbers, NaN where there is none; empty for other dtypes.
+    """
+
+    dtype: str
+    parse: str | None = None
+    missing: tuple[Any, ...] = ()
+    evidence: str = ""
+    percent: bool = False
+    decimals: int = 0
+    numbers: np.ndarray[Any, np.dtype[np.float64]] = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column holds numbers."""
+        return self.dtype in ("Int64", "Float64")
+
+
+def read_values(values: list[Any], name: str, label: bool = False) -> Reading:
+    """How the values of a column are read, by its values first and its name second.
+
+    Parameters
+    ----------
+    values : list
+        JSON values, `MISSING` where there is none.
+    name : str
+        The column's name.
+    label : bool
+        Whether the values are keys of a map or labels of an axis, which are text.
+
+    Examples
+    --------
+    >>> one = read_values(["1,204", "n/a", "17"], "hits")
+    >>> one.dtype, one.parse, one.missing
+    ('Int64', 'number', ('n/a',))
+    >>> read_values([4, -1, 7, 9, 12], "position").missing
+    (-1,)
+    >>> read_values(["20261103", "20261104"], "lastSeen").parse
+    'YYYYMMDD'
+    """
+    there = [one for one in values if one is not MISSING and one is not None]
+    kinds = set(map(type, there))
+    if not kinds:
+        dtype = _dtype_by_name(name)
+        return Reading(dtype, evidence="no value in any answer", numbers=_blank(values, dtype))
+    if kinds == {list}:
+        return Reading("list<string>", evidence="lists of texts")
+    if kinds == {bool}:
+        return Reading("boolean", evidence="true and false")
+    if kinds <= {int, float}:
+        return _number(values, there, name)
+    if kinds == {str}:
+        return _text(values, there, name)
+    if kinds <= {str, int, float}:
+        words = {one for one in there if type(one) is str}
+        if all(word.strip().lower() in _NOTHING for word in words):
+            rest = [one for one in values if type(one) is not str]
+            found = _number(rest, [one for one in there if type(one) is not str], name)
+            kept = (*found.missing, *sorted(words))
+            numbers = _floats(values, lambda one: None if type(one) is str else one, kept)
+            return Reading(
+                found.dtype, found.parse, kept, found.evidence, False, found.decimals, numbers
+            )
+        if all(_NUMBER.fullmatch(word.strip()) or _is_nothing(word) for word in words):
+            return _parsed(values, there, "number", parse_number)
+    return Reading("string", evidence="values of several kinds")
+
+
+def parse_number(value: Any) -> float | None:
+    """The number that a text spells; None if it spells none.
+
+    Examples
+    --------
+    >>> parse_number("11 735"), parse_number("34.5%"), parse_number("−5"), parse_number("#3")
+    (11735.0, 34.5, -5.0, 3.0)
+    """
+    if type(value) in (int, float):
+        return float(value)
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value.strip()):
+        return None
+    text = value.strip().lstrip("#").replace("\u2212", "-").lstrip("±").strip()
+    factor = 1.0
+    if text[-1] in "kK":
+        text, factor = text[:-1], 1e3
+    elif text[-1] == "M":
+        text, factor = text[:-1], 1e6
+    text = re.sub(rf"[,{_SPACE}'’%]", "", text)
+    return float(text) * factor
+
+
+def _number(values: list[Any], there: list[Any], name: str) -> Reading:
+    whole = all(type(one) is int or float(one).is_integer() for one in there)
+    distinct = set(there)
+    if distinct <= {0, 1} and is_flag_name(name) and whole:
+        return Reading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
+    if whole and (is_time_name(name) or meaning(name).kind in ("", "time", "id")):
+        moment = _moment(distinct, is_time_name(name))
+        if moment is not None:
+            return moment
+    missing = _sentinels(there, name)
+    kept = [one for one in there if one not in missing]
+    decimals = max((_decimals(one) for one in kept), default=0)
+    integers = all(type(one) is int for one in kept)
+    said = f"{len(kept)} numbers from {min(kept):g} to {max(kept):g}" if kept else "numbers"
+    if missing:
+        said += f"; {', '.join(map(str, missing))} breaks the range of the rest"
+    numbers = _floats(values, lambda one: one, missing)
+    dtype = "Int64" if integers else "Float64"
+    return Reading(dtype, None, missing, said, False, decimals, numbers)
+
+
+def _moment(distinct: set[Any], named: bool) -> Reading | None:
+    """Whole numbers that are days or instants."""
+    low, high = min(distinct), max(distinct)
+    if low >= 1_000_000_000_000 and high < 2_200_000_000_000:
+        return Reading("timestamp", "epoch ms", evidence="milliseconds since 1970")
+    if named and low >= 19_000_101 and high <= 21_001_231:
+        days = all(_COMPACT.fullmatch(str(int(one))) for one in distinct)
+        return Reading("date", "YYYYMMDD", evidence="days as YYYYMMDD") if days else None
+    if named and low >= 900_000_000 and high < 2_200_000_000:
+        return Reading("timestamp", "epoch s", evidence="seconds since 1970")
+    return None
+
+
+def _sentinels(there: list[Any], name: str) -> tuple[Any, ...]:
+    """Numbers that stand for a missing one: they break the range of the rest."""
+    kind = meaning(name).kind
+    distinct = set(there)
+    negative = {one for one in distinct if one < 0}
+    if kind not in ("change", "score") and "net" not in name:
+        if negative == {-1} and len(distinct) > 1:
+            return (-1,)
+        if len(negative) == 1 and negative <= {-99, -999, -9999} and len(distinct) > 1:
+            return tuple(negative)
+    for one in _BIG_SENTINELS:
+        rest = [abs(each) for each in distinct if each != one]
+        if one in distinct and len(rest) >= 3 and abs(one) >= 10 * max(rest):
+            return (one,)
+    return ()
+
+
+def _text(values: list[Any], there: list[str], name: str) -> Reading:
+    counts = Counter(there)
+    empty = tuple(sorted(word for word in counts if _is_nothing(word)))
+    rest = [word.strip() for word in counts if not _is_nothing(word)]
+    if not rest:
+        return Reading("string", None, empty, "no value in any answer")
+    for found in (_day_texts(rest, name), _flag_texts(rest, name)):
+        if found is not None:
+            dtype, parse, said = found
+            return Reading(dtype, parse, empty, said)
+    if not is_id_name(name) and not any(re.fullmatch(r"0\d+", word) for word in rest):
+        if all(_NUMBER.fullmatch(word) for word in rest):
+            return _parsed(values, there, "number", parse_number, empty)
+        if all(_DECIMAL_COMMA.fullmatch(word) or word.isdigit() for word in rest):
+            return _parsed(values, there, "decimal comma", _comma, empty)
+        if all(_MONEY.fullmatch(word) for word in rest):
+            return Reading("Float64", "money", empty, "amounts with a currency")
+        if all(_DURATION.fullmatch(word) and word not in ("P", "PT") for word in rest):
+            return Reading("Float64", "duration", empty, "durations in words")
+    blank = tuple(word for word in empty if word == "")
+    return Reading("string", None, blank, f"text, {len(counts)} different")
+
+
+def _day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
+    if all(_DAY.fullmatch(word) for word in words):
+        return "date", None, "days as YYYY-MM-DD"
+    zones = [_INSTANT.fullmatch(word) for word in words]
+    if all(zones):
+        named = all(zone and zone[1] for zone in zones)
+        return "timestamp", None if named else "utc", "instants" + ("" if named else ", no zone")
+    if all(_UTC.fullmatch(word) for word in words):
+        return "timestamp", "utc", "instants in UTC"
+    if is_time_name(name) and all(_COMPACT.fullmatch(word) for word in words):
+        return "date", "YYYYMMDD", "days as YYYYMMDD"
+    if is_time_name(name) and all(re.fullmatch(r"1\d{12}", word) for word in words):
+        return "timestamp", "epoch ms", "milliseconds since 1970"
+    if is_time_name(name) and all(re.fullmatch(r"1\d{9}", word) for word in words):
+        return "timestamp", "epoch s", "seconds since 1970"
+    return None
+
+
+def _flag_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
+    low = {word.lower() for word in words}
+    if low <= _YES_NO and (len(low) == 2 or is_flag_name(name)):
+        return "boolean", "boolean", "yes and no in words"
+    if low <= {"0", "1"} and is_flag_name(name):
+        return "boolean", "boolean", "0 and 1 under the name of a flag"
+    return None
+
+
+def _parsed(
+    values: list[Any], there: list[Any], parse: str, number: Any, empty: tuple[Any, ...] = ()
+) -> Reading:
+    texts = [one for one in there if type(one) is str and not _is_nothing(one)]
+    empty = empty or tuple(sorted({one for one in there if type(one) is str and _is_nothing(one)}))
+    percent = bool(texts) and all("%" in one for one in texts)
+    numbers = _floats(values, number, ())
+    kept = numbers[~np.isnan(numbers)]
+    # A decimal comma is one, whatever the thousands are set apart by.
+    mark = "," if parse == "decimal comma" else "."
+    decimals = max((_text_decimals(one, mark) for one in texts), default=0)
+    whole = decimals == 0 and bool((kept == np.floor(kept)).all()) if len(kept) else True
+    said = f"numbers in text, such as {texts[0]!r}" if texts else "numbers in text"
+    if empty:
+        said += f"; {', '.join(map(repr, empty))} for none"
+    return Reading(
+        "Int64" if whole and not percent else "Float64",
+        parse,
+        empty,
+        said,
+        percent,
+        decimals,
+        numbers,
+    )
+
+
+def _comma(value: Any) -> float | None:
+    if type(value) in (int, float):
+        return float(value)
+    if not isinstance(value, str) or _is_nothing(value):
+        return None
+    return parse_number(value.strip().replace(".", "").replace(",", "."))
+
+
+def _floats(values: list[Any], number: Any, missing: tuple[Any, ...]) -> Any:
+    found = np.full(len(values), np.nan)
+    for at, one in enumerate(values):
+        if one is not MISSING and one is not None and one not in missing:
+            value = number(one)
+            if value is not None:
+                found[at] = value
+    return found
+
+
+def _blank(values: list[Any], dtype: str) -> Any:
+    return np.full(len(values), np.nan) if dtype in ("Int64", "Float64") else np.empty(0)
+
+
+def _dtype_by_name(name: str) -> str:
+    """The dtype of a column without any value."""
+    if is_flag_name(name):
+        return "boolean"
+    kind = meaning(name).kind
+    if kind in ("count", "rank", "milliseconds", "bytes"):
+        return "Int64"
+    return "Float64" if kind in ("share", "score", "position", "money", "change") else "string"
+
+
+def _is_nothing(word: str) -> bool:
+    return word.strip().lower() in _NOTHING
+
+
+def _decimals(value: Any) -> int:
+    if type(value) is int:
+        return 0
+    text = repr(float(value))
+    return len(text.partition(".")[2]) if "e" not in text and not text.endswith(".0") else 0
+
+
+def _text_decimals(text: str, mark: str) -> int:
+    found = re.search(rf"{re.escape(mark)}(\d+)\s?\D*$", text.strip())
+    return len(found[1]) if found else 0

@@ -1,0 +1,144 @@
+"""Relations: the rows found in the answers of one section, with their values column by column.
+
+A relation knows where its rows are located, in the words of a declaration, and holds what they
+hold, so that types, identities and keys can be looked for without another walk of the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from aatoolkit.jsontree.paths import Each, Step, format_path
+from aatoolkit.jsontree.vectors import MISSING, Vector
+
+Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+
+
+@dataclass(eq=False)
+class Measure:
+    """The values of one column of a relation.
+
+    Attributes
+    ----------
+    name : str
+        The column's name, from the service's own words.
+    source : str
+        Where its values are, in the words of `Column.source`.
+    path : str
+        The same from the top of the answer, for people.
+    values : list
+        One value a row; `MISSING` where there is none.
+    label : bool
+        Whether it takes keys, positions or an axis rather than values of fields.
+    """
+
+    name: str
+    source: str
+    path: str
+    values: list[Any]
+    label: bool = False
+
+    def present(self) -> list[Any]:
+        """The values that are neither missing nor null."""
+        return [value for value in self.values if value is not MISSING and value is not None]
+
+
+@dataclass(eq=False)
+class Relation:
+    """Rows of one kind in the answers of one section.
+
+    Attributes
+    ----------
+    name : str
+        The table's name.
+    shape : str
+        ``records``, ``keyed``, ``grid``, ``chart``, ``columnar``, ``single`` or ``tuples``.
+    steps : tuple of Step
+        The path to the rows.
+    rows_code : str
+        The Python expression that declares the rows.
+    columns : list of Measure
+        The columns, labels first.
+    answer : array of int
+        For each row, the number of the answer that holds it.
+    parent : Relation, optional
+        The relation whose rows enclose these.
+    above : array of int
+        For each row, its row in the parent.
+    """
+
+    name: str
+    shape: str
+    steps: tuple[Step, ...]
+    rows_code: str
+    columns: list[Measure]
+    answer: Places
+    parent: Relation | None = None
+    above: Places = field(default_factory=lambda: np.empty(0, np.intp))
+    key: tuple[str, ...] = ()
+    without: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    omitted: Places = field(default_factory=lambda: np.empty(0, np.intp))
+
+    def __len__(self) -> int:
+        return len(self.answer)
+
+    def __getitem__(self, name: str) -> Measure:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def path(self) -> str:
+        """The path to the rows, for people."""
+        return format_path(self.steps) or "$"
+
+    @property
+    def depth(self) -> int:
+        """How many arrays enclose a row."""
+        return sum(isinstance(step, Each) for step in self.steps)
+
+    def chain(self) -> Iterator[tuple[Relation, Places]]:
+        """The relation and those around it, each with the row there of every row here."""
+        relation: Relation | None = self
+        places: Places = np.arange(len(self))
+        while relation is not None:
+            yield relation, places
+            if relation.parent is not None:
+                places = relation.above[places]
+            relation = relation.parent
+
+    def rows_of(self, answer: int) -> Places:
+        """The rows that one answer holds, without those left out as totals."""
+        found = np.flatnonzero(self.answer == answer)
+        return np.setdiff1d(found, self.omitted) if len(self.omitted) else found
+
+
+@dataclass(frozen=True)
+class Located:
+    """Values that are rows, the way to them, and what encloses them."""
+
+    vector: Vector
+    steps: tuple[Step, ...]
+    labels: tuple[tuple[str, tuple[Any, ...]], ...]
+    parent: Relation | None
+    above: Places
+    answer: Places
+
+
+def places_of(inner: Vector) -> Places:
+    """For each value, its row in the vector one step up."""
+    rows = inner.rows
+    return np.arange(len(inner)) if rows is None else rows
+
+
+def fresh(name: str, taken: Iterable[str]) -> str:
+    """A name that is not taken yet."""
+    used, found, number = set(taken), name, 2
+    while found in used:
+        found, number = f"{name}_{number}", number + 1
+    return found

@@ -1,0 +1,69 @@
+"""Rows that sum up others: they stay in the answer and out of sums."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from aatoolkit.profile.identities import is_count
+from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.relations import Relation
+
+_TOTAL = re.compile(
+    r"[(\[*_\s]*(?:grand total|totals?|all\b.*|overall|sum|summe|gesamt|insgesamt"
+    r"|combined|everything|Σ|total général|toplam|итого|всего|合计|総計)[)\]*_\s:]*",
+    re.I,
+)
+
+
+def leave_out_totals(relation: Relation, readings: Mapping[str, Reading]) -> str:
+    """Mark the rows of a relation that sum up the others; what was seen, empty if there are none.
+
+    A row is a total if its label says so and no count in it is less than that of another row.
+    """
+    if relation.shape not in ("records", "grid", "keyed", "tuples") or not len(relation):
+        return ""
+    for column in relation.columns:
+        reading = readings[column.name]
+        if reading.dtype != "string" or reading.parse is not None:
+            continue
+        named = [
+            at
+            for at, one in enumerate(column.values)
+            if isinstance(one, str) and _TOTAL.fullmatch(one.strip())
+        ]
+        words = {column.values[at] for at in named}
+        if not named or len(words) > 2 or len(named) > len(set(relation.answer.tolist())):
+            continue
+        places = np.array(named, np.intp)
+        if len(set(relation.answer[places].tolist())) == len(named) and _tower(
+            relation, readings, places
+        ):
+            relation.without = {column.name: tuple(sorted(words))}
+            relation.omitted = places
+            return f"{column.name} {', '.join(sorted(words))!r} sums up the other rows"
+    return ""
+
+
+def _tower(relation: Relation, readings: Mapping[str, Reading], places: Any) -> bool:
+    """Whether no count of these rows is exceeded by another row of the same answer."""
+    seen = False
+    for column in relation.columns:
+        reading = readings[column.name]
+        if not is_count(reading) or column.label:
+            continue
+        for at in places.tolist():
+            others = reading.numbers[relation.answer == relation.answer[at]]
+            value = reading.numbers[at]
+            if np.isnan(value) or len(others) < 3:
+                continue
+            if (others > value).any():
+                break
+            seen = True
+        else:
+            continue
+        return False
+    return seen

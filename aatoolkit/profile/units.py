@@ -1,0 +1,177 @@
+"""Units of numbers: by their names and ranges, and by the identities they satisfy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aatoolkit.profile.findings import LIKELY, OPEN, PROVED, Finding
+from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.rules import Evidence
+from aatoolkit.profile.vocabulary import words_of
+from aatoolkit.profile.words import Meaning, meaning, tokens
+from aatoolkit.sections import (
+    BYTES,
+    COUNT,
+    CURRENCY,
+    FRACTION,
+    FRACTION_CHANGE,
+    MILLISECONDS,
+    PROBABILITY,
+    RANK,
+    SCORE,
+    SECONDS,
+)
+
+POSITION = "position"
+_BLAND = words_of(
+    """
+    value values data n amount number count total current now point points y
+    """
+)
+_UNIT_WORDS = {
+    "count": COUNT, "counts": COUNT, "number": COUNT, "n": COUNT, "integer": COUNT, "int": COUNT,
+    "fraction": FRACTION, "ratio": FRACTION, "share": FRACTION, "rate": FRACTION,
+    "percent": "percent 0-100", "percentage": "percent 0-100", "%": "percent 0-100",
+    "pct": "percent 0-100", "ms": MILLISECONDS, "milliseconds": MILLISECONDS, "s": SECONDS,
+    "seconds": SECONDS, "bytes": BYTES, "position": POSITION, "rank": RANK, "score": SCORE,
+    "probability": PROBABILITY,
+}  # fmt: skip
+
+
+def telling_name(name: str, path: str) -> str:
+    """The name that says most: that of the field, or of what holds it where it is bland.
+
+    Examples
+    --------
+    >>> telling_name("value", "trend.visibility.value")
+    'visibility_value'
+    >>> telling_name("citations", "rows[].citations")
+    'citations'
+    """
+    words = tokens(name)
+    if words and not set(words) <= _BLAND:
+        return name
+    above = [part for part in path.replace("{}", "").replace("[]", "").split(".")[:-1] if part]
+    return f"{above[-1]}_{name}" if above else name
+
+
+def find_unit(
+    name: str, path: str, reading: Reading, evidence: Evidence
+) -> tuple[Finding[str], float]:
+    """The unit of a column of numbers, and the factor that its values are multiplied by.
+
+    Parameters
+    ----------
+    name, path : str
+        The column and where its values are.
+    reading : Reading
+        How its values are read.
+    evidence : Evidence
+        What was seen of it: ratios of counts, shares of one whole, sums.
+    """
+    numbers = reading.numbers[~np.isnan(reading.numbers)] if reading.is_number else np.empty(0)
+    said = meaning(telling_name(name, path))
+    low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 0.0)
+    if reading.parse == "money":
+        return Finding(CURRENCY, PROVED, "amounts with a currency"), 1.0
+    if reading.parse == "duration":
+        return Finding(SECONDS, PROVED, "durations in words"), 1.0
+    shares = [ratio for ratio in evidence.ratios if ratio.numerator is not None]
+    if shares and said.kind not in ("position", "rank", "score", "change"):
+        factor = 0.01 if shares[0].factor == 100 else 1.0
+        return Finding(FRACTION, PROVED, f"{shares[0]} on {shares[0].rows} different rows"), factor
+    if evidence.siblings:
+        told = f"{' + '.join(evidence.siblings)} = {evidence.whole:g} on every row"
+        return Finding(FRACTION, PROVED, told), 1.0 / evidence.whole
+    if reading.percent:
+        unit = FRACTION if low >= 0 else "fraction -1 to 1"
+        if said.kind == "change":
+            unit = FRACTION_CHANGE
+        return Finding(unit, PROVED, "a per cent sign in the text"), 0.01
+    if not len(numbers):
+        return Finding(None, OPEN, "no number in any answer"), 1.0
+    named = _named(said, low, high, reading)
+    if named is not None:
+        return named
+    if evidence.adds and reading.dtype == "Int64" and low >= 0:
+        return Finding(COUNT, PROVED, "whole numbers that add up"), 1.0
+    return Finding(None, OPEN, "neither name nor identity says what it is"), 1.0
+
+
+def unit_of_word(word: Any) -> str | None:
+    """The unit that a service's own word for it stands for.
+
+    Examples
+    --------
+    >>> unit_of_word("percent"), unit_of_word("furlong") is None
+    ('percent 0-100', True)
+    """
+    return _UNIT_WORDS.get(str(word).strip().lower())
+
+
+def _named(
+    said: Meaning, low: float, high: float, reading: Reading
+) -> tuple[Finding[str], float] | None:
+    """The unit that a name gives, where the range of the values agrees with it."""
+    kind, whole = said.kind, reading.dtype == "Int64"
+    span = f"the name, and values from {low:g} to {high:g}"
+    if kind == "count" and low >= 0 and (whole or said.mean):
+        return Finding(COUNT, LIKELY, span), 1.0
+    if kind == "share":
+        return _share(said, low, high, span, reading)
+    if kind == "change":
+        return _change(said, low, high, span, reading)
+    if kind == "position" and low >= 0:
+        return Finding(POSITION, LIKELY, span), 1.0
+    if kind == "rank" and low >= 0 and whole:
+        return Finding(RANK, LIKELY, span), 1.0
+    if kind == "rank" and low >= 0:
+        return Finding(POSITION, LIKELY, span), 1.0
+    if kind == "probability" and low >= 0 and high <= 1:
+        return Finding(PROBABILITY, LIKELY, span), 1.0
+    if kind == "score":
+        if low >= -1 and high <= 1 and not whole:
+            unit = "score -1 to 1" if low < 0 else "score 0-1"
+            return Finding(unit, LIKELY, span), 1.0
+        if low >= 0 and high <= 100:
+            return Finding(SCORE if high > 10 else "score", LIKELY, span), 1.0
+        return Finding("score", LIKELY, span), 1.0
+    if kind == "money":
+        return Finding(CURRENCY, LIKELY, span), said.hundredths
+    units = {"milliseconds": MILLISECONDS, "seconds": SECONDS, "bytes": BYTES}
+    if kind in units and low >= 0:
+        return Finding(units[kind], LIKELY, span), 1.0
+    return None
+
+
+def _share(
+    said: Meaning, low: float, high: float, span: str, reading: Reading
+) -> tuple[Finding[str], float] | None:
+    if low < -100 or high > 100.5:
+        return None
+    signed = "fraction -1 to 1" if low < 0 else FRACTION
+    if high <= 1.0 and low >= -1.0 and not (said.percent and reading.decimals <= 1):
+        # All of them at most 1 under a name that says per cent: neither is sure.
+        if said.percent and reading.decimals < 3:
+            return Finding(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
+        return Finding(signed, LIKELY, span), 1.0
+    if high > 1.0 or low < -1.0:
+        return Finding(signed, LIKELY, f"{span}: per cent"), 0.01
+    return None
+
+
+def _change(
+    said: Meaning, low: float, high: float, span: str, reading: Reading
+) -> tuple[Finding[str], float] | None:
+    if said.points:
+        scale = 0.01 if max(abs(low), abs(high)) > 1 or reading.decimals <= 2 else 1.0
+        return Finding(FRACTION_CHANGE, LIKELY, f"{span}: percentage points"), scale
+    if said.percent:
+        return Finding(FRACTION_CHANGE, LIKELY, f"{span}: per cent"), 0.01
+    if reading.dtype == "Int64":
+        return Finding(COUNT, LIKELY, f"{span}: a change of counts"), 1.0
+    if low >= -1 and high <= 1:
+        return Finding("fraction change", LIKELY, span), 1.0
+    return None

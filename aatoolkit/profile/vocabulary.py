@@ -1,0 +1,210 @@
+"""The vocabulary of a project: which keys of an object are data, and of what kind they are.
+
+Scope options name the engines, topics, categories and brands of a project, so an object whose
+keys are engine ids is a table by engine. Days, weeks, hosts and addresses are known by their form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_STEMS = {
+    "engine": ("engine", "model", "assistant", "platform", "llm", "provider", "source_engine"),
+    "topic": ("topic", "theme", "cluster"),
+    "category": ("categor", "intent", "segment"),
+    "brand": ("brand", "competitor", "compan", "rival", "tracked"),
+}
+_FORMS = (
+    ("date", r"\d{4}-\d{2}-\d{2}|(?:19|20)\d{2}[01]\d[0-3]\d"),
+    ("week", r"\d{4}-?W\d{2}(?:-\d)?"),
+    ("month", r"\d{4}-\d{2}"),
+    ("hour", r"\d{4}-\d{2}-\d{2}[T ]\d{2}:.*|\d{10}|\d{13}"),
+    ("url", r"[a-z][a-z+.-]*://.*"),
+    ("path", r"/\S*"),
+    ("domain", r"(?:[\w-]+\.)+[a-z]{2,}"),
+    ("email", r"\S+@\S+\.\w+"),
+    ("uuid", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    ("number", r"[+-]?\d+(?:\.\d+)?"),
+)
+_PATTERNS = tuple((name, re.compile(form, re.I | re.S)) for name, form in _FORMS)
+_METRIC_FIELDS = re.compile(
+    r"(?:.*_)?(?:metric|measure|kpi|field|fields|column|columns|key|header|type|sort|order"
+    r"|applies_to|code|unit|label|name|status|state|reason|kind)s?"
+)
+_LONGEST = 80
+
+
+class Vocabulary:
+    """Known values by dimension, such as the engine ids of a project.
+
+    Parameters
+    ----------
+    members : mapping of str to iterable of str
+        The values of each dimension.
+    fields : mapping of str to iterable of str
+        Texts of the answers by the name of the field that holds them, to recognise keys that
+        other places of the same answers spell out.
+
+    Examples
+    --------
+    >>> Vocabulary({"engine": ["chatgpt", "gemini"]}).dimension(["gemini", "chatgpt"])
+    'engine'
+    >>> Vocabulary({}).dimension(["2026-11-01", "2026-11-02"])
+    'date'
+    >>> Vocabulary({}).dimension(["mentions", "citations"]) is None
+    True
+    """
+
+    def __init__(
+        self,
+        members: Mapping[str, Iterable[str]],
+        fields: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        self.members = {name: frozenset(values) for name, values in members.items()}
+        self.fields = {
+            name: frozenset(values)
+            for name, values in (fields or {}).items()
+            if not _METRIC_FIELDS.fullmatch(name)
+        }
+
+    @classmethod
+    def of(cls, options: Any, answers: Iterable[Any] = ()) -> Vocabulary:
+        """The vocabulary of decoded scope options and of the answers themselves."""
+        members: dict[str, set[str]] = defaultdict(set)
+        for name, value in _named(options):
+            dimension = next((d for d, s in _STEMS.items() if any(x in name for x in s)), None)
+            if dimension is not None:
+                members[dimension].update(_texts(value))
+        fields: dict[str, set[str]] = defaultdict(set)
+        for answer in answers:
+            _collect(answer, "", fields)
+        return cls(members, fields)
+
+    def dimension(self, keys: Iterable[str]) -> str | None:
+        """What the keys of an object are, if they are data; None where they may be names."""
+        listed = list(dict.fromkeys(keys))
+        if not listed:
+            return None
+        for name, values in self.members.items():
+            if sum(key in values for key in listed) >= 0.75 * len(listed):
+                return name
+        for name, form in _PATTERNS:
+            if sum(form.fullmatch(key) is not None for key in listed) >= 0.8 * len(listed):
+                return name
+        return None
+
+    def field_of(self, keys: Iterable[str]) -> str | None:
+        """The field elsewhere in the answers whose values these keys are; None if there is none.
+
+        Names of measures are no such values: an object of measures is not a map.
+        """
+        listed = set(keys)
+        if len(listed) < 3:
+            return None
+        shared = {
+            name: len(listed & values) / len(listed)
+            for name, values in self.fields.items()
+            if len(values) >= len(listed) * 0.9
+        }
+        best = max(shared, key=lambda name: shared[name], default=None)
+        return best if best is not None and shared[best] >= 0.9 else None
+
+
+def _named(options: Any, depth: int = 0) -> list[tuple[str, Any]]:
+    """The lists and maps of scope options, with the names of their fields in small letters."""
+    if not isinstance(options, dict) or depth > 3:
+        return []
+    found: list[tuple[str, Any]] = []
+    for name, value in options.items():
+        found.append((snake(name), value))
+        if isinstance(value, dict):
+            found += _named(value, depth + 1)
+    return found
+
+
+def _texts(value: Any) -> set[str]:
+    """The names by which the members of a list or map of options may be known."""
+    if isinstance(value, dict):
+        inner = value.values()
+        if value and all(isinstance(one, dict) for one in inner):
+            return {key for key in value if len(key) <= _LONGEST}
+        return set().union(*(_texts(one) for one in inner if isinstance(one, list)))
+    if not isinstance(value, list):
+        return set()
+    if all(isinstance(one, str) for one in value):
+        return set(value)
+    objects = [_flat(one) for one in value if isinstance(one, dict)]
+    columns: dict[str, list[str]] = defaultdict(list)
+    for one in objects:
+        for name, text in one.items():
+            if isinstance(text, str):
+                columns[name].append(text)
+    unique = [texts for texts in columns.values() if len(set(texts)) == len(texts) == len(objects)]
+    dates = _PATTERNS[0][1]
+    return {text for texts in unique for text in texts if not dates.match(text) and text}
+
+
+def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
+    """An object with the fields of the objects in it beside its own."""
+    found: dict[str, Any] = {}
+    for name, one in value.items():
+        if isinstance(one, dict):
+            found.update(_flat(one))
+        else:
+            found.setdefault(name, one)
+    return found
+
+
+def _collect(value: Any, name: str, fields: dict[str, set[str]]) -> None:
+    if isinstance(value, str):
+        if len(value) <= _LONGEST:
+            fields[name].add(value)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            _collect(one, snake(key), fields)
+    elif isinstance(value, list):
+        for one in value:
+            _collect(one, name, fields)
+
+
+def snake(name: str) -> str:
+    """A field's name in snake_case.
+
+    Examples
+    --------
+    >>> snake("shareOfVoicePct"), snake("AdRows"), snake("HTTPStatus")
+    ('share_of_voice_pct', 'ad_rows', 'http_status')
+    """
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"\W+|__+", "_", split).strip("_").lower() or "field"
+
+
+def singular(word: str) -> str:
+    """A plural noun in the singular, as far as its ending tells.
+
+    Examples
+    --------
+    >>> singular("queries"), singular("engines"), singular("status"), singular("themes")
+    ('query', 'engine', 'status', 'theme')
+    """
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if re.search(r"(?:ss|sh|ch|x)es$", word):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text, as a set.
+
+    Examples
+    --------
+    >>> sorted(words_of("rate share"))
+    ['rate', 'share']
+    """
+    return frozenset(text.split())

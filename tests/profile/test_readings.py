@@ -1,0 +1,58 @@
+"""Readings: numbers, dates, flags and sentinels in every spelling, and identifiers left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.profile.readings import read_values
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "dtype", "parse"),
+    [
+        ([1, 2, None], "hits", "Int64", None),
+        ([0.5, 1, MISSING], "rate", "Float64", None),
+        (["1,204", "17"], "hits", "Int64", "number"),
+        (["11\u00a0735", "290"], "hits", "Int64", "number"),
+        (["34.5%", "2 %"], "share", "Float64", "number"),
+        (["+2.1", "−0.4"], "change", "Float64", "number"),
+        (["#3", "#12"], "rank", "Int64", "number"),
+        (["1.204,5", "3,0"], "hits", "Float64", "decimal comma"),
+        (["$1,204.50", "$3"], "price", "Float64", "money"),
+        (["2026-11-03", "2026-11-04"], "day", "date", None),
+        (["2026-11-03T10:00:00Z"], "seenAt", "timestamp", None),
+        (["2026-11-03 10:00"], "seenAt", "timestamp", "utc"),
+        ([20261103, 20261104], "lastSeen", "date", "YYYYMMDD"),
+        ([1794197527000, 1794197528000], "at", "timestamp", "epoch ms"),
+        ([1794197527, 1794197528], "createdAt", "timestamp", "epoch s"),
+        (["yes", "no"], "cited", "boolean", "boolean"),
+        ([0, 1, 1], "isOwn", "boolean", "boolean"),
+        (["1m 30s", "12s"], "length", "Float64", "duration"),
+        (["00123", "00456"], "sku", "string", None),
+        (["123", "456"], "promptId", "string", None),
+        ([True, False, None], "own", "boolean", None),
+        (["a", "b"], "name", "string", None),
+        ([["a"], []], "tags", "list<string>", None),
+    ],
+)
+def test_values_are_read_by_what_they_are(values, name, dtype, parse):
+    found = read_values(values, name)
+    assert (found.dtype, found.parse) == (dtype, parse)
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "missing"),
+    [
+        ([3, -1, 7, 12], "position", (-1,)),
+        ([3, -1, 7, 12], "change", ()),
+        ([-0.4, 0.1, 0.9], "sentiment_score", ()),
+        ([3, 9999, 7, 12, 5], "rank", (9999,)),
+        ([900, 999, 700, 1200], "hits", ()),
+        (["1,204", "n/a", ""], "hits", ("", "n/a")),
+        (["20261011", ""], "lastSeen", ("",)),
+        ([0.5, "—", 0.2], "rate", ("—",)),
+    ],
+)
+def test_sentinels_are_those_that_break_the_range_of_the_rest(values, name, missing):
+    assert read_values(values, name).missing == missing
