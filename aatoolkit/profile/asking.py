@@ -17,8 +17,9 @@ from aatoolkit import sections
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
-from aatoolkit.jsontree.vectors import leaves
+from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload
+from aatoolkit.payload import Request as HttpRequest
 from aatoolkit.profile.vocabulary import snake
 from aatoolkit.scope import Scope
 
@@ -228,7 +229,7 @@ def _fetched(
 
     def fetch(request: Request) -> Payload:
         if request.section == "scope-options":
-            return project.client._fetcher.get("scope-options", project.host, {})
+            return project.client._source.get(HttpRequest.for_scope_options(project.host))
         return project.fetch(request.section, request.scope)
 
     workers = min(project.client.workers, len(requests))

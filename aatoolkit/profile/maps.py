@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import chain
 from typing import Any
 
-from aatoolkit.jsontree.keyed import Traits
+from aatoolkit.jsontree.keyed import KeyTraits
 from aatoolkit.profile.vocabulary import Vocabulary, singular, snake
 from aatoolkit.profile.words import is_measure_name
 
@@ -76,7 +76,7 @@ def _is_varied(objects: list[dict[str, Any]], values: list[Any]) -> bool:
     keys = Counter(chain.from_iterable(objects))
     if len(keys) <= _NAMES and not _odd(list(keys)):
         return False
-    traits = Traits()
+    traits = KeyTraits()
     traits.see(keys, len(objects), values)
     return traits.keyed()
 
