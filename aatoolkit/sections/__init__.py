@@ -1,11 +1,12 @@
 """Sections: how one is declared, and the registry of those that are.
 
 In: nothing but data. Out: `Section` objects, which the normalizer follows. Everything that a
-declaration is made of is imported from here. In reading order: ``section`` has `Section`, `Table`
-and `Column`, ``columns`` short forms of `Column`, ``row_shapes`` where rows are located in an
-answer, ``aggregation`` units and aggregation rules, ``availability_rule`` where a service states
-its availability; ``declared`` holds one file for each section, ``registry`` finds them, and
-``inference`` drafts new ones from answers.
+declaration is made of is imported from here. In reading order: ``section`` has `Section` and
+`Table`, ``column`` has `Column` and how its values are read, ``columns`` short forms of it,
+``row_shapes`` where rows are located in an answer, ``aggregation`` units and aggregation rules,
+``availability_rule`` where a service states its availability; ``declared`` holds one file for
+each section, ``registry`` finds them, and ``inference`` drafts new ones from answers, which
+``code`` prints.
 
 >>> import aatoolkit as aa
 >>> aa.sections.get("domains").names[0]
@@ -75,7 +76,10 @@ from aatoolkit.sections.registry import (
 )
 from aatoolkit.sections.row_shapes import (
     Rows,
+    chart,
+    columnar,
     computed,
+    grid,
     keyed,
     matrix,
     pairs,
@@ -118,6 +122,8 @@ __all__ = [
     "Table",
     "all",
     "category",
+    "chart",
+    "columnar",
     "computed",
     "count",
     "date",
@@ -125,6 +131,7 @@ __all__ = [
     "flag",
     "fraction",
     "get",
+    "grid",
     "integer",
     "keyed",
     "matrix",

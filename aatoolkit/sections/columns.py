@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from aatoolkit.sections.aggregation import COUNT, FRACTION, NONE, RANK, SCORE, SUM, ratio
-from aatoolkit.sections.section import Column, camel
+from aatoolkit.sections.column import Column, camel
 
 
 def text(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:

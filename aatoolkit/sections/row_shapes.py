@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_pattern
+
+Scalar = str | float | bool | None
+"""A plain JSON value."""
+
+Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
+"""Sources, and the values of each that a row is chosen by."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,12 @@ class Rows:
         Whether there is one row, whatever value is there.
     function
         What makes the rows, where none of the shapes fits.
+    header
+        The path to the names of the positions of rows that are arrays.
+    beside
+        How many steps lead to the rows from the object whose arrays are side by side.
+    without, only
+        Rows that are left out, or taken alone: where a source has one of some values.
     """
 
     steps: tuple[Step, ...]
@@ -37,25 +49,66 @@ class Rows:
     positional: tuple[str, ...] = ()
     one: bool = False
     function: Callable[[Any], Iterable[Mapping[str, Any]]] | None = None
+    header: tuple[Step, ...] | None = None
+    beside: int = 0
+    without: Filter = ()
+    only: Filter = ()
 
     @property
     def path(self) -> str:
         """The path as text."""
         return format_path(self.steps)
 
+    def where(
+        self,
+        *,
+        without: Mapping[str, tuple[Scalar, ...]] | None = None,
+        only: Mapping[str, tuple[Scalar, ...]] | None = None,
+    ) -> Rows:
+        """The same rows without some of them, such as a total among its parts.
 
-def records(path: str, key: str | tuple[str, ...] = ()) -> Rows:
+        A row that is left out belongs to a table with ``only``, if there is one; else its
+        values are in ``extra``, as ``left out``.
+
+        Parameters
+        ----------
+        without : mapping of str to tuple
+            Sources, as those of columns, and the values of rows to leave out; None is null,
+            or nothing there.
+        only : mapping of str to tuple
+            The same of rows to take alone.
+
+        Examples
+        --------
+        >>> records("rows").where(without={"engine": ("all", None)}).without
+        (('engine', ('all', None)),)
+        """
+        if self.one:
+            raise ValueError("a single row is not filtered")
+        more = {**dict(self.without), **(without or {})}, {**dict(self.only), **(only or {})}
+        for values in (*more[0].values(), *more[1].values()):
+            if not isinstance(values, tuple):
+                raise ValueError(f"rows are filtered by a tuple of values, not by {values!r}")
+        return replace(self, without=tuple(more[0].items()), only=tuple(more[1].items()))
+
+
+def records(path: str, key: str | tuple[str, ...] = (), *, inside: str = "") -> Rows:
     """Rows are the elements of an array; ``key`` names the keys of ``{}`` steps on the way.
+
+    Where each element wraps its record, ``inside`` is the path to it: columns are read from
+    the record, and ``^`` leads to the wrapper.
 
     Examples
     --------
     >>> records("domains").path
     'domains[]'
+    >>> records("data.edges", inside="node").path
+    'data.edges[].node'
     """
     steps = parse_pattern(path)
     if not steps or not isinstance(steps[-1], Each):
         steps = (*steps, Each())
-    return Rows(steps, key_names(key))
+    return Rows((*steps, *parse_pattern(inside)), key_names(key))
 
 
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
@@ -102,6 +155,74 @@ def pairs(path: str, *names: str) -> Rows:
     ('term', 'occurrences')
     """
     return Rows((*parse_pattern(path), Each()), positional=names)
+
+
+def grid(rows: str, *, header: str) -> Rows:
+    """Rows are arrays, and another array names their positions.
+
+    A column's source is a name in the header, ``[name]``; by default the column's own name.
+    The order of the header may change from answer to answer.
+
+    Parameters
+    ----------
+    rows : str
+        The path to the rows.
+    header : str
+        The path to the names: an array of text (``columns``), or of objects
+        (``columns[].name``).
+
+    Examples
+    --------
+    >>> format_path(grid("report.rows", header="report.columns").header)
+    'report.columns[]'
+    """
+    names = parse_pattern(header)
+    names = names if Each() in names else (*names, Each())
+    return Rows((*parse_pattern(rows), Each()), header=names)
+
+
+def chart(path: str, *, axis: str, name: str) -> Rows:
+    """Rows are the values of the series of a chart, along an axis that they share.
+
+    ``^name`` leads to the fields of a value's series. The axis may be in a record around it.
+
+    Parameters
+    ----------
+    path : str
+        The path to the values: ``series[].data``.
+    axis : str
+        The path to the labels: ``labels``.
+    name : str
+        What the labels are called; a column of that name takes them.
+
+    Examples
+    --------
+    >>> chart("series[].data", axis="categories", name="day").labels
+    ('day',)
+    """
+    return Rows((*parse_pattern(path), Each()), (name,), (parse_pattern(axis),))
+
+
+def columnar(path: str = "", *, axis: str) -> Rows:
+    """Rows run along arrays side by side, such as ``{"days": […], "mentions": […]}``.
+
+    A column of source ``.`` takes the axis itself, ``&mentions`` the array of that name, which
+    is what a column takes by default.
+
+    Parameters
+    ----------
+    path : str
+        The path to the object; the answer itself if left out.
+    axis : str
+        The array of it that has an element for each row.
+
+    Examples
+    --------
+    >>> columnar("trend", axis="days").path
+    'trend.days[]'
+    """
+    along = (*parse_pattern(axis), Each())
+    return Rows((*parse_pattern(path), *along), beside=len(along))
 
 
 def single(path: str = "") -> Rows:

@@ -22,15 +22,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from aatoolkit._util.text import code, listing
+from aatoolkit._util.text import listing
 from aatoolkit.jsontree.paths import Each, Step, format_path, parse_pattern
-from aatoolkit.sections.aggregation import COUNT, KEY, NONE, SUM, Aggregation
+from aatoolkit.sections.aggregation import COUNT, KEY, SUM
 from aatoolkit.sections.availability_rule import Rule
+from aatoolkit.sections.column import Column, camel
 from aatoolkit.sections.row_shapes import (
     Rows,
+    chart,
+    columnar,
     computed,
+    grid,
     key_names,
     keyed,
     matrix,
@@ -48,7 +52,11 @@ __all__ = [
     "Rule",
     "Section",
     "Table",
+    "camel",
+    "chart",
+    "columnar",
     "computed",
+    "grid",
     "keyed",
     "matrix",
     "pairs",
@@ -59,79 +67,6 @@ __all__ = [
 
 ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")
 """The fields that sections share; they become metadata and stay in ``extra``."""
-
-DTYPES = (
-    "string",
-    "Int64",
-    "Float64",
-    "boolean",
-    "date",
-    "timestamp",
-    "category",
-    "list<string>",
-)
-"""The dtypes a column may be declared with."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of a table.
-
-    Parameters
-    ----------
-    name : str
-        Its name, in snake_case.
-    dtype : str
-        ``string``, ``Int64``, ``Float64``, ``boolean``, ``date``, ``timestamp`` (UTC),
-        ``category`` or ``list<string>``.
-    doc : str
-        What it says, in a sentence.
-    source : str, optional
-        Where its values are, from the row: a path (``metric.key``); ``.`` for the row
-        itself; ``^path`` for the record that encloses it, ``^^path`` for the one beyond;
-        ``$.path`` for the answer; ``#0`` or ``#1`` for the row's position in its array,
-        counted from 0 or 1, and ``^#0`` for that of the record that encloses it. By default
-        a label of the row of the same name, else the name in camelCase.
-    unit : str, optional
-        The unit; None where there is none or it is in another column.
-    levels : tuple of str, optional
-        The known levels of a category.
-    ordered : bool
-        Whether the levels are in order, the lowest first.
-    aggregate : Aggregation, optional
-        How rows become one.
-    null : str, optional
-        The value that null is replaced with in a key.
-    optional : bool
-        Whether answers may leave the field out altogether.
-    """
-
-    name: str
-    dtype: str
-    doc: str = ""
-    source: str | None = None
-    unit: str | None = None
-    levels: tuple[str, ...] = ()
-    ordered: bool = False
-    aggregate: Aggregation = NONE
-    null: str | None = None
-    optional: bool = False
-    pattern: str = field(default="", compare=False)
-
-    @property
-    def is_label(self) -> bool:
-        """Whether it takes keys or positions, rather than values of the answer."""
-        return (self.source or "").lstrip("^")[:1] in ("@", "#")
-
-    def __post_init__(self) -> None:
-        if self.dtype not in DTYPES:
-            known = ", ".join(DTYPES)
-            raise ValueError(f"column {self.name!r}: dtype {self.dtype!r} is not one of {known}")
-        if self.source == "":
-            raise ValueError(f"column {self.name!r}: its source is empty; '.' is the row itself")
-
-    def _repr_html_(self) -> str:
-        return code(f"{self.name}: {self.dtype}{f', {self.unit}' if self.unit else ''}. {self.doc}")
 
 
 @dataclass(frozen=True)
@@ -145,8 +80,8 @@ class Table:
     doc : str
         Its grain, in a sentence: "One row per cited domain."
     rows : Rows
-        Where its rows are: `records`, `keyed`, `parallel`, `matrix`, `pairs`, `single` or
-        `computed`.
+        Where its rows are: `records`, `keyed`, `parallel`, `matrix`, `grid`, `pairs`, `chart`,
+        `columnar`, `single` or `computed`.
     key : str or tuple of str
         The columns that identify a row.
     columns : tuple of Column
@@ -203,7 +138,9 @@ class Table:
             return f"@{self.rows.labels.index(column.name)}"
         if column.name in self.rows.positional:
             return f"[{self.rows.positional.index(column.name)}]"
-        return camel(column.name)
+        if self.rows.header is not None:
+            return f"[{column.name}]"
+        return f"&{camel(column.name)}" if self.rows.beside else camel(column.name)
 
 
 @dataclass(frozen=True, init=False)
@@ -282,18 +219,6 @@ class Section:
         return tuple(table.name for table in self.tables)
 
 
-def camel(name: str) -> str:
-    """A snake_case name in camelCase.
-
-    Examples
-    --------
-    >>> camel("citation_count")
-    'citationCount'
-    """
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
-
-
 def _pattern(rows: Rows, source: str) -> str:
     """Where a column's values are in an answer, with ``[]`` and ``{}`` for any of many."""
     if source.startswith("$"):
@@ -305,6 +230,10 @@ def _pattern(rows: Rows, source: str) -> str:
         return format_path(steps)
     if source.startswith("["):
         return format_path(steps) + "[]"
+    if source.startswith("&"):
+        if not rows.beside:
+            raise ValueError(f"source {source!r}: only rows of columnar() have arrays beside them")
+        return format_path((*steps[: -rows.beside], *parse_pattern(source[1:]), Each()))
     return format_path((*steps, *parse_pattern(source)))
 
 

@@ -1,0 +1,184 @@
+"""A column of a table: where its values are, how they are read, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from aatoolkit._util.text import code
+from aatoolkit.sections.aggregation import NONE, Aggregation
+
+DTYPES = (
+    "string",
+    "Int64",
+    "Float64",
+    "boolean",
+    "date",
+    "timestamp",
+    "category",
+    "list<string>",
+)
+"""The dtypes a column may be declared with."""
+
+NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")
+
+PARSES: Mapping[str, tuple[str, ...]] = {
+    "number": NUMBERS,
+    "decimal comma": NUMBERS,
+    "money": ("Float64",),
+    "currency": ("string", "category"),
+    "duration": ("Float64",),
+    "boolean": ("boolean",),
+    "YYYYMMDD": MOMENTS,
+    "iso week": MOMENTS,
+    "month day": MOMENTS,
+    "epoch s": MOMENTS,
+    "epoch ms": MOMENTS,
+    "utc": MOMENTS,
+}
+"""The ways in which a value may be written, and the dtypes that each gives."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the values of a column are read where they are not plain JSON of its dtype.
+
+    Parameters
+    ----------
+    dtype, parse, year, scale, missing
+        As for `Column`.
+    """
+
+    dtype: str
+    parse: str | None = None
+    year: str | None = None
+    scale: float | None = None
+    missing: tuple[str | float | bool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Parameters
+    ----------
+    name : str
+        Its name, in snake_case.
+    dtype : str
+        ``string``, ``Int64``, ``Float64``, ``boolean``, ``date``, ``timestamp`` (UTC),
+        ``category`` or ``list<string>``.
+    doc : str
+        What it says, in a sentence.
+    source : str, optional
+        Where its values are, from the row: a path (``metric.key``); ``.`` for the row
+        itself; ``^path`` for the record that encloses it, ``^^path`` for the one beyond;
+        ``$.path`` for the answer; ``#0`` or ``#1`` for the row's position in its array,
+        counted from 0 or 1, and ``^#0`` for that of the record that encloses it; ``[0]`` or
+        ``[name]`` for a position of a row that is an array, by its number or its header;
+        ``&path`` for the element at the row's own position of an array beside. By default
+        a label of the row of the same name, else the name in camelCase.
+    unit : str, optional
+        The unit; None where there is none or it is in another column.
+    levels : tuple of str, optional
+        The known levels of a category.
+    ordered : bool
+        Whether the levels are in order, the lowest first.
+    aggregate : Aggregation, optional
+        How rows become one.
+    null : str, optional
+        The value that null is replaced with in a key.
+    optional : bool
+        Whether answers may leave the field out altogether.
+    parse : str, optional
+        How a value is written that is not plain JSON of the dtype: ``number`` (``1,204``,
+        ``34.5%``, ``+2.1``, ``#3``, ``1.2k``), ``decimal comma`` (``1.204,5``), ``money``
+        (``$1,204.50``) and ``currency`` (the ``$`` of it), ``duration`` (``1m 30s``,
+        ``PT90S``, ``00:01:30``; in seconds), ``boolean`` (``yes``, ``off``, 1),
+        ``YYYYMMDD``, ``iso week`` (``2026-W45``, its Monday), ``month day`` (``Nov 3``),
+        ``epoch s``, ``epoch ms``, or ``utc`` (an instant written without a zone). A percent
+        sign is passed over: say ``scale=0.01`` for a fraction.
+    year : str, optional
+        For ``month day``: where the answer has the year, or a day not before any of the
+        column's, such as ``$.window.end``.
+    scale : float, optional
+        What numbers are multiplied by: 0.01 for percent, or cents.
+    missing : tuple, optional
+        Values that mean that there is none, such as ``(-1, "n/a")``. They are missing in the
+        column, and in ``extra`` as they were.
+    units : mapping of str to str, optional
+        Where ``unit`` is "per `metric`": the unit for each word of that column.
+
+    Examples
+    --------
+    >>> Column("rate", "Float64", parse="number", scale=0.01, missing=("—",)).reading
+    Reading(dtype='Float64', parse='number', year=None, scale=0.01, missing=('—',))
+    """
+
+    name: str
+    dtype: str
+    doc: str = ""
+    source: str | None = None
+    unit: str | None = None
+    levels: tuple[str, ...] = ()
+    ordered: bool = False
+    aggregate: Aggregation = NONE
+    null: str | None = None
+    optional: bool = False
+    parse: str | None = None
+    year: str | None = None
+    scale: float | None = None
+    missing: tuple[str | float | bool, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict, hash=False)
+    pattern: str = field(default="", compare=False)
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it takes keys or positions, rather than values of the answer."""
+        return (self.source or "").lstrip("^")[:1] in ("@", "#")
+
+    @property
+    def reading(self) -> Reading | None:
+        """How its values are read where they are not plain JSON of its dtype; else None."""
+        if self.parse is None and self.scale is None and not self.missing:
+            return None
+        return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
+
+    def __post_init__(self) -> None:
+        problem = self._problem()
+        if problem:
+            raise ValueError(f"column {self.name!r}: {problem}")
+
+    def _problem(self) -> str | None:
+        if self.dtype not in DTYPES:
+            return f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
+        if self.source == "":
+            return "its source is empty; '.' is the row itself"
+        if self.parse is not None and self.dtype not in PARSES.get(self.parse, ()):
+            known = ", ".join(word for word, kinds in PARSES.items() if self.dtype in kinds)
+            return f"parse {self.parse!r} gives no {self.dtype}; what does: {known or 'nothing'}"
+        if (self.parse == "month day") != (self.year is not None):
+            return "parse='month day' and year= need each other"
+        if self.year is not None and not self.year.startswith("$."):
+            return "year= is a path from the root, such as '$.window.end'"
+        if self.scale is not None and (self.dtype != "Float64" or not self.scale > 0):
+            return "scale= is a number above 0, for Float64"
+        if self.missing and self.dtype == "list<string>":
+            return "missing= is for single values, not for lists"
+        if not isinstance(self.missing, tuple):
+            return f"missing= is a tuple of values, not a {type(self.missing).__name__}"
+        return None
+
+    def _repr_html_(self) -> str:
+        return code(f"{self.name}: {self.dtype}{f', {self.unit}' if self.unit else ''}. {self.doc}")
+
+
+def camel(name: str) -> str:
+    """A snake_case name in camelCase.
+
+    Examples
+    --------
+    >>> camel("citation_count")
+    'citationCount'
+    """
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
