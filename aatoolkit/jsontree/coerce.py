@@ -66,11 +66,11 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     """
     clean = [None if value is MISSING else value for value in values]
     try:
-        array, odd = column(_parsed(clean), dtype, len(clean))
+        array, odd = column(node_of(clean), dtype, len(clean))
     except UnicodeEncodeError:
         # Half a surrogate pair is no text; an object in its place fits no dtype either.
         array, odd = column(
-            _parsed([v if is_unicode(_text_of(v)) else {} for v in clean]),
+            node_of([v if is_unicode(_text_of(v)) else {} for v in clean]),
             dtype,
             len(clean),
         )
@@ -84,11 +84,12 @@ def column(node: Node | None, dtype: str, size: int) -> tuple[Array, RowIndex]:
         return pa.nulls(size, _plain(dtype)), np.empty(0, np.int64)
     read, takes = _READERS[dtype]
     array, odd = read(node, size)
-    odd += _rows_of_other_kinds(node, takes)
+    odd += rows_of_other_kinds(node, takes)
     return array, np.unique(concat_rows(odd)) if odd else np.empty(0, np.int64)
 
 
-def _parsed(values: list[Any]) -> Node:
+def node_of(values: list[Any]) -> Node:
+    """JSON values as a node, one a row."""
     node = Node()
     if values:
         node.add_values(values, range(len(values)), 0)
@@ -103,7 +104,7 @@ def _plain(dtype: str) -> pa.DataType:
     return pa.string() if dtype == "category" else ARROW[dtype]
 
 
-def _rows_of_other_kinds(node: Node, takes: frozenset[str]) -> list[Rows]:
+def rows_of_other_kinds(node: Node, takes: frozenset[str]) -> list[Rows]:
     """The rows of all values but null and those of some kinds."""
     found: list[Rows] = []
     for kind, chunks in node.scalars.items():
@@ -207,7 +208,7 @@ def _words(node: Node, size: int) -> _Read:
     if items is None:
         return pa.nulls(size, kind), []
     text, _ = _text(items.node, items.size)
-    odd = concat_rows(_rows_of_other_kinds(items.node, frozenset((STRING,))))
+    odd = concat_rows(rows_of_other_kinds(items.node, frozenset((STRING,))))
     lengths = to_column(items.lengths, pa.int32(), size)
     lengths = lengths.combine_chunks() if isinstance(lengths, pa.ChunkedArray) else lengths
     ends = np.cumsum(lengths.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int32)

@@ -64,6 +64,9 @@ def field_map(section: Section) -> FieldNode:
         for steps in expand_keys(table.rows.steps):
             at = root.down(steps)
             at.known = "known" if table.rows.function else at.known
+        if table.rows.header is not None:
+            steps = table.rows.header
+            root.down(steps[: steps.index(Each())]).known = "known"
         for axis in table.rows.axes:
             root.down((*axis, Each())).mapped = True
         for column in table.columns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -23,13 +23,14 @@ from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.vectors import LazyVector
 from aatoolkit.metadata import attrs
+from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.column_availability import in_words, is_silent, signal_table, states_of
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
 from aatoolkit.normalizer.field_map import field_map
 from aatoolkit.normalizer.keys import count_distinct
 from aatoolkit.normalizer.masking import WHY, mask_denied, may_mask
 from aatoolkit.normalizer.provenance import provenance
-from aatoolkit.normalizer.rows import Found, TableRows, held
+from aatoolkit.normalizer.rows import TableRows, held, left_out
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
@@ -230,17 +231,19 @@ def _build(
     return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,))
 
 
-def _keep_unplaced(tables: Iterable[TableRows], report: DriftReport) -> None:
+def _keep_unplaced(tables: Sequence[TableRows], report: DriftReport) -> None:
     """Keep what a column is declared for and no row of its table holds."""
     plain = {
         column.pattern
         for rows in tables
         for column in rows.table.columns
-        if not column.is_label and (column.source or "")[:1] not in ("^", "$")
+        if not column.is_label and (column.source or "")[:1] not in ("^", "$", "&")
     }
     for rows in tables:
         for cursor, rows_there in rows.unplaced(plain):
             report.keep(cursor, rows_there, "known")
+    for cursor, rows_there in left_out(tables):
+        report.keep(cursor, rows_there, "left out")
 
 
 def _column(
@@ -258,8 +261,9 @@ def _column(
         report.record("absent", column.pattern, rows.size)
     array = rows.column(column, found)
     for cursor, index in found:
-        odd = held(index, cursor.to_arrow(column.dtype)[1])
-        report.record_values(cursor, odd, "wrong type", column.pattern)
+        parsed = rows.read(column, cursor)
+        report.keep(cursor, held(index, parsed.missing), "missing")
+        report.record_values(cursor, held(index, parsed.odd), "wrong type", column.pattern)
     if column.dtype == "category":
         array = _to_category(array, column, found, report)
     if column.null is not None:

@@ -7,53 +7,37 @@ another thing; what does not fit is named, and stays as it was.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit.jsontree.chunks import compact, concat_rows, scatter_chunks
+from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, without_nulls
 from aatoolkit.jsontree.coerce import ARROW, Array, column, rows_of_other_kinds
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.nodes import BOOLEAN, INTEGER, NUMBER, STRING, Node
+from aatoolkit.normalizer.text_values import (
+    compact_day,
+    currency,
+    duration,
+    flag,
+    iso_week,
+    money,
+    month_day,
+    short_number,
+    utc_instant,
+)
 from aatoolkit.sections.column import Reading
 
 _GROUPS = r"[,' \x{00A0}\x{2009}\x{202F}\x{2019}]"
 _NUMBER = rf"^\s*#?[+\-\x{{2212}}]?(?:\d{{1,3}}(?:{_GROUPS}\d{{3}})+|\d+)(?:\.\d+)?\s*%?\s*$"
-_COMMA = r"^\s*[+\-\x{2212}]?(?:\d{1,3}(?:[.' \x{00A0}\x{2009}\x{202F}\x{2019}]\d{3})+|\d+)(?:,\d+)?\s*%?\s*$"
+_POINTS = r"[.' \x{00A0}\x{2009}\x{202F}\x{2019}]"
+_COMMA = rf"^\s*[+\-\x{{2212}}]?(?:\d{{1,3}}(?:{_POINTS}\d{{3}})+|\d+)(?:,\d+)?\s*%?\s*$"
 _NOISE = r"[#+%\s,'\x{00A0}\x{2009}\x{202F}\x{2019}]"
-_SHORT = re.compile(r"\s*#?([+\-−]?)(\d+(?:\.\d+)?)\s?([kKmMbB])\s*")
-_TIMES = {"k": 10**3, "m": 10**6, "b": 10**9}
-_TRUE = frozenset(("true", "yes", "y", "on", "1", "t"))
-_FALSE = frozenset(("false", "no", "n", "off", "0", "f"))
-_MONEY = re.compile(
-    r"\s*([+\-−]?)\s*([^\d\s.,+\-−]{1,4})?\s*([+\-−]?)\s*"
-    r"(\d{1,3}(?:[,' \u00a0\u2009\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\d{1,3}(?:\.\d{3})*,\d{2}|\d+,\d{2})"
-    r"\s*([^\d\s.,+\-−]{1,4})?\s*"
-)
-_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
-_ISO_DURATION = re.compile(
-    r"P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
-)
-_PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)")
-_SECONDS = {
-    **dict.fromkeys(("ms", "msec", "millis", "milliseconds", "millisecond"), 0.001),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600.0),
-    **dict.fromkeys(("d", "day", "days"), 86400.0),
-}
-_WEEK = re.compile(r"(\d{4})-?W(\d{2})")
-_MONTHS = {
-    name: number + 1
-    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split())
-}
-_MONTH_DAY = re.compile(r"([A-Za-z]{3,9})\.?\s+(\d{1,2})|(\d{1,2})\.?\s+([A-Za-z]{3,9})\.?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INSTANTS = (_EPOCH - datetime(1, 1, 1, tzinfo=UTC)).total_seconds()
 
@@ -117,14 +101,24 @@ def _parsed(node: Node, reading: Reading, size: int, year: Any) -> tuple[Array, 
     read = _READERS[reading.parse or ""]
     chunks, fitting = [], []
     for name, pieces in node.scalars.items():
-        for array, rows in map(compact, pieces):
+        for array, rows in map(without_nulls, pieces):
             values = read(name, array, reading.dtype, year)
             good = np.asarray(values.is_valid())
             chunks.append((values.drop_null().cast(kind), rows[good]))
             fitting.append(rows[good])
     there = rows_of_other_kinds(node, frozenset())
     odd = np.setdiff1d(concat_rows(there), concat_rows(fitting)) if there else np.empty(0, np.int64)
-    return (scatter_chunks(chunks, kind, size) if chunks else pa.nulls(size, kind)), odd
+    return _in_rows(chunks, kind, size), odd
+
+
+def _in_rows(chunks: list[ColumnChunk], kind: pa.DataType, size: int) -> pa.Array:
+    """Values of any kind in their rows, null in all others."""
+    if not chunks:
+        return pa.nulls(size, kind)
+    index = np.full(size, -1, np.int64)
+    rows = concat_rows([there for _, there in chunks])
+    index[rows] = np.arange(len(rows))
+    return pa.concat_arrays([array for array, _ in chunks]).take(pa.array(index, mask=index < 0))
 
 
 def _arrow(dtype: str) -> pa.DataType:
@@ -150,7 +144,7 @@ def _missing(node: Node, marks: Iterable[Any]) -> RowIndex:
         rows[pc.is_in(array, wanted[kind]).to_numpy(zero_copy_only=False)]
         for kind, pieces in node.scalars.items()
         if kind in wanted
-        for array, rows in map(compact, pieces)
+        for array, rows in map(without_nulls, pieces)
     ]
     return np.unique(concat_rows(found)) if found else np.empty(0, np.int64)
 
@@ -186,7 +180,7 @@ def _number(pattern: str, noise: str, decimal: str) -> _Reader:
         text = text if decimal == "." else pc.replace_substring(text, decimal, ".")
         values = text.cast(pa.float64())
         if decimal == "." and not pc.all(fits).as_py():
-            rest = _each(pc.if_else(fits, None, array), pa.float64(), _short)
+            rest = _each(pc.if_else(fits, None, array), pa.float64(), short_number)
             values = pc.coalesce(values, rest)
         if dtype == "Int64":
             # Through text where it has no point, for floats do not hold every integer.
@@ -211,14 +205,6 @@ def _whole(values: pa.Array) -> pa.Array:
     """Floats that are whole numbers as such; null where one is not."""
     fits = pc.and_(pc.equal(values, pc.floor(values)), pc.less_equal(pc.abs(values), 2.0**53))
     return pc.if_else(fits, values, None).cast(pa.int64(), safe=False)
-
-
-def _short(text: str) -> float | None:
-    found = _SHORT.fullmatch(text)
-    if found is None:
-        return None
-    number = float(found[2]) * _TIMES[found[3].lower()]
-    return -number if found[1] in ("-", "−") else number
 
 
 def _each(values: pa.Array, kind: pa.DataType, parse: Callable[[Any], Any]) -> pa.Array:
@@ -254,42 +240,7 @@ def _booleans(kind: str, array: pa.Array, dtype: str, year: Any) -> pa.Array:
         return pc.if_else(pc.is_in(array, pa.array([0, 1])), array, None).cast(pa.bool_())
     if kind != STRING:
         return pa.nulls(len(array), pa.bool_())
-    return _each(array, pa.bool_(), _flag)
-
-
-def _flag(text: str) -> bool | None:
-    word = text.strip().lower()
-    return True if word in _TRUE else False if word in _FALSE else None
-
-
-def _money(text: str) -> float | None:
-    found = _MONEY.fullmatch(text)
-    if found is None or (found[1] and found[3]):
-        return None
-    digits = re.sub(r"[' \u00a0\u2009\u202f]", "", found[4])
-    if re.fullmatch(r"[\d.]*,\d{2}", digits):
-        digits = digits.replace(".", "").replace(",", ".")
-    amount = float(digits.replace(",", ""))
-    return -amount if (found[1] or found[3]) in ("-", "−") else amount
-
-
-def _currency(text: str) -> str | None:
-    found = _MONEY.fullmatch(text)
-    return None if found is None else found[2] or found[5]
-
-
-def _duration(text: str) -> float | None:
-    word = text.strip().lower()
-    if (clock := _CLOCK.fullmatch(word)) is not None:
-        return int(clock[1] or 0) * 3600 + int(clock[2]) * 60 + float(clock[3])
-    if word.startswith("p") and (iso := _ISO_DURATION.fullmatch(word.upper())) is not None:
-        parts = zip(iso.groups(), (604800, 86400, 3600, 60, 1), strict=True)
-        given = [float(part) * seconds for part, seconds in parts if part is not None]
-        return sum(given) if given else None
-    total, at = 0.0, 0
-    while (part := _PART.match(word, at)) is not None and part[2] in _SECONDS:
-        total, at = total + float(part[1]) * _SECONDS[part[2]], part.end()
-    return total if at and not word[at:].strip() else None
+    return _each(array, pa.bool_(), flag)
 
 
 def _moment(parse: Callable[[Any, Any], date | datetime | None]) -> _Reader:
@@ -316,43 +267,6 @@ def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-def _compact_day(text: str, year: Any) -> date | None:
-    return date(int(text[:4]), int(text[4:6]), int(text[6:])) if _digits(text, 8) else None
-
-
-def _digits(text: str, count: int) -> bool:
-    return len(text) == count and text.isascii() and text.isdigit()
-
-
-def _iso_week(text: str, year: Any) -> date | None:
-    found = _WEEK.fullmatch(text)
-    return None if found is None else date.fromisocalendar(int(found[1]), int(found[2]), 1)
-
-
-def _month_day(text: str, year: Any) -> date | None:
-    found = _MONTH_DAY.fullmatch(text.strip())
-    month = _MONTHS.get((found[1] or found[4])[:3].lower()) if found else None
-    if found is None or month is None or year is None:
-        return None
-    day = int(found[2] or found[3])
-    last = str(year)[:10]
-    if _digits(last, 4):
-        return date(int(last), month, day)
-    latest = date.fromisoformat(last)
-    try:
-        this = date(latest.year, month, day)
-    except ValueError:  # 29 February
-        return date(latest.year - 1, month, day)
-    return this if this <= latest else date(latest.year - 1, month, day)
-
-
-def _utc(text: str, year: Any) -> datetime | None:
-    if len(text) < 16 or text[10] not in "T " or not text[:4].isdigit():
-        return None
-    found = datetime.fromisoformat(text)
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-
-
 def _epoch(per_second: int) -> _Reader:
     def read(kind: str, array: pa.Array, dtype: str, year: Any) -> pa.Array:
         if kind == STRING:
@@ -374,14 +288,14 @@ def _epoch(per_second: int) -> _Reader:
 _READERS: dict[str, _Reader] = {
     "number": _number(_NUMBER, _NOISE, "."),
     "decimal comma": _number(_COMMA, r"[#+%\s.'\x{00A0}\x{2009}\x{202F}\x{2019}]", ","),
-    "money": _of_text(_money, numbers=True),
-    "currency": _of_text(_currency),
-    "duration": _of_text(_duration, numbers=True),
+    "money": _of_text(money, numbers=True),
+    "currency": _of_text(currency),
+    "duration": _of_text(duration, numbers=True),
     "boolean": _booleans,
-    "YYYYMMDD": _moment(_compact_day),
-    "iso week": _moment(_iso_week),
-    "month day": _moment(_month_day),
-    "utc": _moment(_utc),
+    "YYYYMMDD": _moment(compact_day),
+    "iso week": _moment(iso_week),
+    "month day": _moment(month_day),
+    "utc": _moment(utc_instant),
     "epoch s": _epoch(1),
     "epoch ms": _epoch(1000),
 }

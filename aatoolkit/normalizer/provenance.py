@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit.jsontree.assemble import assemble
-from aatoolkit.jsontree.chunks import ColumnChunk
+from aatoolkit.jsontree.chunks import ColumnChunk, without_nulls
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.nodes import ChildTable, Node, Record
@@ -24,8 +24,12 @@ from aatoolkit.normalizer.reconstruct import CellSource
 from aatoolkit.normalizer.rows import TableRows
 from aatoolkit.sections.section import Column, Section
 
-_Taken = tuple[Cursor, CellSource, RowIndex, RowIndex]
-"""A spot, the column that took values there, from which rows, and into which of its own."""
+_Taken = tuple[Cursor, str, pa.Array, RowIndex]
+"""A cursor, a column and the numbers of its rows that took values there, and from which rows.
+
+Of values that the column holds in another way than they were written, such as a number for its
+text, it is their kind and they themselves.
+"""
 
 
 def provenance(
@@ -46,13 +50,13 @@ def provenance(
     """
     scalars: dict[Cursor, dict[str, list[ColumnChunk]]] = {}
     seen: dict[Cursor, np.ndarray[tuple[int], np.dtype[np.bool_]]] = {}
-    for cursor, source, there, here in _taken(rows, built):
+    for cursor, source, given, there in _taken(rows, built):
         done = seen.setdefault(cursor, np.zeros(cursor.level.size, np.bool_))
         fresh = ~done[there]
         if fresh.any():
             done[there] = True
-            chunks = scalars.setdefault(cursor, {}).setdefault(source.dumps(), [])
-            chunks.append((pa.array(here[fresh], pa.int64()), there[fresh]))
+            chunks = scalars.setdefault(cursor, {}).setdefault(source, [])
+            chunks.append((given.filter(pa.array(fresh)), there[fresh]))
     return assemble(_without_extra(document, field_map(section), scalars))
 
 
@@ -72,22 +76,29 @@ def _is_own(rows: TableRows, column: Column) -> bool:
 
 
 def _of_column(rows: TableRows, column: Column, cells: pa.ChunkedArray) -> Iterator[_Taken]:
-    without_nulls = np.asarray(cells.is_valid())
+    valid = np.asarray(cells.is_valid())
     for (cursor, index), here in zip(rows.find(column.source or ""), rows.numbers, strict=True):
         there = np.arange(cursor.level.size) if index is None else index
-        fits = np.asarray(cursor.to_arrow(column.dtype)[0].is_valid())
-        chosen = np.flatnonzero((there >= 0) & without_nulls[here])
+        fits = np.asarray(rows.read(column, cursor).array.is_valid())
+        chosen = np.flatnonzero((there >= 0) & valid[here])
         chosen = chosen[fits[there[chosen]]]
         there, firsts = np.unique(there[chosen], return_index=True)
         here = here[chosen[firsts]]
+        if column.reading is not None:
+            yield from _as_written(cursor, there)
+            continue
         for value_format, rows_of in value_formats(cursor.node, column.dtype, cursor.level.size):
             alike = slice(None) if rows_of is None else np.isin(there, rows_of)
-            yield (
-                cursor,
-                CellSource(rows.table.name, column.name, value_format),
-                there[alike],
-                here[alike],
-            )
+            source = CellSource(rows.table.name, column.name, value_format).dumps()
+            yield cursor, source, pa.array(here[alike], pa.int64()), there[alike]
+
+
+def _as_written(cursor: Cursor, rows: RowIndex) -> Iterator[_Taken]:
+    """The values in some rows of a cursor as they are in the answer, one kind after another."""
+    for kind, chunks in cursor.node.scalars.items() if cursor.node else ():
+        for array, there in map(without_nulls, chunks):
+            taken = np.isin(there, rows)
+            yield cursor, kind, array.filter(pa.array(taken)), there[taken]
 
 
 def _without_extra(

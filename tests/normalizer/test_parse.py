@@ -1,0 +1,226 @@
+"""How columns read values that are not plain JSON: each way of writing, and nothing lost."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit.jsontree.coerce import node_of
+from aatoolkit.normalizer.parse import read_as
+from aatoolkit.sections import Column, Section, Table, records
+from aatoolkit.sections.column import PARSES, Reading
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "parse", "written", "value"),
+    [
+        ("Int64", "number", "1,204", 1204),
+        ("Int64", "number", "1 204", 1204),
+        ("Int64", "number", "1\u202f204", 1204),
+        ("Int64", "number", "1'204'000", 1204000),
+        ("Int64", "number", "#3", 3),
+        ("Int64", "number", "+2", 2),
+        ("Int64", "number", "−5", -5),
+        ("Int64", "number", "9007199254740993", 9007199254740993),
+        ("Int64", "number", 7, 7),
+        ("Int64", "number", 7.0, 7),
+        ("Float64", "number", "34.5%", 34.5),
+        ("Float64", "number", "34.5 %", 34.5),
+        ("Float64", "number", "+2.1", 2.1),
+        ("Float64", "number", "1.2k", 1200.0),
+        ("Float64", "number", "-3M", -3e6),
+        ("Float64", "number", 0.5, 0.5),
+        ("Float64", "number", 3, 3.0),
+        ("Float64", "decimal comma", "1.204,5", 1204.5),
+        ("Float64", "decimal comma", "0,5", 0.5),
+        ("Float64", "decimal comma", "12", 12.0),
+        ("Float64", "money", "$1,204.50", 1204.5),
+        ("Float64", "money", "1 204,50 €", 1204.5),
+        ("Float64", "money", "-$3.00", -3.0),
+        ("Float64", "money", "USD 12", 12.0),
+        ("Float64", "money", 12, 12.0),
+        ("string", "currency", "$1,204.50", "$"),
+        ("string", "currency", "12.00 EUR", "EUR"),
+        ("Float64", "duration", "1m 30s", 90.0),
+        ("Float64", "duration", "PT1M30S", 90.0),
+        ("Float64", "duration", "00:01:30", 90.0),
+        ("Float64", "duration", "1:30", 90.0),
+        ("Float64", "duration", "350 ms", 0.35),
+        ("Float64", "duration", "2.5s", 2.5),
+        ("Float64", "duration", 90, 90.0),
+        ("boolean", "boolean", "Yes", True),
+        ("boolean", "boolean", "off", False),
+        ("boolean", "boolean", 1, True),
+        ("boolean", "boolean", "0", False),
+        ("boolean", "boolean", True, True),
+        ("date", "YYYYMMDD", 20261120, date(2026, 11, 20)),
+        ("date", "YYYYMMDD", "20261120", date(2026, 11, 20)),
+        ("date", "iso week", "2026-W47", date(2026, 11, 16)),
+        ("date", "iso week", "2026W01", date(2025, 12, 29)),
+        ("date", "month day", "Nov 3", date(2026, 11, 3)),
+        ("date", "month day", "3 November", date(2026, 11, 3)),
+        ("date", "month day", "Dec 30", date(2025, 12, 30)),
+        ("date", "epoch s", 1795176000, date(2026, 11, 20)),
+        ("timestamp", "epoch s", 1795176000, NOON),
+        ("timestamp", "epoch ms", 1795176000000, NOON),
+        ("timestamp", "epoch s", "1795176000", NOON),
+        ("timestamp", "epoch s", 1795176000.0, NOON),
+        ("timestamp", "utc", "2026-11-20T12:00:00", NOON),
+        ("timestamp", "utc", "2026-11-20T13:00:00+01:00", NOON),
+        ("date", "utc", "2026-11-20T12:00:00Z", date(2026, 11, 20)),
+    ],
+)
+def test_a_value_is_read_as_it_is_meant(dtype: str, parse: str, written: Any, value: Any) -> None:
+    found = read_as(node_of([written, None]), Reading(dtype, parse), 2, "2026-11-20")
+    assert found.array.to_pylist() == [value, None]
+    assert not len(found.odd)
+    assert not len(found.missing)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "parse", "written"),
+    [
+        ("Int64", "number", "1,20"),
+        ("Int64", "number", "34.5"),
+        ("Int64", "number", "1,204,5"),
+        ("Int64", "number", "many"),
+        ("Int64", "number", ""),
+        ("Int64", "number", True),
+        ("Int64", "number", "1e3"),
+        ("Float64", "number", {"a": 1}),
+        ("Float64", "number", [1]),
+        ("Float64", "decimal comma", "1,204.5"),
+        ("Float64", "money", "1.204"),
+        ("Float64", "money", "free"),
+        ("Float64", "duration", "1m 30"),
+        ("Float64", "duration", "P"),
+        ("Float64", "duration", "5 parsecs"),
+        ("boolean", "boolean", "maybe"),
+        ("boolean", "boolean", 2),
+        ("date", "YYYYMMDD", 20261332),
+        ("date", "YYYYMMDD", "2026112"),
+        ("date", "iso week", "2026-W60"),
+        ("date", "month day", "Feb 30"),
+        ("date", "month day", "Foo 3"),
+        ("timestamp", "epoch s", 10**15),
+        ("timestamp", "epoch ms", "soon"),
+        ("timestamp", "utc", "2026-11-20"),
+        ("timestamp", "utc", 5),
+    ],
+)
+def test_what_does_not_fit_is_named_and_never_bent(dtype: str, parse: str, written: Any) -> None:
+    found = read_as(node_of([written, None]), Reading(dtype, parse), 2, "2026-11-20")
+    assert found.array.to_pylist() == [None, None]
+    assert found.odd.tolist() == [0]
+
+
+def test_percents_become_fractions_without_a_rounding_error() -> None:
+    found = read_as(node_of(["34.5%", 7, "0.1%"]), Reading("Float64", "number", scale=0.01), 3)
+    assert found.array.to_pylist() == [0.345, 0.07, 0.001]
+
+
+def test_a_sentinel_is_missing_and_not_odd() -> None:
+    values = [3, -1, "n/a", "—", 9999, None, "x", False]
+    marks = (-1, "n/a", "—", 9999, False)
+    found = read_as(node_of(values), Reading("Int64", missing=marks), len(values))
+    assert found.array.to_pylist() == [3, None, None, None, None, None, None, None]
+    assert found.missing.tolist() == [1, 2, 3, 4, 7]
+    assert found.odd.tolist() == [6]
+
+
+def test_a_sentinel_of_a_category_is_no_level() -> None:
+    columns = (
+        Column("id", "Int64"),
+        Column("kind", "category", levels=("a", "b"), missing=("", "n/a")),
+    )
+    table = Table("things", "One row per thing.", records("rows"), "id", columns)
+    answer = {"rows": [{"id": 1, "kind": "a"}, {"id": 2, "kind": ""}, {"id": 3, "kind": "n/a"}]}
+    tables = aa.normalize(Section("mine", "Things.", table), answer)
+    assert tables.main["kind"].tolist()[0] == "a"
+    assert tables.main["kind"].isna().tolist() == [False, True, True]
+    assert tables.main["kind"].cat.categories.tolist() == ["a", "b"]
+    assert tables.extra[["path", "value", "why"]].to_numpy().tolist() == [
+        ["$.rows[1].kind", '""', "missing"],
+        ["$.rows[2].kind", '"n/a"', "missing"],
+    ]
+    assert tables.rebuild() == answer
+
+
+def test_the_year_of_a_day_is_beside_it() -> None:
+    columns = (Column("day", "date", parse="month day", year="$.window.end"),)
+    table = Table("days", "One row per day.", records("rows"), "day", columns)
+    answer = {"window": {"end": "2026-01-05"}, "rows": [{"day": "Dec 31"}, {"day": "Jan 2"}]}
+    tables = aa.normalize(Section("mine", "Days.", table), answer)
+    assert tables.main["day"].astype(str).tolist() == ["2025-12-31", "2026-01-02"]
+    assert tables.rebuild() == answer
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"dtype": "string", "parse": "number"},
+        {"dtype": "Int64", "parse": "numbers"},
+        {"dtype": "date", "parse": "month day"},
+        {"dtype": "date", "parse": "YYYYMMDD", "year": "$.end"},
+        {"dtype": "date", "parse": "month day", "year": "end"},
+        {"dtype": "Int64", "scale": 0.01},
+        {"dtype": "Float64", "scale": 0},
+        {"dtype": "Int64", "missing": "n/a"},
+        {"dtype": "list<string>", "missing": ("n/a",)},
+    ],
+)
+def test_a_column_that_cannot_be_read_so_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="column 'x'"):
+        Column("x", **given)
+
+
+_scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**20), 10**20),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=4),
+    st.sampled_from(
+        ["1,204", "34.5%", "#3", "Nov 3", "20261120", "2026-W01", "yes", "$3.50", "1m 30s", "—"]
+    ),
+    st.sampled_from([20261120, 1795176000, 1795176000000, -1, 0, 1]),
+)
+_values = st.one_of(
+    _scalars,
+    st.lists(_scalars, max_size=2),
+    st.dictionaries(st.text(max_size=2), _scalars, max_size=2),
+)
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["a", "b", "c"]), _values, max_size=3), max_size=6),
+    st.sampled_from([(parse, dtype) for parse, kinds in PARSES.items() for dtype in kinds]),
+    st.booleans(),
+)
+def test_a_document_is_rebuilt_however_it_is_read(
+    rows: list[Any], how: tuple[str, str], scaled: bool
+) -> None:
+    parse, dtype = how
+    year = {"year": "$.end"} if parse == "month day" else {}
+    scale = {"scale": 0.01} if scaled and dtype == "Float64" else {}
+    columns = (
+        Column("a", dtype, parse=parse, missing=("—", -1), **year, **scale),
+        Column("b", "Float64", scale=0.01),
+        Column("c", "string", missing=("", "yes")),
+        Column("same", dtype, source="a", parse=parse, **year),
+    )
+    table = Table("t", "One row per row.", records("rows"), (), columns)
+    section = Section("mine", "Rows.", table, kept=("end",))
+    answer = {"end": 2026, "rows": rows}
+    with warnings.catch_warnings(action="ignore"):
+        tables = aa.normalize(section, answer)
+    assert json.dumps(tables.rebuild(), sort_keys=True) == json.dumps(answer, sort_keys=True)
