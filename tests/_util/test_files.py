@@ -22,7 +22,11 @@ from aatoolkit._util.files import sweep, write_whole, writing, writing_folder
 from aatoolkit.errors import NotWritten
 
 ROOT = Path(__file__).parents[2]
-KINDS = ("file", pytest.param("folder", marks=pytest.mark.thorough), "parquet")
+KINDS = (
+    "file",
+    pytest.param("folder", marks=pytest.mark.thorough),
+    pytest.param("parquet", marks=pytest.mark.thorough),
+)
 NUMBERS = {"publication": effort(12, 4)}
 """How often what takes longer is killed; the others are killed 50 times each."""
 

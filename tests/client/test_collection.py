@@ -216,6 +216,7 @@ def test_a_collection_displays_and_escapes(client: Any, scripted: Any, reply: An
 # -- one table of all ------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 def test_every_table_of_every_section_can_be_put_together(service: aa.Client) -> None:
     scopes = [aa.Scope(days=7), aa.Scope(days=30, engine="chatgpt")]

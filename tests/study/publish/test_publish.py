@@ -82,6 +82,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- valid ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_frictionless_finds_every_table_as_it_is_described(whole: Path) -> None:
     package = frictionless.Package(whole / "datapackage.json")
     report = package.validate()
