@@ -68,7 +68,7 @@ def page(dataset: Dataset, rows: int) -> str:
 def _head(host: str, sources: list[Source]) -> str:
     scopes = dict.fromkeys(source.scope or "" for source in sources)
     fetched = sorted(source.fetched_at for source in sources if source.fetched_at)
-    said = [f"PlotOptions: {'; '.join(map(describe_scope, scopes))}."] if any(scopes) else []
+    said = [f"Scope: {'; '.join(map(describe_scope, scopes))}."] if any(scopes) else []
     if fetched:
         ends = dict.fromkeys(map(_moment, (fetched[0], fetched[-1])))
         said.append(f"Fetched: {' to '.join(ends)} UTC.")
