@@ -213,7 +213,7 @@ def test_rows_that_share_a_mark_are_aggregated_by_their_rules(
     shown = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())
     assert [width for width in shown if width] == sorted(expected.dropna().astype(float))
     prompts = whole["acme.example"]["prompts"].main
-    rates = prompts.aa.aggregate("topic", "mention_rate", allow_partial=True)
+    rates = prompts.aa.aggregate("topic", "mention_rate", skip_missing=True)
     rates = rates.dropna(subset="mention_rate")
     axes = prompts.aa.plot(x="topic", y="mention_rate")
     widths = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())

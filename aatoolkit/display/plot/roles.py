@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from aatoolkit.availability import Availability, combine
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_said
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of, over_rows
 from aatoolkit.sections.aggregation import COUNT, FRACTION, RANK, REQUESTS, SCORE, Aggregation
 from aatoolkit.sections.section import Column
 
@@ -220,7 +220,8 @@ class PlotData:
 
     def only(self, rows: npt.NDArray[np.bool_]) -> PlotData:
         """Some of its rows."""
-        return PlotData(self.frame.loc[rows], self.known)
+        frame = self.frame.loc[rows]
+        return PlotData(frame, replace(self.known, columns=over_rows(frame, self.known.columns)))
 
 
 def plot_data(frame: pd.DataFrame) -> PlotData:
