@@ -1,4 +1,4 @@
-"""Scopes: what may be asked, in one canonical order, and back from text."""
+"""Scopes: the filters of a request, in one canonical order, and back from text."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_query_in_another_encoding_is_refused_not_bent() -> None:
     assert Scope.from_query("topic=caf%C3%A9").topic == ("café",)
 
 
-# --- what may be asked ----------------------------------------------------------------------
+# --- allowed filter values ------------------------------------------------------------------
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

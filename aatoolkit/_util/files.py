@@ -32,7 +32,7 @@ from aatoolkit.errors import NotWritten
 
 try:
     import fcntl
-except ImportError:  # Windows, where an unfinished file is told by its age alone
+except ImportError:  # Windows, where an unfinished file is recognised by its age alone
     fcntl = None  # type: ignore[assignment]
 
 _UNFINISHED = re.compile(r"\.tmp-[0-9a-f]{16}")
@@ -187,7 +187,7 @@ def _unfinished(place: Path, private: bool, *, is_folder: bool) -> Iterator[Path
                 path.mkdir(0o700 if private else 0o777)
             else:
                 os.close(os.open(path, _NEW, 0o600 if private else 0o666))
-            # A sweeper may have come between; what it took, or is about to, is let go.
+            # A sweeper may have come between; what it removed, or is about to remove, is given up.
             if _lock(path, at_end) is not False and path.exists():
                 yield path
                 return

@@ -64,7 +64,7 @@ def _version(name: str) -> str | None:
 
 
 def _proxies() -> Iterator[Finding]:
-    # A proxy's address may hold a password, so only its being set is told.
+    # A proxy's address may hold a password, so the report says only that it is set.
     found = [name for name in _PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
     yield Finding("proxies", None, f"set: {', '.join(found)}" if found else "none set")
 

@@ -47,7 +47,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _synthetic(demo)
     _filters(demo)
 
-    scope = command("scope", "what may be asked of a project")
+    scope = command("scope", "the values that the filters of a project take")
     scope.add_argument("host", metavar="HOST", help="the project's domain")
     scope.add_argument(
         "--refresh", action="store_true", help="ask the service to refresh the scope options first"

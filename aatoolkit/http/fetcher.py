@@ -183,7 +183,7 @@ def _is_fresh(cached: CachedAnswer, limit: float) -> bool:
     age = (datetime.now(UTC) - cached.fetched_at).total_seconds()
     if cached.status_code in EMPTY:
         limit = min(limit, EMPTY_SECONDS)
-    # An answer from the future means that a clock was moved: its age cannot be told.
+    # An answer from the future means that a clock was moved: its age is unknown.
     return 0 <= age < limit
 
 

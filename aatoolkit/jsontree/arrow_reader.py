@@ -2,7 +2,7 @@
 
 What the first chunk holds is learnt as an Arrow type. Arrow's reader then refuses a chunk with
 any other field or kind of value, a key given twice, an integer beyond 64 bits or half a surrogate
-pair. What it lets pass is told by the bytes:
+pair. What it lets pass is checked in the bytes:
 
 * It makes the same of null and of a field that is missing. Either all fields are there, as the
   number of keys in the bytes says, and each null is one; or those that are never null in the
@@ -63,7 +63,7 @@ def read_array(child: ChildTable, parts: SplitBody) -> None:
 
     Raises
     ------
-    Unsure, Miscut
+    InexactParse, SplitError
         As `~aatoolkit.jsontree.nodes.Place.grow`.
     """
     assert parts.first is not None
@@ -123,7 +123,7 @@ class _ChunkReader:
 
 @dataclass(frozen=True)
 class _ArrowForm:
-    """What elements of an array have in common, as Arrow's reader is told it.
+    """What elements of an array have in common, as the schema given to Arrow's reader.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ The layout of the tables is a contract.
 **Tables.** The document is the one row of the table ``$``. An array becomes a table of its own, a
 row for each element, named after its path: ``chats[]``, ``chats[].citations[]``, ``matrix[][]``.
 An object whose keys are data becomes one too, a row for each entry: ``byDay{}``. Which objects
-these are is told in `aatoolkit.jsontree.keyed`; the others are columns.
+these are is decided in `aatoolkit.jsontree.keyed`; the others are columns.
 
 **Columns** of tables other than ``$``, first: ``_parent``, the number of the row above it in the
 table above, from 0; ``_pos``, the place in the array or object, from 0; ``_key``, the key of an
@@ -25,7 +25,7 @@ entry. Then those of the row itself, named by the path from the row, and sorted 
 =================  =============================================================================
 
 Integers and floats share a column of floats where no float is a whole number and no integer
-beyond 2**53: then each is told from the other. Text that looks like dates stays text.
+beyond 2**53: then the two can be distinguished. Text that looks like dates stays text.
 
 **Names** depend on the fields and their kinds, never on the order of rows. In them ``.`` ``[``
 ``{`` ``@`` ``%`` ``/`` and the like are written ``%2E`` and so on, so that no key looks like a
@@ -129,7 +129,7 @@ def parse_document(
     answer : bytes, str or object
         As in `shred`.
     layout : Layout, optional
-        Which objects are rows with a key, where that is not to be told by their looks.
+        Which objects are rows with a key, where it is not to be inferred.
     **facts
         Facts for the error, as in `~aatoolkit.jsontree.decode.decode`.
 

@@ -147,7 +147,7 @@ def _arrow(kind: str) -> pa.DataType:
 
 
 def _one_column(scalars: dict[str, list[ColumnChunk]]) -> bool:
-    """Whether floats could hold the integers beside them, and be told from them."""
+    """Whether floats could hold the integers of the column, and the two stay distinguishable."""
     for array, _ in scalars[INTEGER]:
         ends = pc.min_max(array).as_py()
         if ends["min"] < -EXACT_FLOAT or ends["max"] > EXACT_FLOAT:

@@ -48,7 +48,7 @@ def table(parent: str, column: str, sign: str) -> str:
 
 
 def short(name: str) -> str:
-    """A table's name; a long one is cut, and told apart by a hash of all of it."""
+    """A table's name; a long one is truncated, with a hash of the whole at its end."""
     if len(name.encode()) <= _LONGEST:
         return name
     return f"{name[:32]}~{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}"

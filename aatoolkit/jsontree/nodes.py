@@ -104,7 +104,7 @@ class Node:
         ------
         Unsure
             If they are nested too deep.
-        Miscut
+        SplitError
             If objects look like rows of a table in one chunk and not in another.
         """
         pending: list[Pending] = [(self, values, rows, depth)]
@@ -161,7 +161,7 @@ class Node:
 
         Raises
         ------
-        Miscut
+        SplitError
             If one of the objects is not told by fields but by rows.
         """
         node = self

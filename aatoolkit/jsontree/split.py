@@ -91,7 +91,7 @@ class SplitBody:
 
         Raises
         ------
-        Miscut
+        SplitError
             If the text cannot be cut into such pieces.
         """
         start, size = self.start, max(size, _CHUNK)

@@ -67,7 +67,7 @@ def normalize(
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The kind of dtypes, as in pandas.
     options : ScopeOptions, optional
-        What may be asked of the project: it tells engines that could not report.
+        The scope options of the project: they name engines that could not report.
     envelope : collection of str
         The paths that most sections share, where several answers were compared.
 

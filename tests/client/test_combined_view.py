@@ -1,4 +1,4 @@
-"""The combined view: split wherever its sections sit, kept whole where none can be told."""
+"""The combined view: split wherever its sections sit, kept whole where none is found."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_what_cannot_be_asked_for_cannot_be_chosen() -> None:
     picker = aa.ScopePicker(options_of())
     choose(picker, topic=[0, 2], category=[1])
     assert picker.scope == aa.Scope(topic="CRM")
-    # The browser is told what is really chosen.
+    # The browser gets what is really chosen.
     assert picker._choice["bits"][2:4] == [b"\x01", b"\x00"]
 
 

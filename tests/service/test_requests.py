@@ -1,4 +1,4 @@
-"""What may be asked: days, sections, filters and their values, over real HTTP."""
+"""Parameters of a request: days, sections, filters and their values, over real HTTP."""
 
 from __future__ import annotations
 

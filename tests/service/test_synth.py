@@ -150,7 +150,7 @@ FEATURES = {
         "engines",
         "ads_checked AND shows_ads IS NOT FALSE AND engine NOT IN (SELECT engine FROM store.ads)",
     ),
-    "traffic that cannot be told apart": ("engines", "separable_traffic IS FALSE"),
+    "traffic that cannot be distinguished": ("engines", "separable_traffic IS FALSE"),
     "a brand whose owner is not known": ("brands", "own IS NULL"),
     "a brand that is not tracked": ("brands", "NOT tracked"),
     "a brand with a dot": ("brands", "brand LIKE '%.example'"),

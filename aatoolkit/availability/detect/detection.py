@@ -134,7 +134,7 @@ def recognise(
     headers : mapping of str to str, optional
         The response headers.
     options : ScopeOptions or mapping, optional
-        What may be asked of the project, which tells engines that cannot report.
+        The scope options of the project, which name engines that cannot report.
     envelope : collection of str
         The paths that most sections share, as `envelope_of` finds them.
     whole : FullDocument, optional

@@ -1,4 +1,4 @@
-"""Scope options: what may be asked of a project. The answer has no envelope."""
+"""Scope options: the values that the filters of a project take. The answer has no envelope."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ TABLES = (
         "shows_ads: flag false where the engine carries no advertisements at all",
         "ads_checked: flag whether its answers were examined for advertisements",
         "shopping_checked: flag whether its answers were examined for shopping results",
-        "separable_traffic: flag false where its visits cannot be told from other traffic",
+        "separable_traffic: flag false where its visits cannot be distinguished from other traffic",
         "referrers: words hosts its visitors come from",
         refers=TO_PROJECT,
     ),

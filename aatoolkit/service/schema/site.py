@@ -29,7 +29,7 @@ TABLES = (
         f"purpose: text [{_PURPOSES}] what it fetches for",
         "engine: text the answer engine it serves, for the engine filter",
         "verification: text [ip_range/reverse_dns/web_bot_auth/user_agent_only] how requests"
-        " are told from impostors",
+        " are distinguished from impostors",
     ),
     table(
         "crawler_hits",
@@ -152,7 +152,7 @@ TABLES = (
         "visit_id!: text the visit's id",
         "day!: day when, in the analytics property's time zone",
         "engine: text the engine it came from; null where it did not come from one",
-        "visitor_id: text the visitor; null where visitors are not told apart",
+        "visitor_id: text the visitor; null where visitors are not distinguished",
         "path: text the landing path; null where it was not recorded",
         "engaged: flag whether the visit counts as engaged",
         "seconds: number how long it lasted",

@@ -246,6 +246,6 @@ def _states(engines: list[dict[str, Any]]) -> dict[str, State]:
             reason = f"{label} traffic cannot be separated from other traffic."
             states[engine["engine"]] = State("not_applicable", reason)
         elif not engine["told_apart"]:
-            reason = f"It is not known whether {label} traffic can be told apart."
+            reason = f"It is not known whether {label} traffic can be distinguished."
             states[engine["engine"]] = State("unavailable", reason)
     return states
