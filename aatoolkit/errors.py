@@ -24,12 +24,14 @@
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
     ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
     │  └─ TokenRepeated                  an answer repeats the token, and is not kept
+    ├─ InternalError                     a fault of this package; the answer is in ``payload``
     ├─ ExportError (ValueError)          a frame cannot be written as it is
     └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
 
     AAToolkitWarning (UserWarning)
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
     ├─ UnknownAvailabilityWarning        a word of availability that is not known
+    ├─ DetectionWarning                  availability could not be read: a fault of this package
     ├─ RedactionWarning                  what is left out of a publication stands elsewhere in it
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
     ├─ ScopeWarning                      a value that is chosen is no longer offered
@@ -332,6 +334,21 @@ class TokenRepeated(StudyError):
     """An answer repeats the token that it was asked with, and is not kept."""
 
 
+class InternalError(AAToolkitError):
+    """A fault of this package: the answer came, and could not be handled; please report it.
+
+    Attributes
+    ----------
+    section : str or None
+        The section that was read.
+    payload : Payload or None
+        The answer, where one came.
+    """
+
+    section = None
+    payload = None
+
+
 class ExportError(AAToolkitError, ValueError):
     """A frame cannot be written as it is.
 
@@ -373,6 +390,10 @@ class UnknownAvailabilityWarning(AAToolkitWarning):
     The words are in ``tables.availability``, verbatim. Where they are known to you, a
     declaration says what they mean: ``Section(..., availability=Rule(words={...}))``.
     """
+
+
+class DetectionWarning(AAToolkitWarning):
+    """Availability could not be read in full: a fault of this package; the answer is as it was."""
 
 
 class RedactionWarning(AAToolkitWarning):

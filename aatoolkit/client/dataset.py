@@ -65,6 +65,22 @@ class Dataset(Mapping[str, Tables]):
         failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
         return summarised(("section", "table", "rows", "availability"), [*rows, *failed])
 
+    @property
+    def hints(self) -> pd.DataFrame:
+        """What may speak of availability and was not read.
+
+        One row a hint: ``section``, ``path``, ``value``, ``why``.
+        """
+        import pandas as pd
+
+        found = [tables.hints.assign(section=name) for name, tables in self.items()]
+        names = ["section", "path", "value", "why"]
+        empty = pd.DataFrame({name: pd.array([], dtype="string") for name in names})
+        told = [hints for hints in found if len(hints)]
+        if not told:
+            return empty
+        return pd.concat(told, ignore_index=True)[names].astype("string")
+
     def report(self, path: str | os.PathLike[str], *, rows: int = 12) -> Path:
         """Write one HTML page: what was measured, then each section with pictures and tables.
 
@@ -117,7 +133,9 @@ class Dataset(Mapping[str, Tables]):
         lines += [
             f"  {visible(name)}: failed: {visible(str(e))}" for name, e in self.errors.items()
         ]
-        return "\n".join([f"<Dataset of {len(self)} sections{failed}>", *lines])
+        hints = len(self.hints)
+        noted = f", {hints} hint{'s' if hints > 1 else ''} (see .hints)" if hints else ""
+        return "\n".join([f"<Dataset of {len(self)} sections{failed}{noted}>", *lines])
 
     def _repr_html_(self) -> str:
         rows = [

@@ -19,9 +19,9 @@ from aatoolkit.client.read_many import (
     normalized,
     raise_if_all_refused,
     read_many,
+    to_tables,
 )
 from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
-from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import UNTAGGED, Scope, ScopeOptions
@@ -56,7 +56,6 @@ class Project(Closing):
         self.client = client
         self.host = "?"  # until it is validated: tracebacks may show the object
         self.host = canonical_host(host)
-        self._options: ScopeOptions | None = None
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """Fetch the filter values that the project allows.
@@ -81,8 +80,7 @@ class Project(Closing):
         (7, 30, 90)
         """
         payload = self.client._source.get(Request.for_scope_options(self.host, refresh=refresh))
-        self._options = read_options(self.host, payload)
-        return self._options
+        return read_options(self.host, payload)
 
     def fetch(
         self,
@@ -178,9 +176,7 @@ class Project(Closing):
         if section is None:
             raise ScopeError("read takes one section; combined() reads the combined view")
         payload = self.fetch(section, scope, refresh=refresh, **filters)
-        return normalize(
-            section, payload, strict=strict, dtype_backend=dtype_backend, options=self._options
-        )
+        return to_tables(section, payload, strict=strict, dtype_backend=dtype_backend)
 
     def read_all(
         self,
@@ -226,7 +222,6 @@ class Project(Closing):
             [partial(self.fetch, scope=asked)],
             names,
             workers=self.client.workers,
-            options=self._options,
             progress=progress,
         )
         raise_if_all_refused(dataset, NotAuthorized, NotVisible, NotFound)
@@ -255,7 +250,7 @@ class Project(Closing):
         True
         """
         payload = self.fetch(None, scope, refresh=refresh, **filters)
-        return read_combined(payload, self._options)
+        return read_combined(payload)
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -269,13 +264,13 @@ class Project(Closing):
         return code(repr(self))
 
 
-def read_combined(payload: Payload, options: ScopeOptions | None = None) -> Dataset:
+def read_combined(payload: Payload) -> Dataset:
     """Return the tables of a combined view, by section; under ``combined`` where none is found."""
     parts = combined_view.split(payload)
     if not parts:
         drawn = sections.propose(payload, "combined").section
-        return Dataset({"combined": normalize(drawn, payload, options=options)})
-    return normalized(((name, partial(_result, part)) for name, part in parts.items()), options)
+        return Dataset({"combined": to_tables(drawn, payload)})
+    return normalized(((name, partial(_result, part)) for name, part in parts.items()))
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:

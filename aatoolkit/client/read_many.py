@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
+from typing import Any
 
 from aatoolkit import sections
 from aatoolkit._util.suggest import did_you_mean, near_matches
@@ -12,12 +13,12 @@ from aatoolkit.availability.detect import envelope_of
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.progress import progress_bar
-from aatoolkit.errors import AAToolkitError, ScopeError
+from aatoolkit.errors import AAToolkitError, InternalError, ScopeError
 from aatoolkit.jsontree.decode import outline
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
-from aatoolkit.scope import ScopeOptions
+from aatoolkit.sections.section import Section
 
 Fetch = Callable[[str], Payload]
 """A function that fetches one section of a host and scope."""
@@ -30,7 +31,6 @@ def read_many(
     workers: int,
     progress: bool | None,
     unit: str = "section",
-    options: ScopeOptions | None = None,
 ) -> Generator[Dataset]:
     """Yield one dataset per host and scope, in order, as the answers come in."""
     calls = [(place, name) for place in range(len(fetches)) for name in names]
@@ -45,12 +45,10 @@ def read_many(
     with closing(in_order(ask, calls, min(workers, max(1, len(calls))))) as answers:
         watched = progress_bar(answers, progress, total=len(calls), unit=unit)
         for _, group in groupby(watched, key=lambda answer: answer[0][0]):
-            yield normalized(((name, outcome.result) for (_, name), outcome in group), options)
+            yield normalized(((name, outcome.result) for (_, name), outcome in group))
 
 
-def normalized(
-    answers: Iterable[tuple[str, Callable[[], Payload]]], options: ScopeOptions | None = None
-) -> Dataset:
+def normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset:
     """Normalise many answers; a section that fails is in ``.errors`` of the dataset.
 
     Fields that most answers share are their envelope.
@@ -66,10 +64,33 @@ def normalized(
     envelope = _envelope(got)
     for name, payload in got.items():
         try:
-            results[name] = normalize(name, payload, options=options, envelope=envelope)
+            results[name] = to_tables(name, payload, envelope=envelope)
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
+
+
+def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
+    """Normalise an answer that came; a fault of ours says that it is one and gives the answer.
+
+    Raises
+    ------
+    InternalError
+        If normalising fails for a reason that is no documented error.
+    """
+    try:
+        return normalize(section, payload, **how)
+    except (AAToolkitError, Warning, MemoryError):
+        raise
+    except Exception as error:
+        name = section if isinstance(section, str) else section.name
+        raise InternalError(
+            f"{name}: the answer came, and aatoolkit failed to make tables of it "
+            f"({type(error).__name__}); this is a fault of aatoolkit, please report it; the "
+            "answer itself is in .payload",
+            section=name,
+            payload=payload,
+        ) from error
 
 
 def _envelope(payloads: Mapping[str, Payload]) -> set[str]:

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
-from aatoolkit.availability.detect import Signal
+from aatoolkit.availability.detect import Detection, Signal
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.paths import Each, Entries, Field, Position, Step, parse_path
 from aatoolkit.metadata.attrs import EMPTY, FrameMetadata
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 INFERRED = "options"
-"""The rule whose signals are listed, but say nothing of what an answer did measure."""
+"""The rule of scope options, whose signals are listed and change nothing that an answer gives."""
 
 
 def state_of(
@@ -52,7 +52,7 @@ def state_of(
         engines = [
             _of_engine(signal)
             for signal in signals
-            if signal.scope == "engine" and (denied or signal.rule != INFERRED)
+            if signal.scope == "engine" and signal.rule != INFERRED
         ]
         if "engine" in table.names:
             state = _with_rows(state, engines)
@@ -78,14 +78,11 @@ def states_of(
 def section_state(signals: Iterable[Signal]) -> Availability | None:
     """What is said of the section as a whole; the transport's word is the only one it needs.
 
-    Statements of one weight are combined; what scope options suggest counts where nothing
-    else is said.
+    Statements of one weight are combined. Those about some rows only are not among them.
     """
-    said = [signal for signal in signals if signal.scope == "section"]
-    ranks = [_rank(signal) for signal in said]
-    first = [
-        signal.availability for signal, rank in zip(said, ranks, strict=True) if rank == min(ranks)
-    ]
+    said = [signal for signal in signals if signal.scope == "section" and not signal.rows]
+    transport = [signal.availability for signal in said if signal.rule == "transport"]
+    first = transport or [signal.availability for signal in said]
     return combine(first) if len(first) > 1 else next(iter(first), None)
 
 
@@ -105,10 +102,6 @@ def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> 
         and signal.availability.status in EMPTY
         for signal in signals
     )
-
-
-def _rank(signal: Signal) -> int:
-    return {"transport": 0, INFERRED: 2}.get(signal.rule, 1)
 
 
 def stated(column: Column, signals: list[Signal]) -> Availability:
@@ -200,6 +193,18 @@ def in_words(known: FrameMetadata, signals: list[Signal]) -> str:
     whole = combine(states or [column.availability for column in known.columns.values()])
     section = section_state(signals)
     return str(section if section is not None and section.status == whole.status else whole)
+
+
+def hint_table(detection: Detection) -> pd.DataFrame:
+    """What may speak of availability and was not read, one row a hint."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            name: pd.array([getattr(hint, name) for hint in detection.hints], dtype="string")
+            for name in ("path", "value", "why")
+        }
+    )
 
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:

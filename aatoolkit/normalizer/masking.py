@@ -54,7 +54,7 @@ def mask_denied(
     given = array.is_valid().to_numpy(zero_copy_only=False)
     denied = np.full(len(array), stated(column, signals).status in EMPTY)
     if engines is not None:
-        _by_engine(denied, array, engines, signals)
+        _by_engine(denied, engines, signals)
     told = {
         format_json_path(target_steps(signal.target)): signal.availability
         for signal in signals
@@ -72,7 +72,8 @@ def mask_denied(
 
 def may_mask(table: Table, column: Column, signals: Iterable[Signal]) -> bool:
     """Whether a column may hold numbers that an answer denies: it denies some, and they count."""
-    return any(map(_denies, signals)) and _is_measure(table, column)
+    denied = any(_denies(signal) and signal.rule != INFERRED for signal in signals)
+    return denied and _is_measure(table, column)
 
 
 def _denies(signal: Signal) -> bool:
@@ -87,13 +88,12 @@ def _is_measure(table: Table, column: Column) -> bool:
     return not is_size(names[-1] if names else "")
 
 
-def _by_engine(denied: Mask, array: pa.Array, engines: pa.Array, signals: Iterable[Signal]) -> None:
-    """Take in what is said of engines; what scope options suggest speaks of zeros only."""
-    said = [signal for signal in signals if signal.scope == "engine"]
-    for signal in sorted(said, key=lambda signal: signal.rule != INFERRED):
+def _by_engine(denied: Mask, engines: pa.Array, signals: Iterable[Signal]) -> None:
+    """Take in what the answer says of engines; scope options never unmake a number."""
+    for signal in signals:
+        if signal.scope != "engine" or signal.rule == INFERRED:
+            continue
         rows = pc.fill_null(pc.equal(engines, signal.target), False)
-        if signal.rule == INFERRED:
-            rows = pc.and_(rows, pc.fill_null(pc.equal(array, 0), False))
         denied[rows.to_numpy(zero_copy_only=False)] = _denies(signal)
 
 

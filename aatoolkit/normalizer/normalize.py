@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit import sections
-from aatoolkit.availability.detect import FullDocument, Signal, recognise
+from aatoolkit.availability.detect import Detection, FullDocument, Signal, detect
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.arrow_tables import ParsedDocument, parse_document
 from aatoolkit.jsontree.coerce import Array
@@ -24,7 +24,13 @@ from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.vectors import LazyVector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.branch import Found
-from aatoolkit.normalizer.column_availability import in_words, is_silent, signal_table, states_of
+from aatoolkit.normalizer.column_availability import (
+    hint_table,
+    in_words,
+    is_silent,
+    signal_table,
+    states_of,
+)
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
 from aatoolkit.normalizer.field_map import field_map
 from aatoolkit.normalizer.keys import count_distinct
@@ -107,7 +113,8 @@ def normalize(
     payload = answer if isinstance(answer, Payload) else None
     parsed = _parsed(declared, answer)
     document = Cursor.of(parsed.root)
-    signals = _signals(document, parsed, payload, declared, options, envelope)
+    detection = _detect(document, parsed, payload, declared, options, envelope)
+    signals = detection.signals
     source = _source(declared, payload, parsed.envelope)
     report = DriftReport(document)
     is_error_answer = is_silent(declared, parsed.envelope, signals)
@@ -131,6 +138,7 @@ def normalize(
         words={name: in_words(known, signals) for name, (_, known) in built.items()},
         extra=partial(_extra, report),
         availability=partial(signal_table, signals),
+        hints=partial(hint_table, detection),
         drift=partial(_drift, report),
         provenance=partial(
             provenance,
@@ -143,14 +151,14 @@ def normalize(
     )
 
 
-def _signals(
+def _detect(
     document: Cursor,
     parsed: ParsedDocument,
     payload: Payload | None,
     declared: Section,
     options: ScopeOptions | None,
     envelope: Collection[str],
-) -> list[Signal]:
+) -> Detection:
     """What an answer says of itself, in its body, its status and its headers."""
     transport: dict[str, Any] = {}
     if payload is not None:
@@ -158,7 +166,7 @@ def _signals(
     whole = None
     if parsed.truncated is not None:
         whole = FullDocument(LazyVector(document), parsed.truncated)
-    return recognise(
+    return detect(
         parsed.envelope,
         declared.availability,
         options=options,

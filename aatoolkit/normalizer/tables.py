@@ -53,6 +53,9 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``, ``raw``.
     drift : pandas.DataFrame
         Where answer and declaration differ: ``kind``, ``path``, ``count``, ``example``.
+    hints : pandas.DataFrame
+        What may speak of availability and was not read: ``path``, ``value``, ``why``. One line
+        teaches it: `Section.with_rule`.
     payload : Payload or None
         The answer itself, where it was fetched.
     """
@@ -68,11 +71,13 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         provenance: Callable[[], dict[str, pa.Table]] = dict,
         availability: Callable[[], pd.DataFrame],
         drift: Callable[[], pd.DataFrame],
+        hints: Callable[[], pd.DataFrame],
         payload: Payload | None = None,
     ) -> None:
         self.section = section
         self._availability = availability
         self._drift = drift
+        self._hints = hints
         self.payload = payload
         self.rows = dict(rows)
         self.words = dict(words)
@@ -118,6 +123,11 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return self._drift()
 
     @cached_property
+    def hints(self) -> pd.DataFrame:
+        """What may speak of availability and was not read, one row a hint."""
+        return self._hints()
+
+    @cached_property
     def provenance(self) -> dict[str, pa.Table]:
         """Where everything stood in the answer, which `rebuild` goes by; it holds no values."""
         return self._provenance()
@@ -153,7 +163,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
             f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self.shown(name))}"
             for name in self
         ]
-        return "\n".join([f"<Tables of {visible(self.section)}{self._drifted()}>", *lines])
+        return "\n".join([f"<Tables of {visible(self.section)}{self._noted()}>", *lines])
 
     def _repr_html_(self) -> str:
         rows = (
@@ -164,7 +174,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
             )
             for name in self
         )
-        title = markup(f"{self.section}{self._drifted()}")
+        title = markup(f"{self.section}{self._noted()}")
         return html_table(title, ("table", "rows", "availability"), rows)
 
     def shown(self, name: str) -> str:
@@ -173,8 +183,12 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
         return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
-    def _drifted(self) -> str:
-        return f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
+    def _noted(self) -> str:
+        """How many drifts and hints there are, if any."""
+        drifts = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
+        plural = "s" if len(self.hints) > 1 else ""
+        hints = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""
+        return drifts + hints
 
 
 def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> pd.DataFrame:

@@ -81,7 +81,7 @@ def test_a_section_that_was_not_measured_has_no_numbers(read: Read) -> None:
     assert frame["sample_size"].tolist() == [4, 4]
     assert frame["rank"].tolist() == [1, 2]
     assert denied(tables) == {"$.bots[0].requests": "0", "$.bots[1].requests": "3"}
-    total = frame.aa.aggregate(columns="requests", skip_missing=True)
+    total = frame.aa.aggregate(columns="requests", allow_partial=True)
     assert total.loc[0, "requests"] is pd.NA
     assert total.aa.availability.loc["requests"].tolist() == [
         "unavailable",
@@ -112,7 +112,7 @@ def test_a_row_that_was_not_measured_has_no_number(read: Read) -> None:
     assert by_bot["a"] is pd.NA
     total = frame.aa.aggregate(columns="requests")
     assert total.loc[0, "requests"] is pd.NA
-    assert frame.aa.aggregate(columns="requests", skip_missing=True).loc[0, "requests"] == 7
+    assert frame.aa.aggregate(columns="requests", allow_partial=True).loc[0, "requests"] == 7
 
 
 def test_a_row_outweighs_its_section(read: Read) -> None:
@@ -129,11 +129,11 @@ def test_an_engine_that_could_not_report_has_no_numbers(read: Read) -> None:
     }
     frame = read(answer)["probe_engines"]
     assert frame["answers_count"].tolist() == [0, pd.NA]
-    by_engine = frame.aa.aggregate("engine", skip_missing=True).set_index("engine")
+    by_engine = frame.aa.aggregate("engine", allow_partial=True).set_index("engine")
     assert by_engine["answers_count"].tolist() == [0, pd.NA]
 
 
-def test_zeros_of_an_engine_that_never_ran_are_none(
+def test_scope_options_never_change_a_number_and_reading_does_not_depend_on_the_order_of_calls(
     scripted: Any, reply: Any, project: aa.Project
 ) -> None:
     options = {
@@ -144,23 +144,25 @@ def test_zeros_of_an_engine_that_never_ran_are_none(
         ],
     }
     late = bot("b", 1, byEngine={"gemini": 2})
-    section = reply({"bots": [bot("a", 1, byEngine={"chatgpt": 0, "gemini": 0}), late]})
+    answer = {"bots": [bot("a", 1, byEngine={"chatgpt": 0, "gemini": 0}), late]}
     scripted.script = lambda asked: (
-        reply(options) if asked.path.endswith("scope-options") else section
+        reply(options) if asked.path.endswith("scope-options") else reply(answer)
     )
-    before = project.read("probe")["probe_engines"]
-    assert before["answers_count"].tolist() == [0, 0, 2]
+    before = project.read("probe")
     with pytest.warns(errors.SchemaDriftWarning):
-        project.scope_options()
-    asked = len(scripted.asked)
-    for tables in (project.read("probe"), project.read_all(sections=["probe"])["probe"]):
+        read = project.scope_options()
+    explicit = aa.normalize("probe", answer, options=read)
+    assert explicit.availability[["scope", "target", "rule"]].values.tolist() == [
+        ["engine", "gemini", "options"]
+    ]
+    after = (project.read("probe"), project.read_all(sections=["probe"])["probe"], explicit)
+    for tables in after:
         frame = tables["probe_engines"]
-        assert frame["answers_count"].tolist() == [0, pd.NA, 2]
-        said = frame.aa.availability.loc["answers_count"]
-        assert said[["status", "cause"]].tolist() == ["partial", "not_run"]
-        assert tables.availability["rule"].tolist() == ["options"]
-        assert frame.aa.aggregate(columns="answers_count").loc[0, "answers_count"] is pd.NA
-    assert len(scripted.asked) == asked + 2
+        assert frame["answers_count"].tolist() == [0, 0, 2]
+        pd.testing.assert_frame_equal(frame, before["probe_engines"])
+        assert frame.aa.availability.equals(before["probe_engines"].aa.availability)
+    for tables in after[:2]:
+        pd.testing.assert_frame_equal(tables.availability, before.availability)
 
 
 @pytest.mark.parametrize(
@@ -305,3 +307,27 @@ def test_what_sections_share_is_heard_when_they_are_read_together(
         assert tables.availability["rule"].tolist() == ["envelope"]
         assert tables.availability["cause"].tolist() == ["not_connected"]
     assert alone.availability["rule"].tolist() == ["nothing found"]
+
+
+def test_what_was_not_understood_is_pointed_out(read: Read) -> None:
+    with pytest.warns(errors.SchemaDriftWarning):
+        tables = read({"observability": "blind", "bots": []})
+    assert tables.hints.to_dict("records") == [
+        {
+            "path": "$.observability",
+            "value": '"blind"',
+            "why": "the answer is empty, and this stands beside it",
+        }
+    ]
+    assert "1 hint (see .hints)" in repr(tables)
+    assert "1 hint (see .hints)" in tables._repr_html_()
+
+
+def test_hints_of_a_dataset_name_their_sections() -> None:
+    with pytest.warns(errors.SchemaDriftWarning):
+        odd = aa.normalize(PROBE, {"observability": "blind", "bots": []})
+    plain = aa.normalize(PROBE, {"bots": [bot("a", 1)]})
+    dataset = aa.Dataset({"mine": odd, "other": plain})
+    assert dataset.hints[["section", "path"]].values.tolist() == [["mine", "$.observability"]]
+    assert "1 hint (see .hints)" in repr(dataset)
+    assert list(aa.Dataset({"other": plain}).hints) == ["section", "path", "value", "why"]

@@ -131,13 +131,11 @@ def test_the_steps_of_a_target(target: str, expected: tuple[Step, ...]) -> None:
 # --- the section ----------------------------------------------------------------------------
 
 
-def test_the_transport_outweighs_a_statement_and_that_a_suggestion() -> None:
+def test_the_transport_outweighs_a_statement() -> None:
     transport = signal("section", None, MISSING, "transport")
     stated = signal("section", None, AVAILABLE)
-    inferred = signal("section", None, NOT_CONNECTED, "options")
-    assert section_state([inferred, stated, transport]) == MISSING
-    assert section_state([inferred, stated]) == AVAILABLE
-    assert section_state([inferred]) == NOT_CONNECTED
+    assert section_state([stated, transport]) == MISSING
+    assert section_state([stated]) == AVAILABLE
     assert section_state([signal("field", "a", MISSING)]) is None
 
 

@@ -36,6 +36,7 @@ def made(name: str, words: str, calls: list[str] | None = None, drifts: int = 0)
         words={name: words},
         extra=load,
         availability=pd.DataFrame,
+        hints=pd.DataFrame,
         drift=lambda: pd.DataFrame({"kind": ["new"] * drifts}),
     )
 

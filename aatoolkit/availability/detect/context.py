@@ -2,129 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from aatoolkit.availability import Availability, Cause, Condition, Status
 from aatoolkit.availability.detect.keys import denial, subject
-from aatoolkit.availability.detect.roles import fold, is_echo, is_footnotes, is_holder, is_size
+from aatoolkit.availability.detect.roles import (
+    fold,
+    is_echo,
+    is_footnotes,
+    is_holder,
+    is_size,
+    is_when,
+)
+from aatoolkit.availability.detect.signals import Signal, raw
 from aatoolkit.availability.detect.vocabulary import tokens
-from aatoolkit.availability.subject import engine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
 from aatoolkit.jsontree.vectors import Vector
-
-_LONGEST_RAW = 500
-"""Evidence longer than this is cut: it is there to be looked at, the answer itself is kept."""
-
-
-@dataclass(frozen=True)
-class Signal:
-    """One thing an answer says about availability.
-
-    Parameters
-    ----------
-    scope : str
-        ``section``, ``field``, ``row`` or ``engine``.
-    target : str or None
-        The field's path, the row's path (``points[0]``) or the engine's id; None for the
-        whole section.
-    availability : Availability
-        What it says.
-    sample_size : int or None
-        The observations behind it, where given.
-    as_of : str or None
-        The moment up to which it is complete, as given.
-    path : str
-        The JSON path of the evidence; ``status`` or ``header NAME`` for evidence outside the
-        body.
-    rule : str
-        The name of the rule that read it.
-    raw : str or None
-        The evidence itself, as JSON text.
-    rows : tuple of Condition
-        The rows it is about, where it is about some only: those of its engine, or those after
-        a day. A row's path is its target.
-    """
-
-    scope: str
-    target: str | None
-    availability: Availability
-    sample_size: int | None
-    as_of: str | None
-    path: str
-    rule: str
-    raw: str | None = None
-    rows: tuple[Condition, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.scope == "engine" and self.target is not None and not self.rows:
-            object.__setattr__(self, "rows", engine(self.target))
-
-
-def raw(value: Any) -> str:
-    """Evidence as JSON text, cut where it is long."""
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        text = "…"
-    return text if len(text) <= _LONGEST_RAW else text[: _LONGEST_RAW - 1] + "…"
-
-
-_DEEPEST_SHARED = 8
-
-
-def envelope_of(documents: Mapping[str, Any]) -> set[str]:
-    """The paths that most sections have in common, though they share no schema.
-
-    Parameters
-    ----------
-    documents : mapping of str to object
-        The decoded answer of each section.
-
-    Returns
-    -------
-    set of str
-        Paths of fields outside lists, of more than half of at least three sections.
-
-    Examples
-    --------
-    >>> bare = {name: {"meta": {"state": "x"}, name: []} for name in ("ads", "gaps", "urls")}
-    >>> sorted(envelope_of(bare))
-    ['meta', 'meta.state']
-    """
-    if len(documents) < 3:
-        return set()
-    counted = Counter(path for document in documents.values() for path in _paths(document))
-    return {path for path, count in counted.items() if count * 2 > len(documents)}
-
-
-def _paths(document: Any) -> Iterator[str]:
-    waiting: list[tuple[tuple[Step, ...], Any]] = [((), document)]
-    while waiting:
-        steps, value = waiting.pop()
-        if steps:
-            yield format_path(steps)
-        if isinstance(value, dict) and len(steps) < _DEEPEST_SHARED:
-            waiting += [((*steps, Field(name)), item) for name, item in value.items()]
-
 
 _DEEPEST = 24
 MOST_FIELDS = 300
 """An object with more keys than this holds data by key: its keys are no field names."""
 
-ENGINE_IDS = frozenset(
-    fold(name)
+ENGINE_IDS: Mapping[str, str] = {
+    fold(name): name
     for name in (
         *("chatgpt", "gpt", "openai", "gemini", "google-ai-overview", "google-ai-overviews"),
         *("ai-overview", "ai-overviews", "google-ai-mode", "ai-mode", "perplexity", "claude"),
         *("copilot", "bing-copilot", "microsoft-copilot", "grok", "deepseek", "meta-ai", "mistral"),
     )
-)
+}
 """Engines that are known whatever the answer says; others come from the scope options."""
 
 _FORM = {
@@ -167,12 +76,37 @@ class AnswerContext:
     ) -> None:
         self.document = document
         self.whole = whole
-        self.engines = ENGINE_IDS | {fold(engine) for engine in engines}
+        self.named = frozenset(engines)
+        self.ids = {**ENGINE_IDS, **{fold(engine): engine for engine in engines}}
+        self.engines = self.ids.keys()
         self.envelope = frozenset(envelope)
         self.found: list[Signal] = []
         self.prose: list[tuple[str, str, Any]] = []
         self.spoken: set[str] = set()
         self.footnotes: dict[str, str] = {}
+        self.is_ruled = False
+
+    def restart(self, document: Any, found: list[Signal]) -> None:
+        """Begin again with another document, and only what was found before."""
+        self.document, self.whole, self.found[:] = document, None, found
+        self.prose, self.spoken = [], set()
+        for name in (
+            "_counting",
+            "_numbers",
+            "_places",
+            "days",
+            "is_bare",
+            "is_listing",
+            "vectors",
+        ):
+            self.__dict__.pop(name, None)
+
+    def release(self) -> None:
+        """Let go of the values that were walked, but for what is said of them as a whole."""
+        _ = self.is_bare, self._numbers
+        self.whole = None
+        for name in ("vectors", "_counting", "_own_engines", "_places", "days"):
+            self.__dict__.pop(name, None)
 
     def add(
         self,
@@ -185,9 +119,10 @@ class AnswerContext:
         *,
         size: int | None = None,
         as_of: str | None = None,
+        rows: tuple[Condition, ...] = (),
     ) -> None:
         """Keep one signal, with its evidence."""
-        self.found.append(Signal(scope, target, state, size, as_of, path, rule, raw(value)))
+        self.found.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
     @property
     def has_section(self) -> bool:
@@ -229,6 +164,51 @@ class AnswerContext:
     def weighed(self, state: Availability) -> Availability:
         """A state of the whole answer: what is pending or thin is partial beside numbers."""
         return weighed(state, self._numbers)
+
+    def unfinished(self) -> Availability:
+        """The state of an answer whose work is not done: partial where it gives numbers."""
+        return weighed(Availability(Status.UNAVAILABLE, Cause.PENDING), self._numbers)
+
+    @cached_property
+    def days(self) -> set[str]:
+        """The days of the answer's records, as text."""
+        return {
+            value[:10]
+            for steps, vector in self.vectors
+            if Each() in steps and is_when(_name(steps))
+            for value in {value for value in vector.values if type(value) is str}
+            if re.match(r"\d{4}-\d\d-\d\d", value)
+        }
+
+    @cached_property
+    def _own_engines(self) -> dict[str, str]:
+        """Engines by their ids, as scope options or the answer's own records spell them."""
+        listed = {
+            value
+            for steps, vector in self.vectors
+            if Each() in steps and fold(_name(steps)) == "engine"
+            for value in vector.values
+            if type(value) is str
+        }
+        return {fold(name): name for name in sorted(listed | self.named)}
+
+    def engines_in(self, text: str) -> list[str]:
+        """The ids of the engines that a sentence names."""
+        words, own = tokens(text), self._own_engines
+        named: dict[str, None] = {}
+        at = 0
+        while at < len(words):
+            for length in (4, 3, 2, 1):
+                folded = "".join(words[at : at + length])
+                spelt = (folded, folded.removesuffix("s"))
+                known = next((own[name] for name in spelt if name in own), None)
+                known = known or self.ids.get(spelt[1]) or self.ids.get(folded)
+                if known is not None and at + length <= len(words):
+                    named[known] = None
+                    at += length - 1
+                    break
+            at += 1
+        return [*named]
 
     @property
     def measured(self) -> bool:

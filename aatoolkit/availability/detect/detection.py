@@ -45,16 +45,23 @@ known, under a key that says availability, is ``unknown`` too, kept verbatim, wi
 
 from __future__ import annotations
 
+import traceback
+import warnings
 from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.detect import objects, roles, rows, transport
-from aatoolkit.availability.detect.context import AnswerContext, FullDocument, Signal, raw
+from aatoolkit.availability.detect import codes, forms, objects, roles, rows, transport
+from aatoolkit.availability.detect.context import AnswerContext, FullDocument
 from aatoolkit.availability.detect.errors import read_errors
+from aatoolkit.availability.detect.hints import find_hints
 from aatoolkit.availability.detect.parts import footnote_marks
 from aatoolkit.availability.detect.roles import fold
+from aatoolkit.availability.detect.signals import Hint, Signal, raw
 from aatoolkit.availability.detect.vocabulary import read_word
+from aatoolkit.errors import DetectionWarning
 from aatoolkit.jsontree.paths import key_step
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import REFERENCE, Rule
@@ -94,10 +101,6 @@ def _corroborate(answer: AnswerContext, engines: list[Engine]) -> None:
     for (name, _, _), state in silent:
         if fold(name) not in spoken:
             _add(answer, "engine", name, state)
-    if engines and len(silent) == len(engines) and not answer.has_section and not answer.measured:
-        causes = {state.cause for _, state in silent}
-        cause = causes.pop() if len(causes) == 1 else Cause.NOT_RUN
-        _add(answer, "section", None, Availability(Status.UNAVAILABLE, cause))
 
 
 def _engine_state(engine: Engine) -> Availability | None:
@@ -111,7 +114,7 @@ def _add(answer: AnswerContext, scope: str, target: str | None, state: Availabil
     answer.add(scope, target, state, "scope options", "options", target)
 
 
-def recognise(
+def detect(
     document: Any,
     rule: Rule | None = None,
     *,
@@ -120,8 +123,8 @@ def recognise(
     options: ScopeOptions | Mapping[str, Any] | None = None,
     envelope: Collection[str] = (),
     whole: FullDocument | None = None,
-) -> list[Signal]:
-    """What an answer says about its own availability; nothing found is an empty list.
+) -> Detection:
+    """Detect what an answer states about its own availability. Never raises.
 
     Parameters
     ----------
@@ -134,7 +137,7 @@ def recognise(
     headers : mapping of str to str, optional
         The response headers.
     options : ScopeOptions or mapping, optional
-        The scope options of the project, which name engines that cannot report.
+        The project's scope options, which name engines and list those that cannot report.
     envelope : collection of str
         The paths that most sections share, as `envelope_of` finds them.
     whole : FullDocument, optional
@@ -142,43 +145,117 @@ def recognise(
 
     Returns
     -------
-    list of Signal
-        All signals: of the transport first, those inferred last.
+    Detection
+        All signals, of the transport first and those of scope options last; and hints, which
+        point out what was not read.
 
     Warns
     -----
     UnknownAvailabilityWarning
         If a word of availability is not known.
+    DetectionWarning
+        If detection itself failed, which is a fault of this package: what was found until then
+        is kept, and the failure is among the hints. The answer is not affected.
 
     Examples
     --------
-    >>> found = recognise({"availability": {"status": "not_connected", "reason": "No CNAME."}})
-    >>> str(found[0].availability)
+    >>> found = detect({"availability": {"status": "not_connected", "reason": "No CNAME."}})
+    >>> str(found.signals[0].availability)
     'unavailable (not connected): No CNAME.'
     """
     listed = listed_engines(options)
     answer = AnswerContext(document, [name for name, _, _ in listed], envelope, whole)
-    if not transport.of_status(answer, status):
-        read_errors(answer)
-        transport.of_headers(answer, headers or {})
-        stated = _by_rule(document, rule)
-        if stated is None:
-            answer.footnotes = footnote_marks(document)
-            objects.walk(answer)
-            if whole is not None and _is_heard(answer, whole):
-                return recognise(
-                    whole.values.value(0),
-                    rule,
-                    status=status,
-                    headers=headers,
-                    options=options,
-                    envelope=envelope,
-                )
-            rows.walk(answer)
-        else:
-            answer.found += stated
-    _corroborate(answer, listed)
-    return answer.found
+    failure = None
+    try:
+        _read(answer, rule, status, headers or {})
+        _corroborate(answer, listed)
+    except Warning:
+        raise  # somebody has turned warnings into errors
+    except Exception as error:
+        failure = _failure(error)
+    if failure is not None:
+        warnings.warn(failure, DetectionWarning, stacklevel=2)
+    return Detection(answer, headers or {}, failure)
+
+
+def recognise(document: Any, rule: Rule | None = None, **about: Any) -> list[Signal]:
+    """The signals of `detect`, whose arguments it takes."""
+    return detect(document, rule, **about).signals
+
+
+class Detection:
+    """What was detected in one answer.
+
+    Attributes
+    ----------
+    signals : list of Signal
+        What the answer states about its availability.
+    hints : list of Hint
+        What may speak of availability and was not read; found when first asked for.
+    failure : str or None
+        How detection failed, if it did.
+    """
+
+    def __init__(
+        self, answer: AnswerContext, headers: Mapping[str, str], failure: str | None
+    ) -> None:
+        self.signals = answer.found
+        self.failure = failure
+        self._answer = answer
+        self._headers = headers
+        if answer.is_ruled:
+            answer.document = None
+        elif failure is None:
+            answer.release()
+
+    @cached_property
+    def hints(self) -> list[Hint]:
+        """What may speak of availability and was not read."""
+        failed = [Hint("$", None, self.failure)] if self.failure else []
+        try:
+            return failed + find_hints(self._answer, self._headers)
+        except Exception as error:
+            return [*failed, Hint("$", None, _failure(error))]
+
+
+def _read(
+    answer: AnswerContext, rule: Rule | None, status: int, headers: Mapping[str, str]
+) -> None:
+    """Read an answer, by its rule or by the general rules."""
+    if transport.of_status(answer, status):
+        return
+    read_errors(answer)
+    transport.of_headers(answer, headers)
+    stated = _by_rule(answer, rule, headers)
+    if stated is not None:
+        answer.found += stated
+        answer.is_ruled = rule is None
+        return
+    before = [*answer.found]
+    _read_generally(answer, headers)
+    whole = answer.whole
+    if whole is not None and _is_heard(answer, whole):
+        # The list that was cut short is a statement: it is read in full, and the rest again.
+        answer.restart(whole.values.value(0), before)
+        _read_generally(answer, headers)
+    codes.read(answer)
+    rows.walk(answer)
+
+
+def _read_generally(answer: AnswerContext, headers: Mapping[str, str]) -> None:
+    answer.footnotes = footnote_marks(answer.document)
+    objects.walk(answer)
+    forms.read(answer, headers)
+
+
+def _failure(error: Exception) -> str:
+    """How detection failed: the exception's type and place, and nothing of the answer."""
+    frames = traceback.extract_tb(error.__traceback__)
+    at = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    return (
+        f"availability could not be read in full ({type(error).__name__}{at}): a fault of "
+        "aatoolkit, which leaves the answer as it is; please report it"
+    )
 
 
 def _is_heard(answer: AnswerContext, whole: FullDocument) -> bool:
@@ -188,10 +265,12 @@ def _is_heard(answer: AnswerContext, whole: FullDocument) -> bool:
     )
 
 
-def _by_rule(document: Any, rule: Rule | None) -> list[Signal] | None:
+def _by_rule(
+    answer: AnswerContext, rule: Rule | None, headers: Mapping[str, str]
+) -> list[Signal] | None:
     """What a rule reads; None where it does not fit and the general rules are needed."""
     known = rule or REFERENCE
-    stated = known.find(document)
+    stated = known.find(answer.document)
     if stated is None or (rule is None and not known.is_whole(stated)):
         return None
     return list(_signals(stated, known)) or None

@@ -128,6 +128,11 @@ def _error(document: Any, path: str) -> tuple[Any, str] | None:
     for key in ("success", "ok"):
         if document.get(key) is False:
             return document, f"{path}.{key}"
+    for key, value in document.items():
+        if roles.is_wrapper(key) and isinstance(value, dict) and path == "$":
+            found = _error(value, path + key_step(key))
+            if found is not None:
+                return found
     word = document.get("status")
     if isinstance(word, str) and len(document) <= 6 and reason_in(document):
         known = understand(word)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
@@ -192,6 +193,8 @@ def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str)
             denied(answer, f"{key} {name}", item, path + key_step(name), trusted=True, beside=value)
     elif denial is not None and any(map(roles.is_reason, value)):
         state = explained(denial, value)
+        if state.status == Status.UNAVAILABLE and answer.measured:
+            state = replace(state, status=Status.PARTIAL)
         add(answer, (None, path), state, "statement", value, value)
     elif denial is not None or parts[-1:] in (("reasons",), ("reason",)):
         for name, item in entries:
@@ -261,12 +264,14 @@ def _listed(name: str) -> Availability | None:
 
 def failures(answer: AnswerContext, key: str, value: list[Any], path: str) -> bool:
     """Engines that failed, each record with its error: ``partialFailures``."""
-    if not {*tokens(key)} & {"failure", "failures", "errors", "failed"}:
+    if not {*tokens(key)} & {"failure", "failures", "errors", "failed", "problems", "outages"}:
         return False
     entries = [each for each in records(value, path) if answer.is_engine(each[0])]
     for name, _, record, at in entries if len(entries) == len(value) else []:
         state = state_in(record, STRONG) or Availability(Status.UNAVAILABLE, Cause.FAILED)
-        reason = next((v for k, v in record.items() if k != "engine" and isinstance(v, str)), None)
+        reason = reason_in(record) or next(
+            (v for k, v in record.items() if k != "engine" and isinstance(v, str)), None
+        )
         entry(answer, name, "engine", because(state, reason), at, record)
     return bool(value) and len(entries) == len(value)
 

@@ -205,6 +205,16 @@ _ASIDE = re.compile(
 )
 """Notices that are about the call, and not about data."""
 
+_OF_ENGINES = {
+    "not_run",
+    "unavailable",
+    "not_configured",
+    "not_connected",
+    "not_applicable",
+    "pending",
+}
+_LONGEST_NOTE = 300
+
 _IDLE = ("id", "name", "key", "section", "property", "path")
 """Names in a notice that are the notice's own, not those of a field."""
 
@@ -215,14 +225,35 @@ def read_notices(answer: AnswerContext, key: str, value: Any, path: str) -> bool
     # Remarks are about anything; where nothing was measured, they may say why.
     remark = roles.is_remark(key) and not answer.measured
     if not note and not roles.is_notice(key) and not remark:
-        return False
+        said = roles.is_remark(key) or roles.is_footnotes(key) or roles.is_message(key)
+        places = enumerate(value) if _is_list(value) else ()
+        listed = [(item, f"{path}[{at}]") for at, item in places] or [(value, path)]
+        return said and bool([at for item, at in listed if _of_engines(answer, item, at)])
     listed = [(item, f"{path}[{at}]") for at, item in enumerate(value)] if _is_list(value) else []
     for item, place in listed or [(value, path)]:
+        if _of_engines(answer, item, place):
+            continue
         if note:
             _note(answer, item, place)
         else:
             _notice(answer, key, item, place)
     return True
+
+
+def _of_engines(answer: AnswerContext, item: Any, path: str) -> bool:
+    """A sentence that says of engines by name that they have no data; whether it does."""
+    text = reason_in(item) if isinstance(item, dict) else item
+    found = False
+    for sentence in re.split(r"(?<=[.!?;])\s+", text) if isinstance(text, str) else ():
+        known = in_prose(sentence) if " " in sentence and len(sentence) <= _LONGEST_NOTE else None
+        named = answer.engines_in(sentence) if known else []
+        if known is None or known.canonical not in _OF_ENGINES:
+            continue
+        state = Availability(known.availability.status, known.availability.cause, sentence)
+        for engine in named:
+            answer.add("engine", engine, state, path, "note", item)
+            found = True
+    return found
 
 
 def hear(answer: AnswerContext) -> None:

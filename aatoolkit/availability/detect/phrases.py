@@ -209,6 +209,7 @@ PHRASES: tuple[tuple[int, str, re.Pattern[str]], ...] = (
         (
             r"no (?:data|observations|measurements?)(?: \w+)?",
             "data missing",
+            "no (?:answers|responses|logs|runs) (?:yet )?(?:collected|captured|recorded|received)",
             "not (?:yet )?(?:collected|captured|tracked|recorded|ingested)",
         ),
     ),

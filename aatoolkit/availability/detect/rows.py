@@ -254,20 +254,30 @@ def _add_weighed(records: Records, name: str, at: int, state: Availability, rule
 def _cells(records: Records, name: str, kind: str, beside: str) -> None:
     """A key that speaks of another of its record is believed where that other is null."""
     of = records.rows.field(beside).values
-    states = [(at, _cell(kind, value, of[at])) for at, value in records.given(name)]
+    given = dict(records.given(name))
+    # A text that is there exactly where the other is null can only be the reason for that.
+    apart = kind == "reason" and all(
+        (type(value) is str and bool(value.strip())) == (of[at] is None)
+        for at, value in given.items()
+    )
+    states = [(at, _cell(kind, value, of[at], sure=apart)) for at, value in given.items()]
     if any(state and state.status != Status.AVAILABLE for _, state in states):
         for at, state in states:
             if state is not None:
                 records.add(name, at, state, "cell", beside)
 
 
-def _cell(kind: str, value: Any, of: Any) -> Availability | None:
+def _cell(kind: str, value: Any, of: Any, *, sure: bool) -> Availability | None:
+    if not isinstance(value, bool | str):
+        return None
     of = of if isinstance(of, str | int | float | list | dict) else None
     state = sibling_state(kind, value, of)
     if state is None or (of is None) == (state.status == Status.AVAILABLE):
         return None
     known = understand(value) if isinstance(value, str) else None
-    return state if isinstance(value, bool) or (known and known.strength >= STRONG) else None
+    if sure or isinstance(value, bool) or (known and known.strength >= STRONG):
+        return state
+    return None
 
 
 def _marked(records: Records, name: str) -> None:

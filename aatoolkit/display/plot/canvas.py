@@ -1,4 +1,4 @@
-"""Axes that display themselves, with title, notes and legend, and text that is safe to draw."""
+"""The canvas: axes that show themselves, their title, their notes, safe text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aatoolkit.display.plot.labels import elide_middle
 from aatoolkit.display.plot.style import GRID, INK, MISSING, MUTED, PAPER
 
 WIDTH = 7.6
-"""The default width in inches."""
+"""Inches across."""
 
 _DPI = 144
 _SMALL = 8
@@ -37,18 +37,18 @@ _FALLBACKS = (
     "Segoe UI Symbol",
     "Arial Unicode MS",
 )
-"""Fonts for scripts that the default fonts lack, if installed."""
+"""Fonts that have what the usual ones lack, where they are installed."""
 
 
 class Picture(Axes):
-    """Axes that display themselves in a notebook, without pyplot.
+    """Axes that show themselves in a notebook, without a word to pyplot.
 
     Attributes
     ----------
     kind : str
-        The kind of picture.
+        Which kind of picture it is.
     finding : str
-        The main result in words: the alternative text.
+        What it shows, in words: its alternative text.
     """
 
     name = "aatoolkit"
@@ -72,7 +72,7 @@ class Picture(Axes):
 
 
 def new_axes(height: float) -> Picture:
-    """Axes on a new figure, which pyplot does not manage."""
+    """Axes on a figure of their own, which pyplot does not know."""
     figure = Figure(figsize=(WIDTH, height), facecolor=PAPER)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.08)
     axes = figure.add_subplot(axes_class=Picture)
@@ -82,14 +82,14 @@ def new_axes(height: float) -> Picture:
 
 
 def figure_of(axes: Axes) -> Figure:
-    """The figure of axes."""
+    """The figure that axes stand on."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def svg_of(picture: Picture, salt: str) -> str:
-    """The picture as SVG with text as text; the same picture and salt give the same SVG."""
+    """The picture as SVG with words as text: the same picture and salt give the same text."""
     buffer = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
         figure_of(picture).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -97,22 +97,22 @@ def svg_of(picture: Picture, salt: str) -> str:
 
 
 def text_colour(axes: Axes) -> str:
-    """The colour of text; on the user's own axes the colour set in matplotlib."""
+    """The colour of text: on somebody else's axes theirs."""
     return INK if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
 
 
 def muted_colour(axes: Axes) -> str:
-    """The colour of secondary text."""
+    """The colour of text that stands back."""
     return MUTED if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
 
 
 def literal_text(**properties: Any) -> dict[str, Any]:
-    """Text properties for literal text: no mathematics, no TeX, with fallback fonts."""
+    """Properties of a text that is shown as it is: no mathematics, no TeX, glyphs found."""
     return {"parse_math": False, "usetex": False, "fontfamily": list(_families()), **properties}
 
 
 def safe_text(text: str, most: int = 200) -> str:
-    """Text that can be drawn: elided, and with a box for characters that no font has."""
+    """Text that can be drawn: not long, and with a box for what no font here has."""
     covered = _covered(_families())
     shown = elide_middle(text, most)
     return "".join(char if char in "\n" or ord(char) in covered else "□" for char in shown)
@@ -131,7 +131,7 @@ def _installed() -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _covered(families: tuple[str, ...]) -> frozenset[int]:
-    """The characters that the fonts cover, in regular and in bold."""
+    """The characters that the fonts have, in regular and in bold."""
     weights = []
     for weight in ("normal", "bold"):
         found: set[int] = set()
@@ -143,7 +143,7 @@ def _covered(families: tuple[str, ...]) -> frozenset[int]:
 
 
 def add_title_and_notes(axes: Axes, title: str, notes: list[str]) -> None:
-    """Add the title above and the notes below."""
+    """Put the title above and the notes below."""
     if not isinstance(axes, Picture):
         axes.set_title(safe_text(title, 90), loc="left", **literal_text())
         below = "\n".join(wrap(note, 90) for note in notes)
@@ -164,13 +164,13 @@ def add_title_and_notes(axes: Axes, title: str, notes: list[str]) -> None:
 
 
 def wrap(text: str, width: int) -> str:
-    """Safe text, wrapped to at most three lines."""
+    """Safe text in at most three lines."""
     lines = textwrap.wrap(safe_text(text, 3 * width), width, max_lines=3, placeholder=" …")
     return "\n".join(lines)
 
 
 def style_axes(axes: Axes, grid: str) -> None:
-    """Remove the box, and add a faint grid in one direction."""
+    """Take the box away, and rule faint lines across one direction."""
     axes.spines[["top", "right"]].set_visible(False)
     faint = GRID if isinstance(axes, Picture) else text_colour(axes)
     axes.spines[["left", "bottom"]].set_color(faint)
@@ -180,13 +180,13 @@ def style_axes(axes: Axes, grid: str) -> None:
 
 
 def label_axes(axes: Axes, x: str = "", y: str = "") -> None:
-    """Label the axes."""
+    """Say what stands along the axes."""
     axes.set_xlabel(safe_text(x, 70), **literal_text(color=muted_colour(axes), fontsize=9))
     axes.set_ylabel(safe_text(y, 50), **literal_text(color=muted_colour(axes), fontsize=9))
 
 
 def row_labels(axes: Axes, labels: list[str], own: list[bool], most: int = 38) -> None:
-    """Label the rows, the own brand in bold and marked as own."""
+    """Name the rows along the left, the own brand in bold and in words."""
     axes.set_yticks(range(len(labels)))
     shown = [
         f"{safe_text(label, most)}{' (own)' if mine else ''}"
@@ -199,7 +199,7 @@ def row_labels(axes: Axes, labels: list[str], own: list[bool], most: int = 38) -
 
 
 def date_axis(axes: Axes, most: int) -> None:
-    """Label the horizontal axis with dates, at most so many; a day always has its month."""
+    """Label the horizontal axis by dates, so many at most; a day is never without its month."""
     locator = mdates.AutoDateLocator(minticks=3, maxticks=most)
     day, minute = "%d %b", "%H:%M"
     axes.xaxis.set_major_locator(locator)
@@ -215,7 +215,7 @@ def date_axis(axes: Axes, most: int) -> None:
 
 
 def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
-    """Add a legend above the data."""
+    """Explain the looks, above the data and beside nothing."""
     box = axes.legend(
         handles,
         [safe_text(word, 30) for word in words],
@@ -236,5 +236,5 @@ def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
 
 
 def missing_patch() -> Patch:
-    """The legend handle of values that were not measured."""
+    """The sample of what was not measured, for a legend."""
     return Patch(**MISSING)

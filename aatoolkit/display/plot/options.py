@@ -1,4 +1,4 @@
-"""The options of a picture, validated."""
+"""What was asked of a picture, checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aatoolkit.frame.groupby import find
 
 @dataclass(frozen=True)
 class PlotOptions:
-    """The options of ``df.aa.plot``; None means the default."""
+    """The options of ``df.aa.plot``; what is left out is chosen."""
 
     kind: str | None = None
     x: str | None = None
@@ -31,7 +31,7 @@ def validate(
     by: str | None,
     top: int | None,
 ) -> PlotOptions:
-    """Validate the arguments of ``df.aa.plot``.
+    """The options of a picture, if they fit the frame.
 
     Raises
     ------

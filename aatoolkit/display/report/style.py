@@ -1,4 +1,4 @@
-"""The style sheet: light and dark screens, phones, print."""
+"""How the page looks: on a screen by day and by night, on a phone, on paper."""
 
 from __future__ import annotations
 

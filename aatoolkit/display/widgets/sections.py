@@ -1,4 +1,4 @@
-"""`SectionPicker`: choose sections of the API."""
+"""`SectionPicker`: choosing among the sections of the API."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ _ABSENT = ("unavailable", "not applicable")
 
 
 class SectionPicker(Picker):
-    """Choose sections, each with its description.
+    """Chooses among the sections, each with what it holds.
 
     Parameters
     ----------
     dataset : Dataset, optional
-        A dataset that was read: each section is then shown with the availability and the number
-        of rows of its main table, or with its error.
+        What was read of a host: each section is then marked with the availability and the rows
+        of its main table, or with how it failed.
     chosen : str or iterable of str, optional
-        The initial choice; all sections by default.
+        The sections that are chosen to begin with; all of them if left out.
 
     Attributes
     ----------
     sections : tuple of str
-        The choice, in alphabetical order. It can be set, and observed:
+        What is chosen, in alphabetical order. It can be set, and watched:
         ``picker.observe(function, "sections")``.
     dataset : Dataset or None
-        The dataset; another can be set.
+        What was read; another can be set.
 
     Raises
     ------
     ScopeError
-        If there is no such section; ``.suggestions`` has near matches.
+        If there is no such section; ``.suggestions`` holds near matches.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class SectionPicker(Picker):
 
     @property
     def dataset(self) -> Dataset | None:
-        """The dataset."""
+        """What was read."""
         return self._dataset
 
     @dataset.setter
@@ -72,8 +72,8 @@ class SectionPicker(Picker):
     def _offer(self, dataset: Dataset | None) -> None:
         if not (dataset is None or isinstance(dataset, Dataset)):
             raise ScopeError(
-                f"a {type(dataset).__name__} is not a Dataset; give the result of "
-                "project.read_all()",
+                f"a {type(dataset).__name__} does not say what was read; give what "
+                "project.read_all() returned",
                 parameter="dataset",
             )
         self._dataset = dataset
@@ -124,7 +124,7 @@ class SectionPicker(Picker):
 
 
 def _read(dataset: Dataset | None, name: str) -> dict[str, Any]:
-    """The note and the flag of a section of a dataset."""
+    """What a dataset says of a section: a note, and how it stands out."""
     if dataset is None:
         return {}
     if name in dataset.errors:

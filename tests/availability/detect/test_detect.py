@@ -96,7 +96,8 @@ def test_without_it_only_what_samples_say_of_engines_is_read(sample: Path) -> No
     document = json.loads(sample.read_bytes())
     document.pop("availability", None)
     assert {signal.path.split(".")[1].split("[")[0] for signal in recognise(document)} <= {
-        "engineSupport"
+        "engineSupport",
+        "sampling",
     }
 
 
@@ -413,10 +414,10 @@ def test_scope_options_know_engines_that_nobody_else_does() -> None:
     assert said(answer, options={"engines": ENGINES[1:2]}) == {"engine alice": "not_run"}
 
 
-def test_where_no_engine_ever_ran_an_empty_answer_has_not_run() -> None:
+def test_scope_options_speak_of_engines_and_never_of_the_answer_as_a_whole() -> None:
     silent = {"engines": ENGINES[1:2]}
-    assert said({"rows": []}, options=silent)["section"] == "not_run"
-    assert "section" not in said({"rows": [{"n": 0}]}, options=silent)
+    for answer in ({"rows": []}, {"rows": [{"n": 0}]}, {"sessions": 14, "conversions": 0}):
+        assert [signal.scope for signal in recognise(answer, options=silent)] == ["engine"]
     assert said({"hasData": True, "rows": []}, options=silent)["section"] == "available"
 
 

@@ -508,7 +508,7 @@ SILENT: dict[str, Any] = {
     "confidence of insights": {"insights": [{"confidence": "provisional"}, {"tier": "high"}]},
     "an echo of the question": {"filters": {"engine": None, "status": "unavailable"}, "n": ROWS},
     "another echo": {"query": {"availability": "not_connected"}, "request": {"hasData": False}},
-    "paging": {"paging": {"hasMore": True, "total": 3, "complete": False}, "rows": ROWS},
+    "paging": {"paging": {"hasMore": False, "total": 2, "complete": False}, "rows": ROWS},
     "flags of a project": {"active": False, "verified": False, "own": True, "indexable": False},
     "missing pages": {"missing": ["/pricing", "/about"], "missingPages": ["/x"], "rows": ROWS},
     "missing brands": {"missingBrands": ["Acme"], "excludedDomains": ["a.example"], "rows": ROWS},

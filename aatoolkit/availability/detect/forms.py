@@ -1,0 +1,340 @@
+"""General forms in which services of all kinds state availability, whatever their keys.
+
+``conditions`` with type, status and reason; a list of codes with its legend; sentinel values
+that are declared; progress and cap pairs; cursors and ``Content-Range``; engines named in a map;
+the window that was covered, the day up to which data are complete. Each form is believed for its
+shape together with evidence in the answer (null beside a code, rows that are counted, days that
+lie behind), not for the name of a key alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from aatoolkit.availability import Availability, Cause, Condition, Status
+from aatoolkit.availability.detect import keys, roles
+from aatoolkit.availability.detect.context import AnswerContext
+from aatoolkit.availability.detect.parts import reason_in
+from aatoolkit.availability.detect.phrases import STRONG
+from aatoolkit.availability.detect.vocabulary import (
+    Word,
+    because,
+    in_prose,
+    phrase,
+    tokens,
+    understand,
+)
+from aatoolkit.availability.subject import after
+from aatoolkit.jsontree.paths import Each, key_step
+
+_DEEPEST = 4
+_PENDING = Availability(Status.PARTIAL, Cause.PENDING)
+_TRUNCATED = Availability(Status.PARTIAL, Cause.TRUNCATED)
+_LACKING = Availability(Status.UNAVAILABLE)
+
+_PAGING = {"paging", "pagination", "links", "page", "cursor", "cursors"}
+_FALSE, _TRUE = ("false", "unknown", "no"), ("true", "yes")
+
+_WORK = {
+    *("progress", "backfill", "collection", "ingestion", "import", "sync", "processing"),
+    *("calculation", "computation", "completion"),
+}
+_DONE = {"done", "completed", "processed", "loaded", "collected", "finished", "ready", "current"}
+_ALL = {"total", "expected", "all", "planned", "target", "of", "overall"}
+_PERCENT = re.compile(
+    r"(percent|pct|percentage) (complete|completed|done|collected|processed|loaded)"
+    r"|(progress|completion|collection|backfill) (percent|pct|percentage)"
+    r"|(complete|completed) (percent|pct|percentage)"
+)
+_OF = re.compile(r"(\d{1,9})\s*(?:of|/|out of)\s*(\d{1,9})\b")
+
+_ROWS = "rows?|records?|results?|items?|hits?|elements?|matches|entries"
+_TOTAL = re.compile(
+    rf"(total|matched|matching|overall|full|available|all) ?({_ROWS})? ?(count|total)?"
+    rf"|({_ROWS}) (total|matched|available)|odata count"
+)
+_ROW_TOTAL = re.compile(rf"(total|matched|matching) ({_ROWS})( count)?|({_ROWS}) total")
+_GIVEN = re.compile(rf"({_ROWS}|returned|shown|listed|displayed) ?({_ROWS})? ?(count|returned)?")
+_NEXT = re.compile(
+    r"(odata )?next (page )?(cursor|page|token|link|url|href|marker|page token)"
+    r"|continuation( token)?|(odata )?next link"
+)
+_MORE = re.compile(r"(has |is )?(more|next)( page)?( available)?|more (results|rows|available)")
+
+_RUNS = {"run", "runs", "answers", "samples", "observations", "responses", "collected", "executed"}
+_LAST = {"last", "latest", "fresh", "freshness", "newest"}
+_SEEN = {"run", "ran", "observed", "collected", "updated", "crawled", "synced", "measured"}
+_ASKED = re.compile(r"(answered|collected|completed|successful|received)( runs| answers)?")
+_WANTED = ("asked", "expected", "planned", "requested")
+_RANGE = re.compile(r"\s*(\w+) (\d{1,15})-(\d{1,15})/(\d{1,15})\s*")
+_THROUGH = re.compile(
+    r"(data |measured |observed |collected |complete(d)? |final )(complete )?(through|until|up to)"
+)
+_COVERED = {"covered", "observed", "collected", "measured", "actual"}
+_FROM, _TO = ("from", "start", "since", "begin"), ("to", "end", "until", "through")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class Member(NamedTuple):
+    """A member of an object outside lists, with the object that holds it."""
+
+    key: str
+    value: Any
+    path: str
+    beside: Mapping[str, Any]
+
+
+def read(answer: AnswerContext, headers: Mapping[str, str]) -> None:
+    """Read the general forms of an answer and its headers."""
+    lengths = _lengths(answer)
+    _headers(answer, headers, lengths)
+    for member in members(answer.document):
+        if isinstance(member.value, list):
+            _conditions(answer, member)
+            _asked(answer, member)
+        elif isinstance(member.value, dict):
+            _progress(answer, member)
+            _engine_map(answer, member)
+            _window(answer, member)
+        _share(answer, member)
+        _cap(answer, member, lengths)
+        _through(answer, member)
+
+
+def members(document: Any, *, deepest: int = _DEEPEST) -> Iterator[Member]:
+    """The members of the objects that speak for a whole answer: it, its metadata, its wrappers."""
+    waiting = [(document, "$", 0)]
+    while waiting:
+        given, path, depth = waiting.pop()
+        for key, value in given.items() if isinstance(given, dict) else ():
+            at = path + key_step(key)
+            yield Member(key, value, at, given)
+            outer = roles.is_holder(key) or roles.is_wrapper(key) or roles.fold(key) in _PAGING
+            if isinstance(value, dict) and depth < deepest and outer:
+                waiting.append((value, at, depth + 1))
+
+
+def _add(answer: AnswerContext, state: Availability, member: Member, rule: str) -> None:
+    answer.add("section", None, state, member.path, rule, member.value)
+
+
+def meaning(text: str) -> Word | None:
+    """What a label, reason or sentence means, if it is surely about data."""
+    known = understand(text) or in_prose(text)
+    return known if known and known.strength >= STRONG else None
+
+
+# --- conditions ------------------------------------------------------------------------------
+
+
+def _conditions(answer: AnswerContext, member: Member) -> None:
+    """Conditions with type and status: those that do not hold, or say that something is wrong."""
+    listed = [each for each in member.value if isinstance(each, dict)]
+    if not listed or len(listed) < len(member.value):
+        return
+    if not all(isinstance(each.get("type"), str) and _holds(each) is not None for each in listed):
+        return
+    for at, each in enumerate(listed):
+        state = _condition(each)
+        if state is None:
+            continue
+        named = roles.name_of({k: v for k, v in each.items() if k not in ("type", "id", "name")})
+        path = f"{member.path}[{at}]"
+        if named and (named[0] == "engine" or answer.is_engine(named[1])):
+            answer.add("engine", named[1], state, path, "condition", each)
+        else:
+            answer.add("section", None, answer.weighed(state), path, "condition", each)
+
+
+def _holds(condition: Mapping[str, Any]) -> bool | None:
+    status = condition.get("status")
+    text = str(status).lower() if isinstance(status, bool | str) else ""
+    return True if text in _TRUE else False if text in _FALSE else None
+
+
+def _condition(condition: Mapping[str, Any]) -> Availability | None:
+    kind, holds = str(condition["type"]), _holds(condition)
+    said = [condition.get(name) for name in ("reason", "message")]
+    words = [known for text in said if isinstance(text, str) and (known := meaning(text))]
+    reason = next((text for text in reversed(said) if isinstance(text, str) and text), None)
+    if holds:
+        word = phrase(tokens(kind))
+        sure = word and word.strength >= STRONG and word.canonical != "available"
+        return because(word.availability, reason) if word and sure else None
+    denied = keys.flag(kind, False)
+    lacking = [word.availability for word in words if word.canonical != "available"]
+    if denied is not None:
+        return Availability(denied.status, denied.cause, reason)
+    if lacking:
+        return Availability(lacking[0].status, lacking[0].cause, reason)
+    about = {*tokens(kind)} & roles.ENGINES
+    return Availability(Status.UNAVAILABLE, None, reason) if about else None
+
+
+# --- progress and caps -----------------------------------------------------------------------
+
+
+def _progress(answer: AnswerContext, member: Member) -> None:
+    """A part and a whole of the work that the answer comes from."""
+    if not {*tokens(member.key)} & _WORK or roles.is_business(member.key):
+        return
+    numbers = {n: v for n, v in member.value.items() if type(v) in (int, float)}
+    part = next((v for n, v in numbers.items() if {*tokens(n)} & _DONE), None)
+    whole = next((v for n, v in numbers.items() if {*tokens(n)} & _ALL), None)
+    texts = [v for v in member.value.values() if isinstance(v, str) and _OF.search(v)]
+    if part is not None and whole is not None and 0 <= part < whole:
+        _add(answer, answer.unfinished(), member, "progress")
+    elif texts:
+        _share(answer, Member(member.key, texts[0], member.path, member.beside))
+
+
+def _share(answer: AnswerContext, member: Member) -> None:
+    """A percentage, or "12 of 30 days", of the work that the answer comes from."""
+    text = " ".join(tokens(member.key))
+    value = member.value
+    if type(value) in (int, float) and _PERCENT.fullmatch(text):
+        full = 1 if isinstance(value, float) and value <= 1 else 100
+        if 0 <= value < full:
+            _add(answer, answer.unfinished(), member, "progress")
+    elif isinstance(value, str) and {*tokens(member.key)} & _WORK:
+        found = _OF.search(value)
+        if found and int(found[1]) < int(found[2]):
+            state = answer.unfinished()
+            _add(answer, Availability(state.status, state.cause, value), member, "progress")
+
+
+def _lengths(answer: AnswerContext) -> set[int]:
+    """The lengths of the answer's outermost lists of records."""
+    return {
+        len(vector)
+        for steps, vector in answer.vectors
+        if steps and isinstance(steps[-1], Each) and steps.count(Each()) == 1
+    }
+
+
+def _cap(answer: AnswerContext, member: Member, lengths: set[int]) -> None:
+    """More rows than are given: a cursor, a flag, a total above the rows that were counted."""
+    key = member.key.replace("@odata.", "odata ")
+    text, value = " ".join(tokens(key)), member.value
+    linked = roles.fold(text) == "next" and "links" in member.path.lower()
+    if isinstance(value, bool):
+        more = value and _MORE.fullmatch(text) is not None
+    elif isinstance(value, str | int) and value and (_NEXT.fullmatch(text) or linked):
+        more = True
+    elif type(value) is int and _TOTAL.fullmatch(text):
+        counted = [
+            item
+            for name, item in member.beside.items()
+            if type(item) is int and item in lengths and _GIVEN.fullmatch(" ".join(tokens(name)))
+        ]
+        alone = len(lengths) == 1 and _ROW_TOTAL.fullmatch(text) and "page" not in text
+        more = any(item < value for item in counted or (lengths if alone else ()))
+    else:
+        more = False
+    if more and lengths and max(lengths) > 0:
+        _add(answer, _TRUNCATED, member, "cap")
+
+
+def _headers(answer: AnswerContext, headers: Mapping[str, str], lengths: set[int]) -> None:
+    most = max(lengths, default=0)
+    for name, text in headers.items():
+        key = name.lower()
+        if not isinstance(text, str):
+            continue
+        given = _RANGE.fullmatch(text)
+        if key == "content-range" and given and given[1] != "bytes":
+            more = int(given[3]) - int(given[2]) + 1 < int(given[4])
+        elif key == "link":
+            more = most > 0 and re.search(r'rel="?next\b', text) is not None
+        elif key in TOTALS and re.fullmatch(r"\d{1,15}", text.strip()):
+            more = 0 < most < int(text)
+        else:
+            more = False
+        if more:
+            answer.add("section", None, _TRUNCATED, f"header {key}", "cap", text)
+
+
+TOTALS = frozenset({"x-total-count", "x-total", "total-count", "x-total-rows", "x-result-count"})
+"""Headers that count the rows there are, of which an answer may give a part."""
+
+
+# --- engines ---------------------------------------------------------------------------------
+
+
+def _engine_map(answer: AnswerContext, member: Member) -> None:
+    """Runs, answers or last moments by engine: one with 0 or null did not report."""
+    value, parts = member.value, {*tokens(member.key)} - roles.ENGINES - {"by", "per", "counts"}
+    if len(value) < 2 or not all(map(answer.is_engine, value)):
+        return
+    runs = parts and parts <= _RUNS | {"count"}
+    last = bool(parts & _LAST) and parts <= _LAST | _SEEN | {"at", "date", "day"}
+    for name, item in value.items():
+        none = item is None or (type(item) is int and item == 0)
+        if (runs and none) or (last and item is None):
+            state = Availability(Status.UNAVAILABLE, Cause.NOT_RUN)
+            answer.add("engine", name, state, member.path + key_step(name), "map", item)
+
+
+def _asked(answer: AnswerContext, member: Member) -> None:
+    """Engines with the runs that were asked for and those that were answered: none were."""
+    if roles.speaks_of(member.key) != "engine":
+        return
+    for at, each in enumerate(member.value):
+        named = roles.name_of(each) if isinstance(each, dict) else None
+        if named is None or not (named[0] == "engine" or answer.is_engine(named[1])):
+            continue
+        numbers = {" ".join(tokens(n)): v for n, v in each.items() if type(v) is int}
+        done = [v for n, v in numbers.items() if _ASKED.fullmatch(n)]
+        asked = [v for n, v in numbers.items() if n in _WANTED]
+        if done == [0] and asked and asked[0] > 0:
+            state = Availability(Status.UNAVAILABLE, None, reason_in(each))
+            answer.add("engine", named[1], state, f"{member.path}[{at}]", "count", each)
+
+
+# --- days ------------------------------------------------------------------------------------
+
+
+def _day(value: Any) -> str | None:
+    return value[:10] if isinstance(value, str) and _DAY.match(value) else None
+
+
+def _pair(given: Any) -> tuple[str | None, str | None]:
+    if not isinstance(given, dict):
+        return None, None
+    days = {roles.fold(name): _day(value) for name, value in given.items()}
+    return (
+        next((days[name] for name in _FROM if days.get(name)), None),
+        next((days[name] for name in _TO if days.get(name)), None),
+    )
+
+
+def _window(answer: AnswerContext, member: Member) -> None:
+    """The window that was asked for and the one that was covered, where that is shorter."""
+    given = {roles.fold(name): (name, value) for name, value in member.value.items()}
+    wanted = next((given[name] for name in ("requested", "asked", "wanted") if name in given), None)
+    covered = next((given[name] for name in given if name in _COVERED), None)
+    if wanted is None or covered is None:
+        return
+    (start, end), (first, last) = _pair(wanted[1]), _pair(covered[1])
+    path = member.path + key_step(covered[0])
+    state = Availability(Status.PARTIAL)
+    if start and first and first > start:
+        rows = (Condition("date", "<", (first,)),)
+        answer.add("section", None, state, path, "window", covered[1], rows=rows)
+    if end and last and last < end:
+        answer.add("section", None, _PENDING, path, "window", covered[1], rows=after(last))
+
+
+def _through(answer: AnswerContext, member: Member) -> None:
+    """The day up to which data are complete, where the answer's days go on."""
+    day = _day(member.value)
+    if day is None or not _THROUGH.fullmatch(" ".join(tokens(member.key)) + ""):
+        return
+    ends = [_pair(member.beside.get(name))[1] for name in ("window", "period", "range")]
+    if any(end and end > day for end in (*ends, *answer.days)):
+        rows = after(str(member.value))
+        answer.add(
+            "section", None, _PENDING, member.path, "through", member.value, rows=rows, as_of=day
+        )

@@ -1,0 +1,185 @@
+"""Hints: what may speak of availability and was not read.
+
+What is not understood stays unknown, and is pointed out. Looked at are headers and the members
+of objects outside lists of records; never what repeats the question, and nothing at, above or
+below the evidence of a signal. Hints are few, the surest first: an answer about business gives
+one false hint at most.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aatoolkit.availability.detect import keys, roles
+from aatoolkit.availability.detect.context import AnswerContext
+from aatoolkit.availability.detect.phrases import STRONG
+from aatoolkit.availability.detect.signals import Hint, raw
+from aatoolkit.availability.detect.vocabulary import in_prose, is_code, phrase, tokens, understand
+from aatoolkit.jsontree.paths import key_step
+
+_MOST = 5
+"""More hints than this are not shown: somebody is to look at each."""
+
+_DEEPEST = 5
+_LONGEST = 200
+
+_KEYS = {
+    *("availability", "available", "avail", "coverage", "covered", "complete", "completeness"),
+    *("partial", "omitted", "excluded", "suppressed", "withheld", "redacted", "sampled"),
+    *("sampling", "quality", "confidence", "trust", "reliability", "freshness", "stale", "lag"),
+    *("delay", "delayed", "provisional", "preliminary", "observability", "monitoring", "tracking"),
+    *("lifecycle", "readiness", "license", "licence", "entitlement", "entitlements", "backfill"),
+    *("progress", "caveat", "caveats", "limitation", "limitations", "unavailable", "outage"),
+    *("incident", "incidents", "gateway", "connector", "suppression", "truncated", "truncation"),
+    *("lastobserved", "degraded", "unmeasured", "uncollected", "through", "flags", "delivered"),
+}
+"""Parts of keys that are about data more often than about business."""
+
+_IDLE_KEYS = {
+    *("section", "domain", "host", "version", "schema", "id", "currency", "timezone", "locale"),
+    *("request", "requestid", "generatedat", "date", "from", "to", "start", "end", "days", "url"),
+    *("name", "brand", "title", "label", "unit", "units", "language", "country", "region"),
+}
+_MOMENT = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
+_STANDARD = re.compile(
+    r"content-(type|length|encoding|language|location|md5)|date|server|vary|etag|age|expires|via"
+    r"|cache-control|connection|keep-alive|transfer-encoding|last-modified|set-cookie|x-request-id"
+    r"|strict-.*|access-control-.*|x-frame-.*|x-content-.*|x-ratelimit-.*|ratelimit.*|retry-after"
+)
+_ABSENT = "the words of an absence, where no rule reads them"
+_KEY = "a key that is often about data"
+_EMPTY = "the answer is empty, and this stands beside it"
+_UNKNOWN = "a word under a key of availability that is not known"
+_TOTAL = "a count above the rows that are given"
+
+
+def find_hints(answer: AnswerContext, headers: Mapping[str, str]) -> list[Hint]:
+    """The hints of an answer, the surest first; none where a known rule reads it whole."""
+    if answer.is_ruled:
+        return [*_unknown(answer)]
+    read = [signal.path for signal in answer.found if signal.rule != "options"]
+    found = [*_unknown(answer)]
+    ranked: list[tuple[int, Hint]] = []
+    is_bare = _is_empty(answer)
+    for name, text in headers.items():
+        rank = _header(name, text)
+        if rank and not any(path == f"header {name.lower()}" for path in read):
+            ranked.append((rank, Hint(f"header {name.lower()}", raw(text), _KEY)))
+    for key, value, path, at_top in _members(answer.document):
+        if not any(_touch(path, other) for other in read):
+            ranked += _judge(answer, key, value, path, at_top, is_bare=is_bare)
+    sure = [hint for rank, hint in sorted(ranked, key=lambda each: -each[0]) if rank > 1]
+    weak = [hint for rank, hint in ranked if rank == 1]
+    return (found + _outermost(sure) + ([] if sure else weak[:1]))[:_MOST]
+
+
+def _unknown(answer: AnswerContext) -> Iterator[Hint]:
+    """Words that a rule read as unknown."""
+    for signal in answer.found:
+        if signal.availability.status == "unknown":
+            yield Hint(signal.path, signal.raw, _UNKNOWN)
+
+
+def _outermost(hints: list[Hint]) -> list[Hint]:
+    """Hints without those below another."""
+    return [
+        hint
+        for hint in hints
+        if not any(hint is not each and _is_below(hint.path, each.path) for each in hints)
+    ]
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path.startswith(above) and path[len(above) : len(above) + 1] in (".", "[")
+
+
+def _touch(path: str, other: str) -> bool:
+    """Whether a path is at or below the evidence of a signal, or right above it."""
+    return path == other or _is_below(path, other) or (path != "$" and _is_below(other, path))
+
+
+def _members(document: Any) -> Iterator[tuple[str, Any, str, bool]]:
+    """The members of objects outside lists, but for what repeats the question."""
+    waiting = [(document, "$", 0)]
+    while waiting:
+        given, path, depth = waiting.pop(0)
+        members = given.items() if isinstance(given, dict) and len(given) <= 100 else ()
+        for key, value in members:
+            at = path + key_step(key)
+            if roles.is_echo(key) and roles.fold(key) not in ("window", "cursor", "paging"):
+                continue
+            yield key, value, at, depth == 0
+            if isinstance(value, dict) and depth < _DEEPEST and not roles.is_business(key):
+                waiting.append((value, at, depth + 1))
+
+
+def _header(name: str, text: object) -> int:
+    key = re.sub(r"(?i)^x-", "", name)
+    if _STANDARD.fullmatch(name.lower()) or not isinstance(text, str):
+        return 0
+    telling = {*tokens(key)} & _KEYS or keys.subject(key) or keys.denial(key) is not None
+    return 2 if telling else 0
+
+
+def _judge(
+    answer: AnswerContext, key: str, value: Any, path: str, at_top: bool, *, is_bare: bool
+) -> Iterator[tuple[int, Hint]]:
+    """What a member may say: a hint with its rank, 3 for words of absence, 1 for a key alone."""
+    folded = roles.fold(key)
+    if folded in _IDLE_KEYS or value is None or value in ([], {}, ""):
+        return
+    about = bool({*tokens(key)} & _KEYS) or keys.subject(key) == keys.STATED
+    if isinstance(value, str):
+        if len(value) <= _LONGEST and not roles.is_business(key) and _lacks(value):
+            yield 3, Hint(path, raw(value), _ABSENT)
+        elif is_bare and not _MOMENT.fullmatch(value) and not _is_good(value):
+            yield 2, Hint(path, raw(value), _EMPTY)
+        elif about and not _MOMENT.fullmatch(value):
+            yield 1, Hint(path, raw(value), _KEY)
+    elif isinstance(value, bool):
+        said = keys.flag(key, value) or phrase(tokens(key))
+        if (about or (said and is_bare)) and not roles.is_business(key):
+            yield (2 if is_bare else 1), Hint(path, raw(value), _KEY)
+    elif isinstance(value, dict):
+        scalars = [v for v in value.values() if not isinstance(v, dict | list)]
+        engines = len(value) > 1 and all(map(answer.is_engine, value))
+        if about and (scalars or engines or is_bare) and not _is_figures(value):
+            yield 2 if is_bare or engines else 1, Hint(path, raw(value), _KEY)
+        elif engines and at_top and any(v is None for v in value.values()):
+            yield 1, Hint(path, raw(value), _KEY)
+    elif isinstance(value, list):
+        words = [each for each in value if isinstance(each, str)]
+        if words and any(_lacks(word) for word in words if len(word) <= _LONGEST):
+            yield 3, Hint(path, raw(value), _ABSENT)
+        elif about and (words or any(isinstance(each, dict) for each in value)):
+            yield 1, Hint(path, raw(value), _KEY)
+    elif type(value) is int and at_top and tokens(key)[:1] in (("of",), ("total",), ("matched",)):
+        counted = [len(v) for v in answer.document.values() if isinstance(v, list)]
+        if counted and 0 < max(counted) < value:
+            yield 1, Hint(path, raw(value), _TOTAL)
+    elif about and at_top:
+        yield 1, Hint(path, raw(value), _KEY)
+
+
+def _is_empty(answer: AnswerContext) -> bool:
+    """Whether an answer measured nothing, and null or an empty list is at its top."""
+    given = answer.document.values() if isinstance(answer.document, dict) else ()
+    return answer.is_bare or (not answer.measured and any(value in (None, []) for value in given))
+
+
+def _is_good(text: str) -> bool:
+    known = understand(text)
+    return known is not None and known.canonical == "available"
+
+
+def _is_figures(value: Mapping[str, Any]) -> bool:
+    """Whether an object holds nothing but numbers, as metrics do."""
+    return all(type(item) in (int, float) for item in value.values())
+
+
+def _lacks(text: str) -> bool:
+    """Whether a text surely speaks of an absence."""
+    known = understand(text) if is_code(text) else in_prose(text)
+    return known is not None and known.strength >= STRONG and known.canonical != "available"
