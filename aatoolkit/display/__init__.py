@@ -1,5 +1,7 @@
-"""What people look at: pictures, reports, pickers, and notes in a notebook.
+"""Everything that is shown: pictures, HTML reports, pickers, and notes in a notebook.
 
-``plot`` draws a frame, ``report`` writes a dataset as a page of HTML, ``widgets`` are the pickers,
-``ipython`` is ``%load_ext aatoolkit``.
+- ``plot/``: a DataFrame in, a matplotlib picture out (``df.aa.plot``).
+- ``report/``: a `Dataset` in, one page of HTML out (``dataset.report``).
+- ``widgets/``: the pickers of scopes and sections for Jupyter.
+- ``ipython``: ``%load_ext aatoolkit``, a line on availability under each frame.
 """

@@ -1,7 +1,7 @@
-"""``%load_ext aatoolkit``: under a frame that was read, what of it could not be measured.
+"""``%load_ext aatoolkit``: show below each frame which columns could not be measured.
 
-Nothing of the package needs the extension. It changes how IPython shows frames, and nothing in
-them; and it lets IPython look into a `Dataset`, so that ``dataset["crawl"]["<tab>`` completes.
+The extension is optional. It changes how IPython shows frames, not the frames; and it lets
+IPython evaluate items of a `Dataset`, so that ``dataset["crawl"]["<tab>`` completes.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from aatoolkit.errors import MetadataError
 from aatoolkit.metadata.attrs import metadata_of
 
 _NAMED = 6
-"""How many columns of a status the line names."""
+"""How many columns per status are named."""
 
 _MAPPINGS = ("aatoolkit.client.dataset", "Dataset")
 
 
 def load(shell: Any) -> None:
-    """Have a shell show frames so, from now on."""
+    """Load the extension into a shell."""
     for formatter, show in _formatters(shell, html=_html, plain=_plain):
         formatter.for_type(pd.DataFrame, show)
     _looked_into().add(_MAPPINGS)
 
 
 def unload(shell: Any) -> None:
-    """Have a shell show frames as pandas does."""
+    """Unload the extension from a shell."""
     for formatter, _ in _formatters(shell, html=None, plain=None):
         formatter.pop(pd.DataFrame, None)
     _looked_into().discard(_MAPPINGS)
 
 
 def not_measured(frame: pd.DataFrame) -> str:
-    """What of a frame could not be measured, in a line; empty where nothing is known of it.
+    """A line on the columns that could not be measured; empty for a frame without metadata.
 
     Examples
     --------

@@ -1,7 +1,9 @@
 """Aggregate rows by each column's declared rule; what was not measured stays missing.
 
-A group has a number only if every one of its rows to which the column applies was wholly
-measured. Sums of nothing do not exist here: a group without a number is missing, with the
+A cell that holds a value is used, and a partial one makes its group partial. A sum has a number
+only if every cell to which the column applies holds one, unless missing cells are skipped; a
+ratio or a mean is computed over the rows whose parts are there, and says which share of the
+rows that is. Sums of nothing do not exist here: a group without a number is missing, with the
 reason, where pandas would say 0.
 """
 
@@ -38,6 +40,9 @@ from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attac
 _NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
 _NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
 _ZERO = Availability(Status.NOT_APPLICABLE, None, "zero_denominator")
+_OVER_MEASURED = ("ratio", "mean")
+"""The rules that are computed over the rows that were measured, whether or not all were."""
+
 _MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 
@@ -56,7 +61,7 @@ def aggregate(
     frame: pd.DataFrame,
     by: By,
     columns: str | Iterable[str] | None,
-    allow_partial: bool,
+    skip_missing: bool,
     rules: Rules,
     observed: bool,
 ) -> pd.DataFrame:
@@ -65,7 +70,7 @@ def aggregate(
     known = metadata_of(flat)
     groups = group(flat, by, observed)
     plans = plan(flat, known, groups, columns, rules)
-    outcomes = [_outcome(each, flat, known, groups, allow_partial) for each in plans]
+    outcomes = [_outcome(each, flat, known, groups, skip_missing) for each in plans]
     kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     described = {str(name): known.columns[str(name)] for name in kept}
     for each, outcome in zip(plans, outcomes, strict=True):
@@ -75,7 +80,7 @@ def aggregate(
             described[within] = known.columns[within]
         kept[each.column] = outcome.values
         described[each.column] = ColumnMetadata(each.of, outcome.whole)
-        for name, said in _beside(each.column, outcome, allow_partial).items():
+        for name, said in _beside(each.column, outcome, each.rule.rule, skip_missing).items():
             kept[name], described[name] = said, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(kept, index=groups.keys.index)
@@ -83,24 +88,26 @@ def aggregate(
 
 
 def _outcome(
-    each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups, allow_partial: bool
+    each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups, skip_missing: bool
 ) -> _Outcome:
     cells = _cells(each, frame, known, groups)
-    whole, expected = groups.count(cells.whole), groups.count(cells.applicable)
-    full = (expected > 0) & (whole == expected)
-    shown = full | (groups.count(cells.given) > 0) if allow_partial else full
+    given, expected = groups.count(cells.given), groups.count(cells.applicable)
+    full = (expected > 0) & (given == expected)
+    shown = given > 0 if skip_missing or each.rule.rule in _OVER_MEASURED else full
     values, undefined = _values(each, frame, cells, groups)
     own = combine(known.columns[part].availability for part in each.parts)
     nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
     empty = nothing if groups.keys.columns.empty or own.status in EMPTY else _NO_ROW
     codes, states = groups.combined(cells)
     codes = np.where(shown & ~undefined & ~full, codes + len(states), codes)
-    codes = np.where(undefined & full, 2 * len(states), codes)
+    codes = np.where(
+        undefined & (groups.count(cells.whole) == expected) & full, 2 * len(states), codes
+    )
     codes = np.where(groups.count(np.ones(len(frame), bool)) > 0, codes, 2 * len(states) + 1)
     in_part = [replace(state, status=Status.PARTIAL) for state in states]
     every = [*states, *in_part, _ZERO, empty]
     used = [every[code] for code in np.unique(codes).tolist()]
-    share = np.divide(whole, expected, out=np.full(len(groups), np.nan), where=expected > 0)
+    share = np.divide(given, expected, out=np.full(len(groups), np.nan), where=expected > 0)
     return _Outcome(
         values.where(shown & ~undefined),
         every,
@@ -133,6 +140,10 @@ def _cells(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups
     """The availability of the cells that a column is computed from."""
     cells = reduce(together, (cells_of(frame, part, known) for part in each.parts))
     cells = _reported(cells, groups)
+    if each.rule.over:
+        above, below = (_float(frame[part]) for part in each.rule.over)
+        counted = cells_of(frame, each.rule.over[1], known).whole
+        return cells.without(counted & (below == 0) & ~(np.abs(above) > 0), "zero_denominator")
     if each.rule.by:
         weight = cells_of(frame, each.rule.by, known)
         nothing = weight.whole & (_float(frame[each.rule.by]) == 0)
@@ -227,9 +238,14 @@ def _like(result: pd.Series, values: pd.Series) -> pd.Series:
     return result
 
 
-def _beside(name: str, outcome: _Outcome, allow_partial: bool) -> dict[str, pd.Series]:
-    """The columns beside a column: its coverage, and its status where the groups differ."""
-    beside = {f"{name}{COVERAGE}": outcome.coverage} if allow_partial else {}
+def _beside(name: str, outcome: _Outcome, rule: str, skip_missing: bool) -> dict[str, pd.Series]:
+    """The columns beside a column: its coverage, and its status where the groups differ.
+
+    A ratio or mean that leaves out rows says so unasked.
+    """
+    shown = outcome.values.notna()
+    in_part = rule in _OVER_MEASURED and bool((outcome.coverage[shown] < 1).any())
+    beside = {f"{name}{COVERAGE}": outcome.coverage} if skip_missing or in_part else {}
     groups = Cells(outcome.states, outcome.codes, outcome.values.notna().to_numpy(bool))
     unsaid = groups.given & groups.having(Status.UNKNOWN)
     told = pd.DataFrame(

@@ -3,8 +3,9 @@
 The narrowest of three statements decides. A column ``x_availability`` beside ``x`` gives the
 status of its cells one by one. A column ``availability`` gives that of whole rows: a row with
 any status but available has no number to give, whatever it holds. Where neither says more, a
-cell has the status of its column; a missing value of a measured column is unknown, and an
-explicit number in a column without metadata counts.
+cell has the status that its column has in its row (`aatoolkit.metadata.row_status`); a missing
+value of a measured column is unknown, and an explicit number in a column without metadata
+counts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, rows_of
 
 ROW = "availability"
 """The column that holds the status of each row."""
@@ -86,10 +87,13 @@ class Cells:
 
 def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
     """The availability of the cells of a column."""
-    state = known.columns[name].availability
-    lacking = _NO_VALUE if state.status == Status.AVAILABLE else state
-    present = _present(frame[name])
-    cells = Cells((state, lacking), np.where(present, 0, 1), present)
+    column, present = known.columns[name], _present(frame[name])
+    states, codes = [column.availability], np.zeros(len(frame), np.int64)
+    if column.statements:
+        states, codes = rows_of(frame, known).states(column.elsewhere, column.statements)
+    held = [_held(state) if column.statements else state for state in states]
+    lacking = [_NO_VALUE if state.status == Status.AVAILABLE else state for state in states]
+    cells = Cells((*held, *lacking), np.where(present, codes, codes + len(states)), present)
     if _holds_statuses(frame, ROW):
         cells = _by_row(frame, cells)
     if _holds_statuses(frame, f"{name}_{ROW}"):
@@ -114,6 +118,11 @@ def is_said(frame: pd.DataFrame, name: str) -> bool:
         name.endswith(ROW + ending) and _holds_statuses(frame, name.removesuffix(ending))
         for ending in ("", CAUSE, REASON)
     )
+
+
+def _held(state: Availability) -> Availability:
+    """The status of a cell that holds a value, in rows of which it is stated that none does."""
+    return replace(state, status=Status.PARTIAL) if state.status in EMPTY else state
 
 
 def _present(values: pd.Series) -> Mask:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.availability.subject import Condition
 from aatoolkit.frame.dtypes import in_common
+from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import (
     EMPTY,
     NOTHING,
@@ -25,6 +28,9 @@ from aatoolkit.metadata.attrs import (
 from aatoolkit.metadata.fingerprint import FingerprintCheck, fingerprint_of
 
 _SIDE = "_aatoolkit_side"
+
+_MOST_VALUES = 500
+"""The most values of a column by which the rows of frames are told from each other."""
 
 
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
@@ -40,7 +46,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     shared = _shared(left, right, options)
     names = _merged_names(left, right, shared, options.get("suffixes", ("_x", "_y")))
     columns = {
-        names[place][name]: _without_rows(column, lacking, len(merged))
+        names[place][name]: _without_rows(column.renamed(names[place]), lacking, len(merged))
         for place, lacking in enumerate((lacking_left, lacking_right))
         for name, column in knowns[place].columns.items()
         if name not in shared
@@ -57,7 +63,9 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
     renamed = frame.rename(*arguments, **options)
     known = metadata_of(frame, levels=True)
     names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
-    columns = {names.get(name, name): column for name, column in known.columns.items()}
+    columns = {
+        names.get(name, name): column.renamed(names) for name, column in known.columns.items()
+    }
     key = tuple(names.get(name, name) for name in known.key)
     return attach(renamed, FrameMetadata(columns, key, known.sources))
 
@@ -140,14 +148,56 @@ def concat(
         verify_integrity=verify_integrity,
     )
     knowns = [metadata_of(frame, levels=True) for frame in listed]
-    columns = {str(name): _stacked(str(name), listed, knowns) for name in stacked.columns}
+    apart = _apart(listed, knowns)
+    columns = {str(name): _stacked(str(name), listed, knowns, apart) for name in stacked.columns}
     same = {known.key for known in knowns}
-    key = _unique_key(stacked, same.pop() if len(same) == 1 else ())
+    key = same.pop() if len(same) == 1 else ()
+    whole = _unique_key(stacked, key)
+    if apart and not whole and key:
+        whole = _unique_key(stacked, (apart[0].column, *key))
+    key = whole
     return attach(stacked, FrameMetadata(columns, key, _sources(knowns)))
 
 
+def _apart(
+    frames: Sequence[pd.DataFrame], knowns: Sequence[FrameMetadata]
+) -> list[Condition] | None:
+    """Conditions by which the rows of each frame can be found among those of all, if there are.
+
+    They name the values of a column that no two frames share: of its context, or of its key.
+    """
+    keys = [name for known in knowns for name in known.key]
+    for name in dict.fromkeys(("host", *CONTEXT, *keys)):
+        if not all(
+            name in frame.columns and name in known.columns
+            for frame, known in zip(frames, knowns, strict=True)
+        ):
+            continue
+        values = [_distinct(frame[name]) for frame in frames]
+        listed = [value for each in values if each for value in each]
+        if all(values) and len(listed) == len({*listed}) <= _MOST_VALUES:
+            return [Condition(name, "in", tuple(each)) for each in values if each]
+    return None
+
+
+def _distinct(values: pd.Series) -> list[str] | None:
+    """The distinct values of a column as text; None if there are too many, or some are missing."""
+    if values.isna().any():
+        return None
+    found = values.unique()
+    if len(found) > _MOST_VALUES:
+        return None
+    return [
+        each.isoformat() if isinstance(each, date) else str(each)
+        for each in pd.Series(found).astype(object)
+    ]
+
+
 def _stacked(
-    name: str, frames: Sequence[pd.DataFrame], knowns: Sequence[FrameMetadata]
+    name: str,
+    frames: Sequence[pd.DataFrame],
+    knowns: Sequence[FrameMetadata],
+    apart: Sequence[Condition] | None,
 ) -> ColumnMetadata:
     """The metadata of a column over the frames that have it, and those that lack it."""
     having = [known.columns[name] for known in knowns if name in known.columns]
@@ -158,8 +208,18 @@ def _stacked(
     whole = ColumnMetadata(
         of.pop() if len(of) == 1 else None, combine(column.availability for column in having)
     )
-    rows = sum(map(len, frames))
-    return _without_rows(whole, sum(map(len, lacking)), rows, Cause.ABSENT, "are of frames without")
+    rows, without = sum(map(len, frames)), sum(map(len, lacking))
+    if not lacking and len({(column.elsewhere, column.statements) for column in having}) == 1:
+        return replace(having[0], of=whole.of, otherwise=having[0].elsewhere)
+    if apart is None:
+        return _without_rows(whole, without, rows, Cause.ABSENT, "are of frames without")
+    absent = ColumnMetadata(None, _absent(without, rows, Cause.ABSENT, "are of frames without"))
+    stated = tuple(
+        statement
+        for known, condition in zip(knowns, apart, strict=True)
+        for statement in known.columns.get(name, absent).within(condition)
+    )
+    return replace(whole, statements=stated)
 
 
 def _without_rows(
@@ -172,8 +232,11 @@ def _without_rows(
     """The metadata of a column that some rows lack, as they come from elsewhere."""
     if not lacking or column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
-    absent = Availability(Status.UNAVAILABLE, cause, f"{lacking} of {rows} rows {why}")
-    return replace(column, availability=combine([column.availability, absent]))
+    return column.combined(_absent(lacking, rows, cause, why))
+
+
+def _absent(lacking: int, rows: int, cause: Cause, why: str) -> Availability:
+    return Availability(Status.UNAVAILABLE, cause, f"{lacking} of {rows} rows {why}")
 
 
 def _shared(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:

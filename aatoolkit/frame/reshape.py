@@ -43,7 +43,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     rows = flat[[*others]].rename(columns=others)
     blocks = [_block(flat, rows, known, name, kind) for name in measures]
     long = pd.concat(blocks, ignore_index=True) if blocks else _nothing(rows, kind)
-    described = {new: known.columns[name] for name, new in others.items()}
+    described = {new: known.columns[name].renamed(others) for name, new in others.items()}
     described |= dict.fromkeys((name for name in _ADDED if name != "value"), _MEASURED)
     key = (*(others[name] for name in known.key if name in others), "variable")
     return attach(long, FrameMetadata(described, key, known.sources))

@@ -96,7 +96,7 @@ def _body(known: FrameMetadata, facts: Mapping[str, Mapping[str, str]]) -> dict[
         "columns": facts,
         "sources": carried["sources"],
     }
-    return body | {name: carried[name] for name in ("fingerprint",) if name in carried}
+    return body | {name: carried[name] for name in ("fingerprint", "statements") if name in carried}
 
 
 def _text(body: Mapping[str, Any]) -> str:

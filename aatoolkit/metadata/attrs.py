@@ -14,19 +14,33 @@ column that could not be measured counts as long as the column holds no value.
 from __future__ import annotations
 
 import json
-import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit.availability import UNKNOWN, Availability, Cause, Status
+from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import MetadataError
+from aatoolkit.metadata.column import EMPTY as EMPTY
+from aatoolkit.metadata.column import NOTHING as NOTHING
+from aatoolkit.metadata.column import ColumnMetadata as ColumnMetadata
+from aatoolkit.metadata.column import Source as Source
 from aatoolkit.metadata.fingerprint import (
     OVERWRITTEN,
     Fingerprint,
     FingerprintCheck,
+    arrays_of,
     fingerprint_of,
+)
+from aatoolkit.metadata.row_status import RowStatus
+from aatoolkit.metadata.serialize import (
+    dump_fingerprint,
+    dump_state,
+    dump_statements,
+    load_fingerprint,
+    load_state,
+    load_statements,
+    source_fields,
 )
 
 if TYPE_CHECKING:
@@ -38,37 +52,6 @@ ATTRIBUTE = "aatoolkit"
 
 VERSION = "1.0"
 """The version of the carrier; a newer major version is refused."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """An answer that a frame was read from; its window's days where the answer gives them."""
-
-    host: str | None = None
-    section: str | None = None
-    scope: str | None = None
-    url: str | None = None
-    fetched_at: str | None = None
-    sha256: str | None = None
-    stale: bool = False
-    window_start: str | None = None
-    window_end: str | None = None
-
-
-@dataclass(frozen=True)
-class ColumnMetadata:
-    """The metadata of one column.
-
-    Parameters
-    ----------
-    of : str, optional
-        The declared column it is: ``table.column``.
-    availability : Availability
-        Whether it could be measured.
-    """
-
-    of: str | None = None
-    availability: Availability = UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -91,13 +74,15 @@ class FrameMetadata:
         >>> FrameMetadata.loads(FrameMetadata(key=("brand",)).dumps()).key
         ('brand',)
         """
-        states = sorted({_state(column.availability) for column in self.columns.values()}, key=repr)
+        states = sorted(
+            {dump_state(column.availability) for column in self.columns.values()}, key=repr
+        )
         body: dict[str, Any] = {
             "version": VERSION,
             "key": list(self.key),
             "states": [list(state) for state in states],
             "columns": {
-                name: [column.of, states.index(_state(column.availability))]
+                name: [column.of, states.index(dump_state(column.availability))]
                 for name, column in self.columns.items()
             },
             "sources": [
@@ -105,8 +90,11 @@ class FrameMetadata:
                 for source in self.sources
             ],
         }
+        stated = dump_statements(self.columns)
+        if stated:
+            body["statements"] = stated
         if self.fingerprint is not None:
-            body["fingerprint"] = _dump_fingerprint(self.fingerprint)
+            body["fingerprint"] = dump_fingerprint(self.fingerprint)
         return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @staticmethod
@@ -167,9 +155,10 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     names = [str(name) for name in frame.columns]
     inside = [str(name) for name in frame.index.names if name is not None]
     check = FingerprintCheck(frame, known.fingerprint or Fingerprint(), known.key)
-    columns = {
-        name: _verified(known, name, check) for name in (*names, *(inside if levels else ()))
-    }
+    columns = {name: _verified(known, name, check) for name in dict.fromkeys((*names, *inside))}
+    columns = over_rows(frame, columns)
+    for name in {*inside} - {*names} if not levels else ():
+        del columns[name]
     key = tuple(name for name in known.key if name in names or name in inside)
     return FrameMetadata(columns, key, known.sources)
 
@@ -202,16 +191,34 @@ def _verified(known: FrameMetadata, name: str, check: FingerprintCheck) -> Colum
     return ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
 
 
-EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
-"""The statuses of columns that hold no value."""
+def over_rows(
+    frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
+) -> dict[str, ColumnMetadata]:
+    """The columns with their availability over the rows that the frame has."""
+    if not any(column.statements for column in columns.values()):
+        return {**columns}
+    rows = rows_of(frame, FrameMetadata(columns))
+    overall = cache(rows.overall)
+    return {
+        name: replace(
+            column,
+            availability=overall(column.elsewhere, column.statements),
+            otherwise=column.elsewhere,
+        )
+        if column.statements
+        else column
+        for name, column in columns.items()
+    }
 
-NOTHING = ColumnMetadata()
-"""The metadata of a column that has none."""
 
-
-def _state(availability: Availability) -> tuple[str | None, ...]:
-    cause = availability.cause
-    return (str(availability.status), None if cause is None else str(cause), availability.reason)
+def rows_of(frame: pd.DataFrame, known: FrameMetadata) -> RowStatus:
+    """The rows of a frame, to find those that statements are about."""
+    trusted = [
+        name
+        for name, column in known.columns.items()
+        if column.of or column.availability.status != Status.UNKNOWN
+    ]
+    return RowStatus(arrays_of(frame), len(frame), trusted)
 
 
 @lru_cache(maxsize=256)
@@ -228,70 +235,19 @@ def _loads(text: str) -> FrameMetadata:
             version=version,
         )
     try:
-        states = [
-            Availability(Status(status), None if cause is None else Cause(cause), reason)
-            for status, cause, reason in body["states"]
-        ]
+        states = [load_state(state) for state in body["states"]]
+        stated = load_statements(body.get("statements", []))
         return FrameMetadata(
             {
-                name: ColumnMetadata(of, states[state])
+                name: ColumnMetadata(of, states[state], *stated.get(name, ()))
                 for name, (of, state) in body["columns"].items()
             },
             tuple(body["key"]),
-            tuple(Source(**_known(source)) for source in body["sources"]),
-            _load_fingerprint(body.get("fingerprint")),
+            tuple(Source(**source_fields(source)) for source in body["sources"]),
+            load_fingerprint(body.get("fingerprint")),
         )
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         raise _damaged(version) from None
-
-
-def _known(source: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a source that this version knows."""
-    known = Source.__dataclass_fields__
-    facts = {name: fact for name, fact in source.items() if name in known}
-    if not all(isinstance(fact, bool if name == "stale" else str) for name, fact in facts.items()):
-        raise TypeError("a fact of a source is of the wrong type")
-    return facts
-
-
-def _dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
-    return {
-        "rows": fingerprint.rows,
-        "index": list(fingerprint.index),
-        "span": fingerprint.span and list(fingerprint.span),
-        "labels": _hexadecimal([number >> 16 for number in fingerprint.labels], "I"),
-        "keys": _hexadecimal([number >> 16 for number in fingerprint.keys], "I"),
-        "cells": {
-            name: [missing, _hexadecimal(hashes, "H")]
-            for name, (missing, hashes) in fingerprint.cells.items()
-        },
-    }
-
-
-def _load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
-    if body is None:
-        return None
-    span = body["span"]
-    return Fingerprint(
-        int(body["rows"]),
-        tuple(body["index"]),
-        span and (int(span[0]), int(span[1])),
-        tuple(number << 16 for number in _numbers(body["labels"])),
-        tuple(number << 16 for number in _numbers(body["keys"])),
-        {
-            name: (int(missing), tuple(_numbers(text, 4)))
-            for name, (missing, text) in body["cells"].items()
-        },
-    )
-
-
-def _hexadecimal(numbers: Sequence[int], kind: str) -> str:
-    """Numbers of two bytes (``H``) or four (``I``) as one text."""
-    return struct.pack(f">{len(numbers)}{kind}", *numbers).hex()
-
-
-def _numbers(text: str, digits: int = 8) -> list[int]:
-    return [int(text[at : at + digits], 16) for at in range(0, len(text), digits)]
 
 
 def _damaged(version: str | None = None) -> MetadataError:

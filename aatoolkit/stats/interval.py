@@ -25,8 +25,9 @@ def interval(frame: pd.DataFrame, column: str, level: float) -> pd.DataFrame:
         raise _refused(column, f"its rule ({planned.rule}) names no numerator and denominator")
     cells = together(*(cells_of(frame, part, known) for part in planned.parts))
     hits, trials = (frame[part].to_numpy(np.float64, na_value=np.nan) for part in planned.parts)
-    use = cells.whole & (trials > 0)
-    if ((hits < 0) | (hits > trials))[use].any():
+    counted = cells.given & (trials > 0)
+    use = counted & (hits >= 0) & (hits <= trials)
+    if counted.any() and not use.any():
         raise _refused(column, "its numerator is no part of its denominator")
     z = NormalDist().inv_cdf((1 + level) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -61,7 +61,7 @@ def test_what_is_not_connected_is_null_in_every_engine(
     tables = client.project("initech.example").read("crawl")
     frame = tables.main.assign(label="x").sort_values("bot", ignore_index=True)
     frame = frame.aa.rename(columns={"request_count": "requests"}).aa.adopt(tables.main)
-    total = frame.aa.aggregate(columns="requests", allow_partial=True)
+    total = frame.aa.aggregate(columns="requests", skip_missing=True)
     both = aa.concat([total, total])
     path = both.aa.to_parquet(tmp_path / "crawl.parquet")
     assert read(path)["requests"].isna().tolist() == [True, True]
@@ -85,7 +85,7 @@ def test_an_engine_without_fanouts_is_null_and_says_not_applicable_in_every_engi
     assert mute
     whole = frame.query("occurrences >= 0").aa.adopt(frame)
     whole = whole.aa.complete(engine=options.engines["engine"], availability=tables.availability)
-    sums = whole.aa.aggregate("engine", "occurrences", allow_partial=True)
+    sums = whole.aa.aggregate("engine", "occurrences", skip_missing=True)
     labels = pd.DataFrame({"engine": sums["engine"], "label": sums["engine"].str.upper()})
     path = sums.aa.merge(labels, on="engine").aa.to_parquet(tmp_path / "fanouts.parquet")
     found = read(path).set_index("engine")
@@ -96,7 +96,7 @@ def test_an_engine_without_fanouts_is_null_and_says_not_applicable_in_every_engi
     for engine in {*frame["engine"]} - mute:
         assert found.loc[engine, "occurrences"] == plain[engine]
     assert sum_in_sql(path, "occurrences") == plain[[*({*plain.index} - mute)]].sum()
-    total = aa.read_parquet(path).aa.aggregate(columns="occurrences", allow_partial=True)
+    total = aa.read_parquet(path).aa.aggregate(columns="occurrences", skip_missing=True)
     assert total.loc[0, "occurrences"] == plain[[*({*plain.index} - mute)]].sum()
 
 
@@ -166,5 +166,5 @@ def test_a_frame_without_metadata_stays_unknown_and_never_becomes_0(
     assert {str(c.availability.status) for c in aa.read_metadata(path).columns.values()} == {
         "unknown"
     }
-    part = whole.aa.aggregate("g", rules={"hits": "sum"}, allow_partial=True)
+    part = whole.aa.aggregate("g", rules={"hits": "sum"}, skip_missing=True)
     assert part["hits"].tolist() == [1, pd.NA]

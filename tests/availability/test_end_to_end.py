@@ -81,7 +81,7 @@ def test_a_section_that_was_not_measured_has_no_numbers(read: Read) -> None:
     assert frame["sample_size"].tolist() == [4, 4]
     assert frame["rank"].tolist() == [1, 2]
     assert denied(tables) == {"$.bots[0].requests": "0", "$.bots[1].requests": "3"}
-    total = frame.aa.aggregate(columns="requests", allow_partial=True)
+    total = frame.aa.aggregate(columns="requests", skip_missing=True)
     assert total.loc[0, "requests"] is pd.NA
     assert total.aa.availability.loc["requests"].tolist() == [
         "unavailable",
@@ -112,7 +112,7 @@ def test_a_row_that_was_not_measured_has_no_number(read: Read) -> None:
     assert by_bot["a"] is pd.NA
     total = frame.aa.aggregate(columns="requests")
     assert total.loc[0, "requests"] is pd.NA
-    assert frame.aa.aggregate(columns="requests", allow_partial=True).loc[0, "requests"] == 7
+    assert frame.aa.aggregate(columns="requests", skip_missing=True).loc[0, "requests"] == 7
 
 
 def test_a_row_outweighs_its_section(read: Read) -> None:
@@ -129,7 +129,7 @@ def test_an_engine_that_could_not_report_has_no_numbers(read: Read) -> None:
     }
     frame = read(answer)["probe_engines"]
     assert frame["answers_count"].tolist() == [0, pd.NA]
-    by_engine = frame.aa.aggregate("engine", allow_partial=True).set_index("engine")
+    by_engine = frame.aa.aggregate("engine", skip_missing=True).set_index("engine")
     assert by_engine["answers_count"].tolist() == [0, pd.NA]
 
 

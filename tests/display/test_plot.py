@@ -213,7 +213,7 @@ def test_rows_that_share_a_mark_are_aggregated_by_their_rules(
     shown = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())
     assert [width for width in shown if width] == sorted(expected.dropna().astype(float))
     prompts = whole["acme.example"]["prompts"].main
-    rates = prompts.aa.aggregate("topic", "mention_rate", allow_partial=True)
+    rates = prompts.aa.aggregate("topic", "mention_rate", skip_missing=True)
     rates = rates.dropna(subset="mention_rate")
     axes = prompts.aa.plot(x="topic", y="mention_rate")
     widths = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())
@@ -234,8 +234,8 @@ def test_an_empty_frame_says_why(whole: dict[str, aa.Dataset]) -> None:
         pd.DataFrame({"n": []}),
         FrameMetadata({"n": ColumnMetadata(None, Availability(Status.AVAILABLE))}),
     )
-    assert "there is nothing" in nothing.aa.plot().finding
-    assert "not known why" in pd.DataFrame({"n": []}).aa.plot().finding
+    assert "with no rows" in nothing.aa.plot().finding
+    assert "reason is not known" in pd.DataFrame({"n": []}).aa.plot().finding
 
 
 def test_a_wholly_unmeasured_frame_is_hatched_throughout() -> None:
@@ -353,8 +353,8 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
         ({"x": "dates"}, AvailabilityError, "'date'"),
         ({"by": "nowhere"}, AvailabilityError, "no such column"),
         ({"y": "date"}, AvailabilityError, "no numbers"),
-        ({"kind": "funnel"}, AvailabilityError, "do not make a picture"),
-        ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not make a picture"),
+        ({"kind": "funnel"}, AvailabilityError, "do not fit a picture"),
+        ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not fit a picture"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(

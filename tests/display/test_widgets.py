@@ -101,7 +101,7 @@ def test_an_unknown_value_is_refused_with_near_matches_and_changes_nothing(
 
 def test_a_picker_is_made_of_scope_options_or_a_project_alone() -> None:
     for wrong in (None, {}, "acme.example", pd.DataFrame()):
-        with pytest.raises(ScopeError, match="does not say what may be asked") as refused:
+        with pytest.raises(ScopeError, match="does not hold scope options") as refused:
             aa.ScopePicker(wrong)  # type: ignore[arg-type]
         assert refused.value.parameter == "options"
     with pytest.raises(TypeError):

@@ -39,9 +39,9 @@ def rows(*cells: tuple[float | None, str | None]) -> pd.DataFrame:
     )
 
 
-def total(frame: pd.DataFrame, allow_partial: bool = False, **more: object) -> tuple[object, str]:
+def total(frame: pd.DataFrame, skip_missing: bool = False, **more: object) -> tuple[object, str]:
     """The sum of ``x`` and what is known of it."""
-    result = frame.aa.aggregate(rules={"x": "sum"}, allow_partial=allow_partial, **more)
+    result = frame.aa.aggregate(rules={"x": "sum"}, skip_missing=skip_missing, **more)
     return result["x"].iloc[0], result.aa.availability.loc["x", "status"]
 
 
@@ -54,7 +54,7 @@ WORKED = {
         "partial",
     ),
     "the same in part": (rows((1, None), (None, "unavailable")), True, 1, "partial"),
-    "1 and 5 in part": (rows((1, None), (5, "partial")), False, pd.NA, "partial"),
+    "1 and 5 in part": (rows((1, None), (5, "partial")), False, 6, "partial"),
     "the same, in part": (rows((1, None), (5, "partial")), True, 6, "partial"),
     "nothing collected": (rows((None, "unavailable")), False, pd.NA, "unavailable"),
     "nothing collected, in part": (rows((None, "unavailable")), True, pd.NA, "unavailable"),
@@ -78,10 +78,10 @@ WORKED = {
 }
 
 
-@pytest.mark.parametrize(("frame", "allow_partial", "value", "status"), WORKED.values(), ids=WORKED)
-def test_worked_sums(frame: pd.DataFrame, allow_partial: bool, value: object, status: str) -> None:
+@pytest.mark.parametrize(("frame", "skip_missing", "value", "status"), WORKED.values(), ids=WORKED)
+def test_worked_sums(frame: pd.DataFrame, skip_missing: bool, value: object, status: str) -> None:
     known = described(frame, x=("nowhere.x", MEASURED))
-    found, said = total(known, allow_partial)
+    found, said = total(known, skip_missing)
     assert (found is pd.NA) if value is pd.NA else found == value
     assert said == status
 
@@ -89,7 +89,7 @@ def test_worked_sums(frame: pd.DataFrame, allow_partial: bool, value: object, st
 def test_a_column_that_could_not_be_measured_is_missing_with_its_cause() -> None:
     frame = pd.DataFrame({"g": ["a", "b"], "x": pd.array([None, None], "Int64")})
     frame = described(frame, x=("nowhere.x", NOT_CONNECTED))
-    result = frame.aa.aggregate("g", rules={"x": "sum"}, allow_partial=True)
+    result = frame.aa.aggregate("g", rules={"x": "sum"}, skip_missing=True)
     assert result["x"].isna().all()
     assert result["x"].dtype == "Int64"
     assert result.aa.availability.loc["x"].tolist() == [
@@ -100,10 +100,10 @@ def test_a_column_that_could_not_be_measured_is_missing_with_its_cause() -> None
     assert result["x_coverage"].tolist() == [0.0, 0.0]
 
 
-def test_coverage_is_the_fraction_wholly_measured() -> None:
+def test_coverage_is_the_fraction_of_rows_that_hold_a_value() -> None:
     frame = rows((1, None), (None, "unavailable"), (3, "partial"), (None, "not_applicable"))
-    result = frame.aa.aggregate(allow_partial=True, rules={"x": "sum"})
-    assert result.loc[0, ["x", "x_coverage"]].tolist() == [4, pytest.approx(1 / 3)]
+    result = frame.aa.aggregate(skip_missing=True, rules={"x": "sum"})
+    assert result.loc[0, ["x", "x_coverage"]].tolist() == [4, pytest.approx(2 / 3)]
 
 
 def test_where_groups_differ_each_says_what_is_known_of_it() -> None:
@@ -165,23 +165,37 @@ def test_over_nothing_there_is_no_rate_and_no_mean() -> None:
 
 
 @pytest.mark.parametrize("lacking", ["answer_count", "mention_count"])
-def test_a_rate_needs_both_sides(lacking: str) -> None:
+def test_a_rate_is_that_of_the_rows_of_which_both_sides_were_measured(lacking: str) -> None:
     frame = overview(**{lacking: [1, None, 1]})
-    result = frame.aa.aggregate()
-    assert result["mention_rate"].isna().all()
-    assert result.aa.availability.loc["mention_rate", "status"] == "unknown"
-    part = frame.aa.aggregate(allow_partial=True)
-    rest = frame.drop(index=1)
+    part, rest = frame.aa.aggregate(), frame.drop(index=1)
+    assert part[lacking].isna().all()
+    assert part.aa.availability.loc["mention_rate", "status"] == "partial"
     assert part.loc[0, "mention_rate"] == pytest.approx(
         rest["mention_count"].sum() / rest["answer_count"].sum()
     )
     assert part.loc[0, "mention_rate_coverage"] == pytest.approx(2 / 3)
 
 
-def test_a_mean_needs_its_weights() -> None:
-    result = overview(mention_count=[5, None, 0]).aa.aggregate(columns="average_position")
-    assert result["average_position"].isna().all()
-    assert result.aa.availability.loc["average_position", "status"] == "unknown"
+def test_a_mean_is_that_of_the_rows_that_have_a_weight() -> None:
+    frame = overview(mention_count=[5, None, 0])
+    result = frame.aa.aggregate(columns="average_position")
+    assert result["average_position"].tolist() == [frame["average_position"].iloc[0]]
+    assert result["average_position_coverage"].tolist() == [0.5]
+    assert result.aa.availability.loc["average_position", "status"] == "partial"
+
+
+def test_a_rate_of_which_nothing_was_measured_is_missing() -> None:
+    result = overview(answer_count=[None, None, None]).aa.aggregate()
+    assert result["mention_rate"].isna().all()
+    assert result.aa.availability.loc["mention_rate", "status"] == "unknown"
+
+
+def test_a_day_without_answers_does_not_make_the_month_missing() -> None:
+    frame = overview(answer_count=[10, 0, 10], mention_count=[5, None, 2])
+    result = frame.aa.aggregate(columns="mention_rate")
+    assert result["mention_rate"].tolist() == [0.35]
+    assert "mention_rate_coverage" not in result
+    assert result.aa.availability.loc["mention_rate", "status"] == "available"
 
 
 def test_one_step_is_two_steps() -> None:
@@ -251,7 +265,7 @@ def test_the_last_value_is_that_of_the_last_row_to_which_it_applies() -> None:
 
 def test_a_mean_of_means_is_refused() -> None:
     chats = aa.normalize("chats", (SAMPLES / "chats.json").read_bytes())["chat_mentions"]
-    known = chats.aa.aggregate("brand", "position", allow_partial=True)
+    known = chats.aa.aggregate("brand", "position", skip_missing=True)
     with pytest.raises(AvailabilityError, match="no longer those of chat_mentions"):
         known.aa.aggregate(columns="position")
 
@@ -411,7 +425,7 @@ def test_every_table_of_every_section_aggregates_and_changes_no_frame(section: s
                     with pytest.raises(AvailabilityError, match="cannot be aggregated"):
                         frame.aa.aggregate(by)
                     continue
-                result = frame.aa.aggregate(by, allow_partial=True)
+                result = frame.aa.aggregate(by, skip_missing=True)
             assert len(result) == (1 if by is None else frame[by].nunique(dropna=False))
             assert result.aa.sources.equals(frame.aa.sources)
         pd.testing.assert_frame_equal(frame, before)
@@ -474,7 +488,7 @@ def test_a_number_that_was_taken_out_is_missing_whatever_is_said_beside_it() -> 
 
 def test_what_is_not_a_number_is_missing() -> None:
     ratios = pd.Series([0, 1], dtype="Int64") / pd.Series([0, 1], dtype="Int64")
-    result = pd.DataFrame({"x": ratios}).aa.aggregate(rules={"x": "sum"}, allow_partial=True)
+    result = pd.DataFrame({"x": ratios}).aa.aggregate(rules={"x": "sum"}, skip_missing=True)
     assert result.loc[0].tolist() == [1.0, 0.5]
 
 

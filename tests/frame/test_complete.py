@@ -55,19 +55,19 @@ def test_the_levels_are_crossed_with_the_rest_of_the_key() -> None:
     assert whole.aa.codebook["of"].tolist()[:3] == frame.aa.codebook["of"].tolist()
 
 
-@pytest.mark.parametrize("allow_partial", [False, True])
-def test_what_nobody_reported_takes_nothing_from_what_was(allow_partial: bool) -> None:
+@pytest.mark.parametrize("skip_missing", [False, True])
+def test_what_nobody_reported_takes_nothing_from_what_was(skip_missing: bool) -> None:
     frame = queries()
     whole = frame.aa.complete(engine=["chatgpt", "perplexity", "grok"])
     for by in (None, "query"):
-        sums = whole.aa.aggregate(by, "occurrences", allow_partial)
-        plain = frame.aa.aggregate(by, "occurrences", allow_partial)
+        sums = whole.aa.aggregate(by, "occurrences", skip_missing)
+        plain = frame.aa.aggregate(by, "occurrences", skip_missing)
         assert sums["occurrences"].tolist() == plain["occurrences"].tolist()
         assert sums.aa.availability.loc["occurrences", "status"] == "available"
-    engines = whole.aa.aggregate("engine", "occurrences", allow_partial).set_index("engine")
+    engines = whole.aa.aggregate("engine", "occurrences", skip_missing).set_index("engine")
     assert engines["occurrences"].tolist() == [3, pd.NA, 2]
     assert engines.loc["grok", "occurrences_availability_cause"] == "no_row"
-    steps = engines.reset_index().aa.aggregate(None, "occurrences", allow_partial)
+    steps = engines.reset_index().aa.aggregate(None, "occurrences", skip_missing)
     assert steps["occurrences"].tolist() == [5]
 
 
@@ -124,13 +124,14 @@ def test_zeros_filled_into_such_rows_do_not_count() -> None:
 
 def test_what_holds_of_one_engine_no_longer_concerns_the_others() -> None:
     stained = queries(Availability(Status.PARTIAL, None, "gemini: No run yet."))
-    assert stained.aa.aggregate()["occurrences"].isna().all()
+    assert stained.aa.aggregate().aa.availability.loc["occurrences", "status"] == "partial"
     known = stained.aa.complete(availability=ENGINES)
     assert len(known) == 3
     assert known.aa.aggregate()["occurrences"].tolist() == [5]
     part = ENGINES.assign(status=["partial", "not_applicable", "unavailable", "available"])
     known = stained.aa.complete(availability=part)
-    assert known.aa.aggregate()["occurrences"].isna().all()
+    again = known.aa.aggregate()
+    assert again.aa.availability.loc["occurrences", "status"] == "partial"
 
 
 def test_rows_of_an_engine_that_is_said_to_have_none_do_not_count() -> None:
@@ -236,7 +237,7 @@ def test_drop_unavailable_keeps_the_key_and_what_is_known() -> None:
 
 def test_sums_of_parts_stay_so_whatever_is_said_of_engines() -> None:
     stained = queries(Availability(Status.PARTIAL, None, "gemini: No run yet."))
-    sums = stained.aa.aggregate("engine", allow_partial=True)
+    sums = stained.aa.aggregate("engine", skip_missing=True)
     known = sums.aa.complete(availability=ENGINES)
     assert known.aa.availability.loc["occurrences", "status"] == "partial"
-    assert known.aa.aggregate()["occurrences"].isna().all()
+    assert known.aa.aggregate().aa.availability.loc["occurrences", "status"] == "partial"

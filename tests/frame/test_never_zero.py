@@ -94,9 +94,9 @@ def test_where_pandas_says_zero_it_stays_missing(
     assert ours() is pd.NA
 
 
-@pytest.mark.parametrize("allow_partial", [False, True])
-def test_what_no_row_has_is_unknown_for_want_of_a_row(allow_partial: bool) -> None:
-    result = levelled().aa.aggregate("g", rules=SUM, observed=False, allow_partial=allow_partial)
+@pytest.mark.parametrize("skip_missing", [False, True])
+def test_what_no_row_has_is_unknown_for_want_of_a_row(skip_missing: bool) -> None:
+    result = levelled().aa.aggregate("g", rules=SUM, observed=False, skip_missing=skip_missing)
     assert result["x"].tolist() == [pd.NA, 2, pd.NA, 1, pd.NA]
     assert result.aa.availability.loc["x", ["status", "cause"]].tolist() == ["unknown", "no_row"]
     assert levelled().aa.aggregate("g", rules=SUM)["x"].tolist() == [2, 1]
@@ -152,7 +152,7 @@ def status_of(value: object, said: object) -> Status:
     return Status.UNKNOWN if value is pd.NA else Status.AVAILABLE
 
 
-def expected(rows: pd.DataFrame, allow_partial: bool) -> tuple[object, Status]:
+def expected(rows: pd.DataFrame, skip_missing: bool) -> tuple[object, Status]:
     """The model: the sum of some rows and what is known of it, row by row."""
     listed = [
         (value, status_of(value, said))
@@ -164,9 +164,10 @@ def expected(rows: pd.DataFrame, allow_partial: bool) -> tuple[object, Status]:
         for value, status in listed
         if value is not pd.NA and status in (Status.AVAILABLE, Status.PARTIAL)
     ]
-    if status == Status.AVAILABLE:
+    counting = [status for _, status in listed if status != Status.NOT_APPLICABLE]
+    if counting and len(given) == len(counting):
         return sum(given), status
-    if allow_partial and given:
+    if skip_missing and given:
         return sum(given), Status.PARTIAL
     return pd.NA, status
 
@@ -174,18 +175,18 @@ def expected(rows: pd.DataFrame, allow_partial: bool) -> tuple[object, Status]:
 @settings(deadline=None, max_examples=effort(60))
 @given(tables, st.booleans())
 def test_it_is_the_model_and_zero_only_where_all_was_measured(
-    frame: pd.DataFrame, allow_partial: bool
+    frame: pd.DataFrame, skip_missing: bool
 ) -> None:
-    result = frame.aa.aggregate("g", rules=SUM, allow_partial=allow_partial)
+    result = frame.aa.aggregate("g", rules=SUM, skip_missing=skip_missing)
     plain = frame.groupby("g", dropna=False)
     assert result["g"].tolist() == [*plain.groups]
     statuses = []
     for row, (_, rows) in zip(result.to_dict("records"), plain, strict=True):
-        value, status = expected(rows, allow_partial)
+        value, status = expected(rows, skip_missing)
         assert pd.isna(row["x"]) if value is pd.NA else row["x"] == value
         assert row.get("x_availability", status) == status
         statuses.append(status)
-        if not allow_partial and not pd.isna(row["x"]):
+        if not skip_missing and not pd.isna(row["x"]):
             kept = rows[rows["availability"] != "not_applicable"]
             assert row["x"] == kept["x"].sum(skipna=False)
     if statuses:
@@ -197,9 +198,9 @@ def test_it_is_the_model_and_zero_only_where_all_was_measured(
 @given(tables.flatmap(lambda frame: st.tuples(st.just(frame), st.permutations(range(len(frame))))))
 def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) -> None:
     frame, order = drawn
-    for allow_partial in (False, True):
+    for skip_missing in (False, True):
         there, back = (
-            each.aa.aggregate("g", rules=SUM, allow_partial=allow_partial)
+            each.aa.aggregate("g", rules=SUM, skip_missing=skip_missing)
             for each in (frame, frame.iloc[order])
         )
         pd.testing.assert_frame_equal(there, back)
@@ -208,9 +209,9 @@ def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) 
 
 @settings(deadline=None, max_examples=effort(60))
 @given(tables.filter(len), st.booleans())
-def test_one_step_is_two_steps(frame: pd.DataFrame, allow_partial: bool) -> None:
+def test_one_step_is_two_steps(frame: pd.DataFrame, skip_missing: bool) -> None:
     def step(given: pd.DataFrame, by: object) -> pd.DataFrame:
-        return given.aa.aggregate(by, rules=SUM, allow_partial=allow_partial)
+        return given.aa.aggregate(by, rules=SUM, skip_missing=skip_missing)
 
     for by in (None, "g"):
         direct, steps = step(frame, by), step(step(frame, ["g", "h"]), by)
@@ -230,12 +231,12 @@ def measures(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("section", ["crawl", "conversions"])
-@pytest.mark.parametrize("allow_partial", [False, True])
+@pytest.mark.parametrize("skip_missing", [False, True])
 def test_what_is_not_connected_stays_so_to_the_last_aggregate(
-    client: aa.Client, section: str, allow_partial: bool
+    client: aa.Client, section: str, skip_missing: bool
 ) -> None:
     tables = client.project("initech.example").read(section)
-    result = tables.main.aa.aggregate(allow_partial=allow_partial)
+    result = tables.main.aa.aggregate(skip_missing=skip_missing)
     assert len(result) == 1
     assert result.isna().all(axis=None)
     known = result.drop(columns=result.filter(like="_coverage").columns).aa.availability
@@ -252,7 +253,7 @@ def test_an_engine_that_shows_no_fanouts_is_not_applicable_and_never_zero(
     frame = tables["fanout_query_engines"]
     said = tables.availability
     engines = project.scope_options().values("engine")
-    known = frame.aa.complete(availability=said).aa.aggregate("engine", allow_partial=True)
+    known = frame.aa.complete(availability=said).aa.aggregate("engine", skip_missing=True)
     whole = known.aa.complete(engine=engines, availability=said).set_index("engine")
     mute = {*said.loc[said["scope"] == "engine", "target"]}
     assert mute
@@ -262,7 +263,7 @@ def test_an_engine_that_shows_no_fanouts_is_not_applicable_and_never_zero(
     loud = {*frame["engine"]} - mute
     sums = frame.groupby("engine")["occurrences"].sum()
     assert whole.loc[[*loud], "occurrences"].to_dict() == sums[[*loud]].to_dict()
-    total = whole.loc[[*loud, *mute]].aa.aggregate(columns="occurrences", allow_partial=True)
+    total = whole.loc[[*loud, *mute]].aa.aggregate(columns="occurrences", skip_missing=True)
     assert total["occurrences"].tolist() == [sums[[*loud]].sum()]
 
 

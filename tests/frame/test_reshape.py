@@ -151,13 +151,16 @@ def test_intervals_are_those_of_wilson() -> None:
 def test_where_a_side_was_not_measured_there_is_no_interval() -> None:
     found = rates([None, 1, 0, 1], [10, None, 0, 2]).aa.interval("mention_rate")
     assert found.isna().all(axis=1).tolist() == [True, True, True, False]
-    part = rates([1, 1], [2, 2]).assign(availability=["partial", "available"])
-    assert part.aa.interval("mention_rate").isna().all(axis=1).tolist() == [True, False]
+    said = rates([1, 1, 1], [2, 2, 2]).assign(availability=["partial", "unavailable", "available"])
+    found = said.aa.interval("mention_rate")
+    assert found.isna().all(axis=1).tolist() == [False, True, False]
 
 
 def test_an_interval_that_cannot_be_is_refused() -> None:
     with pytest.raises(AvailabilityError, match="no part of its denominator"):
         rates([3], [2]).aa.interval("mention_rate")
+    one_of_two = rates([3, 1], [2, 2]).aa.interval("mention_rate")
+    assert one_of_two.isna().all(axis=1).tolist() == [True, False]
     with pytest.raises(AvailabilityError, match="names no numerator"):
         rates([3], [2]).aa.interval("mention_count")
     with pytest.raises(AvailabilityError, match="'n': there is no such column"):

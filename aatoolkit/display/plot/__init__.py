@@ -1,6 +1,15 @@
-"""Pictures: a good one for each table, chosen from what its columns are declared to be.
+"""Pictures: a default picture for each table, chosen from the declarations of its columns.
 
-A picture is chosen in three steps that know nothing of sections: what the columns are
-(`roles`), the first kind of picture that fits them (the modules of the kinds, in this order),
-and drawing it. What was not measured is hatched, or breaks the line; it is never drawn at 0.
+A DataFrame comes in, matplotlib axes go out. No step knows about sections. Values that were not
+measured are hatched, or break the line; they are never drawn as 0. In reading order:
+
+- ``draw``: choose the kind of picture, draw it, and add title, notes and source.
+- ``options``: validate the arguments of ``df.aa.plot``.
+- ``roles``: `PlotData`, a frame with the role of each column: label, number, time, flag.
+- ``reduce``: aggregate rows that would be drawn at the same mark.
+- ``funnel``, ``figures``, ``lines``, ``heatmap``, ``pairs``, ``stacks``, ``bars``, ``spans``:
+  the kinds of pictures, each with a ``plan`` that returns None if it does not fit; ``empty``
+  is drawn if none does.
+- ``labels``: numbers and words as text; ``canvas``: axes, title, legend, safe text; ``style``:
+  colours, hatches, markers.
 """

@@ -1,4 +1,4 @@
-"""Ranked bars: a number for each of many, the own brand marked, how sure each is."""
+"""Ranked bars: one number per row, with its interval, and the own brand highlighted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from aatoolkit.stats import interval
 
 @dataclass(frozen=True)
 class Bars:
-    """One bar a row, the largest first; what was not measured comes last, hatched."""
+    """One bar per row, the largest first; unmeasured rows come last, hatched."""
 
     data: PlotData
     x: str
@@ -33,12 +33,12 @@ class Bars:
 
     @property
     def height(self) -> float:
-        """Inches."""
+        """The height in inches."""
         return 1.7 + 0.29 * max(len(self.data), 3)
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """The title."""
         most = f", the first {len(self.data)} of {len(self.data) + self.left_out}"
         said = capitalized(f"{humanize(self.y)} by {humanize(self.data.row_noun(self.x))}")
         return said + (most if self.left_out else "")
@@ -55,7 +55,7 @@ class Bars:
 
     @property
     def finding(self) -> str:
-        """What the picture shows, in words."""
+        """The main result in words, for the alternative text."""
         values, labels, unit = self.values, self.data.text(self.x), self.data.unit(self.y)
         there = np.flatnonzero(~np.isnan(values))
         if not len(there):
@@ -71,7 +71,7 @@ class Bars:
         return said + (f"; {missing} not measured" if missing else "")
 
     def draw(self, axes: Axes) -> list[str]:
-        """Draw the bars; the notes that go with them."""
+        """Draw the bars and return the notes."""
         values, unit = self.values, self.data.unit(self.y)
         low, high = interval_of(self.data, self.y)
         sure = ~np.isnan(low + high + values)
@@ -129,7 +129,7 @@ class Bars:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Bars | None:
-    """Bars of the best number, or of the one asked for, by what names a row."""
+    """Bars of the most informative number, or of ``y``, by the label column."""
     x = options.x or data.label_column or next(iter(data.of_kind("word")), None)
     y = next(iter(options.y or [n for n in data.measures if n != x]), None)
     if x is None or y is None or data.kinds[y] != "number" or data.kinds[x] == "list":
@@ -152,7 +152,7 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
 
 
 def interval_of(data: PlotData, y: str) -> tuple[Numbers, Numbers]:
-    """The declared interval's ends, or those of Wilson's; NaN where there is none."""
+    """The bounds of the declared interval, or of Wilson's; NaN where there is none."""
     nothing = np.full(len(data), np.nan)
     named = tuple(f"{y}_{end}" for end in ("low", "high"))
     if all(name in data.kinds for name in named):
@@ -169,7 +169,7 @@ def interval_of(data: PlotData, y: str) -> tuple[Numbers, Numbers]:
 
 
 def why_missing(data: PlotData, name: str, row: int) -> str:
-    """Why a cell has no number, in a word or two."""
+    """Why a cell has no number, in a few words."""
     cells = data.cells(name)
     state = cells.states[int(cells.codes[row])]
     words = {"not_applicable": "does not apply", "unknown": "no value given"}

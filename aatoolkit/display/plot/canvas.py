@@ -1,4 +1,4 @@
-"""The canvas: axes that show themselves, their title, their notes, safe text."""
+"""Axes that display themselves, with title, notes and legend, and text that is safe to draw."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aatoolkit.display.plot.labels import elide_middle
 from aatoolkit.display.plot.style import GRID, INK, MISSING, MUTED, PAPER
 
 WIDTH = 7.6
-"""Inches across."""
+"""The default width in inches."""
 
 _DPI = 144
 _SMALL = 8
@@ -37,18 +37,18 @@ _FALLBACKS = (
     "Segoe UI Symbol",
     "Arial Unicode MS",
 )
-"""Fonts that have what the usual ones lack, where they are installed."""
+"""Fonts for scripts that the default fonts lack, if installed."""
 
 
 class Picture(Axes):
-    """Axes that show themselves in a notebook, without a word to pyplot.
+    """Axes that display themselves in a notebook, without pyplot.
 
     Attributes
     ----------
     kind : str
-        Which kind of picture it is.
+        The kind of picture.
     finding : str
-        What it shows, in words: its alternative text.
+        The main result in words: the alternative text.
     """
 
     name = "aatoolkit"
@@ -72,7 +72,7 @@ class Picture(Axes):
 
 
 def new_axes(height: float) -> Picture:
-    """Axes on a figure of their own, which pyplot does not know."""
+    """Axes on a new figure, which pyplot does not manage."""
     figure = Figure(figsize=(WIDTH, height), facecolor=PAPER)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.08)
     axes = figure.add_subplot(axes_class=Picture)
@@ -82,14 +82,14 @@ def new_axes(height: float) -> Picture:
 
 
 def figure_of(axes: Axes) -> Figure:
-    """The figure that axes stand on."""
+    """The figure of axes."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def svg_of(picture: Picture, salt: str) -> str:
-    """The picture as SVG with words as text: the same picture and salt give the same text."""
+    """The picture as SVG with text as text; the same picture and salt give the same SVG."""
     buffer = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
         figure_of(picture).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -97,22 +97,22 @@ def svg_of(picture: Picture, salt: str) -> str:
 
 
 def text_colour(axes: Axes) -> str:
-    """The colour of text: on somebody else's axes theirs."""
+    """The colour of text; on the user's own axes the colour set in matplotlib."""
     return INK if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
 
 
 def muted_colour(axes: Axes) -> str:
-    """The colour of text that stands back."""
+    """The colour of secondary text."""
     return MUTED if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
 
 
 def literal_text(**properties: Any) -> dict[str, Any]:
-    """Properties of a text that is shown as it is: no mathematics, no TeX, glyphs found."""
+    """Text properties for literal text: no mathematics, no TeX, with fallback fonts."""
     return {"parse_math": False, "usetex": False, "fontfamily": list(_families()), **properties}
 
 
 def safe_text(text: str, most: int = 200) -> str:
-    """Text that can be drawn: not long, and with a box for what no font here has."""
+    """Text that can be drawn: elided, and with a box for characters that no font has."""
     covered = _covered(_families())
     shown = elide_middle(text, most)
     return "".join(char if char in "\n" or ord(char) in covered else "□" for char in shown)
@@ -131,7 +131,7 @@ def _installed() -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _covered(families: tuple[str, ...]) -> frozenset[int]:
-    """The characters that the fonts have, in regular and in bold."""
+    """The characters that the fonts cover, in regular and in bold."""
     weights = []
     for weight in ("normal", "bold"):
         found: set[int] = set()
@@ -143,7 +143,7 @@ def _covered(families: tuple[str, ...]) -> frozenset[int]:
 
 
 def add_title_and_notes(axes: Axes, title: str, notes: list[str]) -> None:
-    """Put the title above and the notes below."""
+    """Add the title above and the notes below."""
     if not isinstance(axes, Picture):
         axes.set_title(safe_text(title, 90), loc="left", **literal_text())
         below = "\n".join(wrap(note, 90) for note in notes)
@@ -164,13 +164,13 @@ def add_title_and_notes(axes: Axes, title: str, notes: list[str]) -> None:
 
 
 def wrap(text: str, width: int) -> str:
-    """Safe text in at most three lines."""
+    """Safe text, wrapped to at most three lines."""
     lines = textwrap.wrap(safe_text(text, 3 * width), width, max_lines=3, placeholder=" …")
     return "\n".join(lines)
 
 
 def style_axes(axes: Axes, grid: str) -> None:
-    """Take the box away, and rule faint lines across one direction."""
+    """Remove the box, and add a faint grid in one direction."""
     axes.spines[["top", "right"]].set_visible(False)
     faint = GRID if isinstance(axes, Picture) else text_colour(axes)
     axes.spines[["left", "bottom"]].set_color(faint)
@@ -180,13 +180,13 @@ def style_axes(axes: Axes, grid: str) -> None:
 
 
 def label_axes(axes: Axes, x: str = "", y: str = "") -> None:
-    """Say what stands along the axes."""
+    """Label the axes."""
     axes.set_xlabel(safe_text(x, 70), **literal_text(color=muted_colour(axes), fontsize=9))
     axes.set_ylabel(safe_text(y, 50), **literal_text(color=muted_colour(axes), fontsize=9))
 
 
 def row_labels(axes: Axes, labels: list[str], own: list[bool], most: int = 38) -> None:
-    """Name the rows along the left, the own brand in bold and in words."""
+    """Label the rows, the own brand in bold and marked as own."""
     axes.set_yticks(range(len(labels)))
     shown = [
         f"{safe_text(label, most)}{' (own)' if mine else ''}"
@@ -199,7 +199,7 @@ def row_labels(axes: Axes, labels: list[str], own: list[bool], most: int = 38) -
 
 
 def date_axis(axes: Axes, most: int) -> None:
-    """Label the horizontal axis by dates, so many at most; a day is never without its month."""
+    """Label the horizontal axis with dates, at most so many; a day always has its month."""
     locator = mdates.AutoDateLocator(minticks=3, maxticks=most)
     day, minute = "%d %b", "%H:%M"
     axes.xaxis.set_major_locator(locator)
@@ -215,7 +215,7 @@ def date_axis(axes: Axes, most: int) -> None:
 
 
 def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
-    """Explain the looks, above the data and beside nothing."""
+    """Add a legend above the data."""
     box = axes.legend(
         handles,
         [safe_text(word, 30) for word in words],
@@ -236,5 +236,5 @@ def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
 
 
 def missing_patch() -> Patch:
-    """The sample of what was not measured, for a legend."""
+    """The legend handle of values that were not measured."""
     return Patch(**MISSING)

@@ -1,4 +1,4 @@
-"""Choosing a picture and drawing it, with its title, its notes and its source."""
+"""Choose a kind of picture and draw it, with its title, notes and source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from aatoolkit.errors import AvailabilityError, ConfigurationError
 
 
 class Drawable(Protocol):
-    """A picture that has been chosen: ``draw`` draws it and gives its notes."""
+    """A picture that was planned: ``draw`` draws it and returns its notes."""
 
     @property
     def data(self) -> PlotData:
@@ -41,18 +41,18 @@ class Drawable(Protocol):
 
     @property
     def height(self) -> float:
-        """Inches."""
+        """The height in inches."""
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """The title."""
 
     @property
     def finding(self) -> str:
-        """What the picture shows, in words."""
+        """The main result in words, for the alternative text."""
 
     def draw(self, axes: Axes, /) -> list[str]:
-        """Draw it; the notes that go with it."""
+        """Draw it and return the notes."""
 
 
 KINDS: dict[str, Callable[[PlotData, PlotOptions], Drawable | None]] = {
@@ -89,7 +89,7 @@ def plot(
 
 
 def picture_of(frame: pd.DataFrame, kinds: Iterable[str] = ()) -> canvas.Picture | None:
-    """The picture of a frame; None if there is nothing to draw, or it is of none of the kinds."""
+    """The picture of a frame; None if there is nothing to draw, or it is of another kind."""
     name, chosen = _chosen(plot_data(frame), PlotOptions())
     if name == "empty" or name not in (kinds or KINDS):
         return None
@@ -107,15 +107,15 @@ def _draw(axes: Axes, name: str, chosen: Drawable) -> None:
 
 
 def _chosen(data: PlotData, options: PlotOptions) -> tuple[str, Drawable]:
-    """The first kind of picture that fits, or the one asked for."""
+    """The first kind of picture that fits, or the one given as ``kind``."""
     if not len(data):
         return "empty", EmptyPlot(data)
     if options.kind is not None:
         found = KINDS[options.kind](data, options)
         if found is None:
             raise AvailabilityError(
-                f"these columns do not make a picture of kind {options.kind!r}; name other ones "
-                "with x, y and by, or leave the kind out",
+                f"these columns do not fit a picture of kind {options.kind!r}; choose others "
+                "with x, y and by, or leave kind out",
                 columns={},
             )
         return options.kind, found
@@ -127,7 +127,7 @@ def _chosen(data: PlotData, options: PlotOptions) -> tuple[str, Drawable]:
 
 
 def _about(chosen: Drawable) -> list[str]:
-    """What the drawn column means, and what could be measured of it."""
+    """Notes on the meaning and the availability of the drawn column."""
     data = chosen.data
     names = [name for name in chosen.drawn if name in data.known.columns]
     docs = dict.fromkeys(column.doc for name in names[:1] if (column := data.column(name)))

@@ -1,4 +1,4 @@
-"""The picture of what cannot be drawn: it says why."""
+"""The picture of a frame that cannot be drawn, with the reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aatoolkit.display.plot.style import INK, MISSING
 
 @dataclass(frozen=True)
 class EmptyPlot:
-    """A hatched field with the reason in it."""
+    """A hatched area with the reason in it."""
 
     data: PlotData
 
@@ -25,24 +25,24 @@ class EmptyPlot:
 
     @property
     def title(self) -> str:
-        """What would be drawn."""
+        """The title."""
         return capitalized(humanize(self.data.table)) or "A frame"
 
     @property
     def finding(self) -> str:
         """Why there is no picture."""
         if len(self.data):
-            return "There is nothing here that a picture could show: no number, time or category."
+            return "There is nothing to draw: no number, time or category."
         names = [name for name in self.data.known.columns if name not in self.data.keys]
         state = self.data.state(names or self.data.known.columns)
         words = {
-            Status.AVAILABLE: "Measured, and there is nothing: no rows.",
-            Status.UNKNOWN: "No rows, and it is not known why.",
+            Status.AVAILABLE: "Measured, with no rows.",
+            Status.UNKNOWN: "No rows; the reason is not known.",
         }
         return words.get(state.status) or f"Not measured. {capitalized(str(state))}"
 
     def draw(self, axes: Axes) -> list[str]:
-        """Draw the field; it has no notes."""
+        """Draw the area; it has no notes."""
         axes.set_axis_off()
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)

@@ -1,4 +1,4 @@
-"""Key figures: numbers of several units, each beside what it was before."""
+"""Key figures: numbers of several units, each with its previous value."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from aatoolkit.sections.aggregation import FRACTION, SCORE
 _SIDES = (("previous_value", "value"), ("before", "after"), ("before_value", "after_value"))
 _WHOLE = {FRACTION: 1.0, SCORE: 100.0}
 _TRACK, _VALUE, _MOVED, _SAMPLE = (0.46, 0.68), 0.77, 0.80, 1.0
-"""Where things stand across, in parts of the width."""
+"""Horizontal positions, as fractions of the width."""
 
 
 @dataclass(frozen=True)
 class KeyFigure:
-    """One number: now, before, its unit and its sample; None where there is none."""
+    """One number: value, previous value, unit and sample size."""
 
     label: str
     value: float
@@ -37,7 +37,7 @@ class KeyFigure:
 
 @dataclass(frozen=True)
 class KeyFigures:
-    """A few numbers, one below the other."""
+    """A few numbers, one per line."""
 
     data: PlotData
     drawn: tuple[str, ...]
@@ -47,28 +47,28 @@ class KeyFigures:
 
     @property
     def height(self) -> float:
-        """Inches."""
+        """The height in inches."""
         return 1.2 + 0.34 * max(len(self.figures), 2)
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """The title."""
         most = f", the first {len(self.figures)} of {len(self.figures) + self.left_out}"
         return capitalized(self.what) + (most if self.left_out else "")
 
     @property
     def finding(self) -> str:
-        """What the picture shows, in words."""
+        """The main result in words, for the alternative text."""
         said = []
         for each in self.figures:
             text = each.why if np.isnan(each.value) else format_number(each.value, each.unit)
             if not np.isnan(each.before + each.value):
-                text += f" (before: {format_number(each.before, each.unit)})"
+                text += f" (before {format_number(each.before, each.unit)})"
             said.append(f"{each.label} {text}")
         return "; ".join(said)
 
     def draw(self, axes: Axes) -> list[str]:
-        """Draw the numbers; the notes that go with them."""
+        """Draw the numbers and return the notes."""
         axes.set_xlim(0, 1)
         axes.set_ylim(len(self.figures) - 0.4, -0.9)
         axes.set_axis_off()
@@ -79,7 +79,7 @@ class KeyFigures:
             _write(axes, _SAMPLE, -0.72, "sample", "right", size=8, grey=True)
         for row, each in enumerate(self.figures):
             self._draw(axes, row, each)
-        return ["Tick: the value before."] if moved and self._scaled() else []
+        return ["Tick: the previous value."] if moved and self._scaled() else []
 
     def _scaled(self) -> bool:
         return any(_fits(each.before, each.unit) for each in self.figures)
@@ -119,7 +119,7 @@ class KeyFigures:
 
 
 def plan(data: PlotData, options: PlotOptions) -> KeyFigures | None:
-    """The numbers of a single row, or rows whose numbers have units of their own."""
+    """The numbers of a single row, or rows whose numbers differ in unit."""
     if len(data) == 1 and not options.x:
         return _of_row(data, options)
     return _of_rows(data, options)
@@ -178,7 +178,7 @@ def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
 
 
 def _labels(data: PlotData, x: str) -> list[str]:
-    """What names a row; where that is no word of people, with the metric."""
+    """The label of each row; with the metric if the labels are not unique."""
     words = data.text(x)
     labels = [humanize(word) if word.isidentifier() and x == "metric" else word for word in words]
     if len({*labels}) < len(labels) and "metric" in data.kinds and x != "metric":

@@ -1,4 +1,4 @@
-"""The funnel: how many of the first are left at each step, as the declared rates say."""
+"""The funnel: counts of consecutive steps, linked by the declared rates."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from aatoolkit.sections.aggregation import FRACTION
 
 @dataclass(frozen=True)
 class Funnel:
-    """Counts, each of which is a part of the one above it."""
+    """Counts, each a part of the one above."""
 
     data: PlotData
     drawn: tuple[str, ...]
 
     @property
     def height(self) -> float:
-        """Inches."""
+        """The height in inches."""
         return 1.4 + 0.5 * len(self.drawn)
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """The title."""
         return capitalized(f"From {humanize(self.drawn[0])} to {humanize(self.drawn[-1])}")
 
     @property
@@ -40,7 +40,7 @@ class Funnel:
 
     @property
     def finding(self) -> str:
-        """What the picture shows, in words."""
+        """The main result in words, for the alternative text."""
         return "; ".join(
             f"{humanize(name)} {'not measured' if np.isnan(value) else format_number(value)}{of}"
             for name, value, of in zip(self.drawn, self.values, self._of_previous(), strict=True)
@@ -54,7 +54,7 @@ class Funnel:
         return said
 
     def draw(self, axes: Axes) -> list[str]:
-        """Draw the steps; the notes that go with them."""
+        """Draw the steps and return the notes."""
         values = self.values
         reach = max((value for value in values if not np.isnan(value)), default=0.0) or 1.0
         for row, (name, value, of) in enumerate(

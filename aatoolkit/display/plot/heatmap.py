@@ -1,4 +1,4 @@
-"""A heat map: a number for each pair of two things, unmeasured pairs hatched."""
+"""Heat map: a number for each pair of values of two columns, unmeasured pairs hatched."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from aatoolkit.display.plot.style import MISSING
 from aatoolkit.sections.aggregation import RANK
 
 _WRITTEN = 90
-"""Up to this many cells have their number written in them."""
+"""The most cells that are annotated with their number."""
 
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Rows and columns of numbers, darker for more, or for better places."""
+    """Rows and columns of numbers, darker for larger values, or for better positions."""
 
     data: PlotData
     x: str
@@ -43,12 +43,12 @@ class Heatmap:
 
     @property
     def height(self) -> float:
-        """Inches."""
+        """The height in inches."""
         return 1.9 + 0.3 * max(len(self.cells), 3)
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """The title."""
         what = humanize(self.only or self.y)
         most = (
             f", the first {len(self.cells)} of {len(self.cells) + self.left_out}"
@@ -59,7 +59,7 @@ class Heatmap:
 
     @property
     def finding(self) -> str:
-        """What the picture shows, in words."""
+        """The main result in words, for the alternative text."""
         values, unit = self.cells.to_numpy(np.float64), self.data.unit(self.y)
         missing = int(np.isnan(values).sum())
         if missing == values.size:
@@ -72,7 +72,7 @@ class Heatmap:
         return said + (f"; {missing} of {self.cells.size} cells not measured" if missing else "")
 
     def draw(self, axes: Axes) -> list[str]:
-        """Draw the cells; the notes that go with them."""
+        """Draw the cells and return the notes."""
         unit, values = self.data.unit(self.y), self.cells.to_numpy(np.float64)
         rows, columns = values.shape
         axes.add_patch(Rectangle((-0.5, -0.5), columns, rows, **MISSING))
@@ -114,7 +114,7 @@ class Heatmap:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
-    """Cells of the best number, by the last two columns of the key, time across."""
+    """Cells of the most informative number, by the last two columns of the key, time across."""
     if options.x and not options.by and not options.kind:
         return None
     y = next(iter(options.y or [*data.measures, *_placed(data)]), None)
@@ -158,12 +158,12 @@ def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
 
 
 def _placed(data: PlotData) -> list[str]:
-    """Numbers that make no bars, and tell something as cells: places, and metrics by name."""
+    """Numbers that do not fit bars but fit cells: positions, and metrics by name."""
     return [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
 
 
 def _adds(data: PlotData, y: str, keys: int) -> bool:
-    """Whether a number can stand in two columns of the key without a third."""
+    """Whether a number can be shown by two columns of the key without a third."""
     rule = data.rule(y)
     if rule is not None and rule.rule == "sum":
         return keys >= 2
@@ -171,7 +171,7 @@ def _adds(data: PlotData, y: str, keys: int) -> bool:
 
 
 def _write(axes: Axes, mesh: object, values: np.ndarray, unit: str | None) -> None:
-    """The numbers in their cells, in black on light ones and white on dark ones."""
+    """Annotate the cells, in black on light ones and white on dark ones."""
     colours = mesh.to_rgba(values)  # type: ignore[attr-defined]
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):

@@ -1,4 +1,4 @@
-"""Words and numbers as they stand in a picture: short, harmless, in their unit."""
+"""Numbers, units, names and sources as text: short, safe, in their unit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from aatoolkit.metadata.attrs import Source
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
 
 _SHORT = {"seconds": "s", "milliseconds": "ms", "bytes": "bytes"}
-_AXIS = {SCORE: "score, 0 to 100", RANK: "place, 1 is best", FRACTION_CHANGE: "percentage points"}
+_AXIS = {
+    SCORE: "score, 0 to 100",
+    RANK: "position, 1 is best",
+    FRACTION_CHANGE: "percentage points",
+}
 _SPELT = {"ai": "AI", "ci": "CI", "kpis": "KPIs", "url": "URL", "ttfb": "TTFB"}
 
 
 def format_number(value: float, unit: str | None = None) -> str:
-    """A number in its unit.
+    """Format a number in its unit.
 
     Examples
     --------
@@ -41,7 +45,7 @@ def format_number(value: float, unit: str | None = None) -> str:
 
 
 def format_change(before: float, after: float, unit: str | None) -> str:
-    """How far a number moved."""
+    """Format the difference of two numbers."""
     moved = after - before
     if unit == FRACTION:
         return format_number(moved, FRACTION_CHANGE)
@@ -67,12 +71,12 @@ def humanize(name: str) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Words with a capital at their head."""
+    """Text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
 def axis_label(data: PlotData, name: str) -> str:
-    """What stands along an axis of numbers."""
+    """The label of a numeric axis."""
     unit = data.unit(name)
     said = humanize(name)
     if unit is None or unit == FRACTION or data.unit_column(name) or unit in said:
@@ -81,7 +85,7 @@ def axis_label(data: PlotData, name: str) -> str:
 
 
 def elide_middle(text: str, most: int) -> str:
-    """Text that does not steer and is not long; what it loses, it loses in the middle.
+    """Text without control characters, elided in the middle to at most so many characters.
 
     Examples
     --------
@@ -96,7 +100,7 @@ def elide_middle(text: str, most: int) -> str:
 
 
 def source_line(sources: tuple[Source, ...]) -> str:
-    """Where the rows were read, over which window, when."""
+    """The source of a frame: host, section, scope, time."""
     if not sources:
         return "Source unknown"
     if len(sources) > 1:
@@ -107,12 +111,12 @@ def source_line(sources: tuple[Source, ...]) -> str:
     if source.fetched_at:
         said.append(f"fetched {_moment(source.fetched_at)}")
     if source.stale:
-        said.append("an expired answer")
+        said.append("expired cache")
     return visible(" · ".join(part for part in said if part))
 
 
 def describe_scope(query: str | None) -> str:
-    """The window and the filters of a scope."""
+    """The window and the filters of a scope, in words."""
     asked: dict[str, list[str]] = {}
     for name, value in parse_qsl(query or ""):
         asked.setdefault(name, []).append(value)

@@ -1,4 +1,4 @@
-"""The course of a number: a line that breaks where nothing was measured."""
+"""Line chart over time; lines break where nothing was measured."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from aatoolkit.display.plot.style import MISSING, SERIES, SeriesStyle
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 FEW = 4
-"""As many lines as are told apart at a glance; more make a heat map."""
+"""The most lines that are easily distinguished; more series make a heat map."""
 
 
 @dataclass(frozen=True)
 class LineSeries:
-    """One line: its name, its numbers along the picture's moments, its interval."""
+    """One line: its name, and its values and interval at each time."""
 
     name: str
     values: Numbers
@@ -37,7 +37,7 @@ class LineSeries:
 
 @dataclass(frozen=True)
 class Lines:
-    """Numbers over time, one line for each series."""
+    """Numbers over time, one line per series."""
 
     data: PlotData
     x: str
@@ -56,7 +56,7 @@ class Lines:
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """The title."""
         said = capitalized(f"{', '.join(map(humanize, self.drawn))} by {humanize(self.x)}")
         if self.by:
             said += f" and {humanize(self.by)}"
@@ -66,7 +66,7 @@ class Lines:
 
     @property
     def finding(self) -> str:
-        """What the picture shows, in words."""
+        """The main result in words, for the alternative text."""
         unit = self.data.unit(self.y)
         said = []
         for line in self.series:
@@ -82,18 +82,18 @@ class Lines:
             )
         gaps = int(self._gaps().sum())
         return "; ".join(said) + (
-            f"; {gaps} of {len(self.moments)} moments not measured" if gaps else ""
+            f"; {gaps} of {len(self.moments)} times not measured" if gaps else ""
         )
 
     def _gaps(self) -> npt.NDArray[np.bool_]:
-        """The moments at which nothing was measured."""
+        """The times at which nothing was measured."""
         measured = np.zeros(len(self.moments), bool)
         for line in self.series:
             measured |= ~np.isnan(line.values)
         return ~measured
 
     def draw(self, axes: Axes) -> list[str]:
-        """Draw the lines; the notes that go with them."""
+        """Draw the lines and return the notes."""
         unit, at = self.data.unit(self.y), mdates.date2num(self.moments)
         step = float(np.min(np.diff(at))) if len(at) > 1 else 1.0
         gaps = self._gaps()
@@ -134,7 +134,7 @@ class Lines:
             marker=style.marker if len(at) <= 100 else "",
             markersize=4,
         )
-        # A moment alone between two gaps has no line to show it, nor any width of band.
+        # A single time between two gaps has no line to show it, nor any width of band.
         axes.fill_between(at, line.low, line.high, color=style.colour, alpha=0.16, linewidth=0)
 
     def _scale(self, axes: Axes, unit: str | None) -> None:
@@ -164,7 +164,7 @@ class Lines:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Lines | None:
-    """The course of the best number along the time in the key."""
+    """Lines of the most informative number along the time in the key."""
     x = options.x or next(iter(data.times), None)
     if x is None or data.kinds[x] != "time":
         return None
@@ -198,7 +198,7 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
 def _of_series(
     data: PlotData, y: str, rows: pd.DataFrame, moments: pd.DatetimeIndex, most: int
 ) -> list[LineSeries]:
-    """The series that matter most: the own brand's, then those with the largest numbers."""
+    """The most important series: the own brand, then those with the largest mean."""
     weights = pd.DataFrame({"name": rows["name"], "n": data.values(y), "own": data.own()})
     mean = weights.groupby("name", sort=False)["n"].mean()
     ranked = mean.sort_values(ascending=data.unit(y) == RANK, kind="stable", na_position="last")
@@ -223,7 +223,7 @@ def _line_series(
 
 
 def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
-    """Every moment from the first to the last, at the smallest step between two of them."""
+    """All times from the first to the last, at the smallest step between two of them."""
     found = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(found) < 3:
         return found
@@ -233,6 +233,6 @@ def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
 
 
 def _runs(mask: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The first and last place of each run of true."""
+    """The first and last index of each run of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]

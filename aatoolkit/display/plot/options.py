@@ -1,4 +1,4 @@
-"""What was asked of a picture, checked."""
+"""The options of a picture, validated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aatoolkit.frame.groupby import find
 
 @dataclass(frozen=True)
 class PlotOptions:
-    """The options of ``df.aa.plot``; what is left out is chosen."""
+    """The options of ``df.aa.plot``; None means the default."""
 
     kind: str | None = None
     x: str | None = None
@@ -31,7 +31,7 @@ def validate(
     by: str | None,
     top: int | None,
 ) -> PlotOptions:
-    """The options of a picture, if they fit the frame.
+    """Validate the arguments of ``df.aa.plot``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The gap chart: two numbers of one unit for each row, and the way from one to the other."""
+"""Gap chart: two numbers of one unit per row, and the difference between them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from aatoolkit.display.plot.style import MISSING, MUTED, OWN, SERIES
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 _PREFIXES = (("leader_", "own_"), ("before_", "after_"), ("previous_", ""), ("other_", "ai_"))
-"""How columns are named that are two sides of one thing, the one to compare with first."""
+"""Prefixes of column pairs to compare, the reference first."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """One row a pair, the widest gap first."""
+    """One pair per row, the widest gap first."""
 
     data: PlotData
     x: str
@@ -37,12 +37,12 @@ class Pairs:
 
     @property
     def height(self) -> float:
-        """Inches."""
+        """The height in inches."""
         return 1.9 + 0.32 * max(len(self.data), 3)
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """The title."""
         most = f", the first {len(self.data)} of {len(self.data) + self.left_out}"
         by = humanize(self.data.row_noun(self.x))
         said = f"{humanize(self.second)} and {humanize(self.first)} by {by}"
@@ -50,12 +50,12 @@ class Pairs:
 
     @property
     def finding(self) -> str:
-        """What the picture shows, in words."""
+        """The main result in words, for the alternative text."""
         second, first = (self.data.values(name) for name in self.drawn)
         unit = self.data.unit(self.first)
         whole = np.flatnonzero(~np.isnan(second - first))
         if not len(whole):
-            return "no row has both"
+            return "no row has both numbers"
         at = whole[0]
         label = self.data.text(self.x)[at]
         a, b = float(first[at]), float(second[at])
@@ -65,7 +65,7 @@ class Pairs:
         )
 
     def draw(self, axes: Axes) -> list[str]:
-        """Draw the pairs; the notes that go with them."""
+        """Draw the pairs and return the notes."""
         data, unit = self.data, self.data.unit(self.first)
         second, first = (data.values(name) for name in self.drawn)
         everything = np.concatenate([first, second])
@@ -83,7 +83,7 @@ class Pairs:
                 words, where = why_missing(data, self.second, row), 0.0
             else:
                 moved = format_change(first[row], second[row], unit)
-                one = "one side only" if np.isnan(first[row] + second[row]) else moved
+                one = "only one measured" if np.isnan(first[row] + second[row]) else moved
                 words = one + ("" if np.isnan(n[row]) else f"  (n={format_number(n[row])})")
                 where = float(np.nanmax([first[row], second[row]]))
             axes.annotate(
@@ -105,7 +105,7 @@ class Pairs:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Pairs | None:
-    """Two columns named as the two sides of one thing, or the two asked for."""
+    """Two columns with paired names, or the two given as ``y``."""
     x = options.x or data.label_column
     found = options.y if len(options.y) == 2 else pair_of(data, ranks=options.kind is not None)
     if x is None or found is None or (options.y and len(options.y) != 2):
@@ -120,7 +120,7 @@ def plan(data: PlotData, options: PlotOptions) -> Pairs | None:
 
 
 def pair_of(data: PlotData, *, ranks: bool) -> tuple[str, str] | None:
-    """The first two columns that are sides of one thing, in one unit."""
+    """The first two columns with paired names and the same unit."""
     for name in data.numbers:
         for one, other in _PREFIXES:
             first = name

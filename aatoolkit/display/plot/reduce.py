@@ -1,4 +1,4 @@
-"""Rows made one for each mark of a picture, by the declared rules and no others."""
+"""Aggregate rows that share a mark of a picture, by their declared rules."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from aatoolkit.frame.aggregate import aggregate
 
 
 def one_row_per_mark(data: PlotData, by: list[str], columns: list[str]) -> PlotData:
-    """One row for each of what it is drawn by.
+    """One row for each combination of the columns that position a mark.
 
-    Rows that share a mark are aggregated: counts add, rates are recomputed. What was measured
-    in part is the number of that part, and the picture says so; what was not stays missing.
+    Rows that share a mark are aggregated: counts are added, rates are recomputed. A partly
+    measured group has the value of its measured part, and the picture notes it; an unmeasured
+    one stays missing.
 
     Raises
     ------
     AvailabilityError
-        If a column has no rule by which its rows become one.
+        If a column has no aggregation rule.
     """
     by = list(dict.fromkeys(by))
     if not data.frame.duplicated(by).any():
@@ -35,6 +36,6 @@ def one_row_per_mark(data: PlotData, by: list[str], columns: list[str]) -> PlotD
 
 
 def _parts(data: PlotData, name: str) -> tuple[str, ...]:
-    """The columns that a rule needs."""
+    """The columns that an aggregation rule needs."""
     rule = data.rule(name)
     return (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()

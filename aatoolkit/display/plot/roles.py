@@ -1,10 +1,10 @@
-"""A frame as it is drawn: what each of its columns is, whatever became of the frame."""
+"""`PlotData`: a frame with the role of each column, also after plain pandas steps."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from aatoolkit.availability import Availability, combine
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_said
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of, over_rows
 from aatoolkit.sections.aggregation import COUNT, FRACTION, RANK, REQUESTS, SCORE, Aggregation
 from aatoolkit.sections.section import Column
 
@@ -34,7 +34,7 @@ _UNITS = {
     "position": RANK,
     "count": COUNT,
 }
-"""Units by their name, and by how the names of metrics end."""
+"""Units by name, and by the last word of metric names."""
 
 _NAMES = ("title", "prompt", "text", "label", "name")
 _TELLING = (FRACTION, SCORE, COUNT, REQUESTS, "checks", "answers", "citations per retrieval")
@@ -42,14 +42,14 @@ _TELLING = (FRACTION, SCORE, COUNT, REQUESTS, "checks", "answers", "citations pe
 
 @dataclass(frozen=True)
 class PlotData:
-    """A frame with text for the names of its columns, and what is known of them.
+    """A frame with plain column names, and its metadata.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        The frame; named levels of its index are columns, no two have one name.
+        The frame; index levels are columns, and column names are unique.
     known : FrameMetadata
-        What is known of it.
+        Its metadata.
     """
 
     frame: pd.DataFrame
@@ -60,50 +60,50 @@ class PlotData:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """What each column holds: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
+        """The kind of each column: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
         return {str(name): _kind(values) for name, values in self.frame.items()}
 
     def of_kind(self, *kinds: str) -> list[str]:
-        """The columns that hold one of these, in their order."""
+        """The columns of some kinds, in their order."""
         return [name for name, kind in self.kinds.items() if kind in kinds]
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known of the frame."""
+        """Whether the frame has metadata."""
         return bool(self.known.sources) or any(each.of for each in self.known.columns.values())
 
     @cached_property
     def keys(self) -> list[str]:
-        """The columns that tell its rows apart: the key; without one, times, else a word."""
+        """The key columns; without a key, the first time, else the first word."""
         if self.known.key:
             return [name for name in self.known.key if name in self.kinds]
         return (self.of_kind("time") or self.of_kind("word"))[:1]
 
     @property
     def times(self) -> list[str]:
-        """The times in the key."""
+        """The time columns of the key."""
         return [name for name in self.keys if self.kinds[name] == "time"]
 
     def column(self, name: str) -> Column | None:
-        """The declared column that a column is."""
+        """The declaration of a column."""
         return declared(self.known.columns[name])
 
     def rule(self, name: str) -> Aggregation | None:
-        """The declared rule of a column, if the columns that it names are here."""
+        """The aggregation rule of a column, if the columns it needs are present."""
         column = self.column(name)
         rule = column.aggregate if column else None
         parts = (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()
         return rule if all(part in self.kinds for part in parts) else None
 
     def unit_column(self, name: str) -> str | None:
-        """The column that says, row by row, what the unit or metric of a column is."""
+        """The column that holds the unit or metric of a column for each row."""
         column = self.column(name)
         found = _PER_ROW.fullmatch((column and column.unit) or "")
         named = found[1] if found else None
         return named if named in self.kinds else None
 
     def unit(self, name: str) -> str | None:
-        """The unit of a column, if all its rows have one."""
+        """The unit of a column, if it is the same in all rows."""
         column, per = self.column(name), self.unit_column(name)
         if per is None:
             return column.unit if column else None
@@ -119,17 +119,17 @@ class PlotData:
 
     @cached_property
     def measures(self) -> list[str]:
-        """The numbers that say most of a row, the best first.
+        """The numeric columns, the most informative first.
 
         A rate that can be recomputed comes before a score, a count, another fraction, and
-        numbers of which nothing is known.
+        undeclared numbers.
         """
         listed = [name for name in self.numbers if self._weight(name) is not None]
         return sorted(listed, key=lambda name: self._weight(name) or 0)
 
     @property
     def numbers(self) -> list[str]:
-        """The numbers that are neither key nor said of another column."""
+        """The numeric columns that are neither keys nor notes on another column."""
         said = [name for name in self.kinds if is_said(self.frame, name)]
         return [
             name
@@ -150,7 +150,7 @@ class PlotData:
         return 3 if unit == FRACTION else None
 
     def sample(self, name: str) -> str | None:
-        """The column that says how many observations a number of a column rests on."""
+        """The column with the sample size of a column."""
         rule = self.rule(name)
         if rule and (rule.over or rule.by):
             return rule.over[1] if rule.over else rule.by
@@ -159,16 +159,16 @@ class PlotData:
         return next((each for each in named if each in self.kinds and each != name), None)
 
     def cells(self, name: str) -> Cells:
-        """What is known of the cells of a column."""
+        """The availability of the cells of a column."""
         return cells_of(self.frame, name, self.known)
 
     def values(self, name: str) -> Numbers:
-        """The numbers of a column that count; the others are NaN, never 0."""
+        """The measured numbers of a column; the others are NaN, never 0."""
         found = self.frame[name].to_numpy(np.float64, na_value=np.nan)
         return np.where(self.cells(name).given & np.isfinite(found), found, np.nan)
 
     def text(self, name: str) -> list[str]:
-        """A column as words; a missing one is said to be."""
+        """A column as text; missing values are marked."""
         values = self.frame[name]
         if self.kinds[name] == "time":
             values = self.moments(name)
@@ -181,26 +181,26 @@ class PlotData:
         ]
 
     def moments(self, name: str) -> pd.Series:
-        """A column as instants without a time zone, in UTC."""
+        """A column as times in UTC, without a time zone."""
         values = self.frame[name]
         if isinstance(values.dtype, pd.ArrowDtype):
             values = pd.Series(pd.array(values).astype("datetime64[us]"), index=values.index)
         return values.dt.tz_convert(None) if values.dt.tz is not None else values
 
     def row_noun(self, name: str) -> str:
-        """What the rows are that a column names: of ``title`` beside ``action_id`` actions."""
+        """The noun for rows: ``action`` for a ``title`` next to ``action_id``."""
         key = next((key for key in reversed(self.keys) if key.endswith("_id")), None)
         return key.removesuffix("_id") if key and name == self.label_column else name
 
     @property
     def table(self) -> str:
-        """The table that most of the columns are of, or nothing."""
+        """The table of most of the columns; empty if there is none."""
         tables = [(each.of or "").partition(".")[0] for each in self.known.columns.values()]
         return max(tables, key=tables.count, default="")
 
     @cached_property
     def label_column(self) -> str | None:
-        """The column by whose words people know a row."""
+        """The column that labels a row for people."""
         key = next((name for name in reversed(self.keys) if name not in self.times), None)
         if key is None or not key.endswith("_id"):
             return key
@@ -209,22 +209,23 @@ class PlotData:
         return next(iter((*named, *words)), key)
 
     def own(self) -> npt.NDArray[np.bool_]:
-        """The rows of the project's own brand."""
+        """Which rows are of the project's own brand."""
         if self.kinds.get("own") != "flag":
             return np.zeros(len(self), bool)
         return self.frame["own"].fillna(False).to_numpy(bool)
 
     def state(self, names: Iterable[str]) -> Availability:
-        """What is known of some columns, together."""
+        """The combined availability of columns."""
         return combine(self.known.columns[name].availability for name in names)
 
     def only(self, rows: npt.NDArray[np.bool_]) -> PlotData:
         """Some of its rows."""
-        return PlotData(self.frame.loc[rows], self.known)
+        frame = self.frame.loc[rows]
+        return PlotData(frame, replace(self.known, columns=over_rows(frame, self.known.columns)))
 
 
 def plot_data(frame: pd.DataFrame) -> PlotData:
-    """A frame as it is drawn."""
+    """Prepare a frame for plotting."""
     flat = flattened(frame).copy(deep=False)
     flat.columns = pd.Index([str(name) for name in flat.columns])
     known = metadata_of(flat)
@@ -232,7 +233,7 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
 
 
 def _unit(word: str) -> str | None:
-    """The unit of a word: ``fraction`` itself, or a metric such as ``mentionRate``."""
+    """The unit of a metric name such as ``mentionRate``, or of ``fraction`` itself."""
     return _UNITS.get(re.split(r"_|(?=[A-Z])", word)[-1].lower())
 
 

@@ -1,4 +1,4 @@
-"""Stretches of time: when something began, when it ended, and what came of it."""
+"""Time spans: when something began and ended, and its outcome."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ENDS = (("_start", "_end"), ("first_", "last_"), ("created_at", "updated_at"))
 
 @dataclass(frozen=True)
 class Spans:
-    """One row a thing, a bar for each of its stretches, a diamond for its moment."""
+    """One row per item, a bar for each time span, a diamond for a single time."""
 
     data: PlotData
     x: str
@@ -40,18 +40,18 @@ class Spans:
 
     @property
     def height(self) -> float:
-        """Inches."""
+        """The height in inches."""
         return 2.0 + 0.42 * max(len(self.data), 2)
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """The title."""
         names = [self._named(pair) for pair in self.stretches]
         return capitalized(f"{' and '.join(names)} by {humanize(self.data.row_noun(self.x))}")
 
     @property
     def finding(self) -> str:
-        """What the picture shows, in words."""
+        """The main result in words, for the alternative text."""
         labels = self.data.text(self.x)
         at = self.moment or self.stretches[0][0]
         said = [f"{label}: {when}" for label, when in zip(labels, self.data.text(at), strict=True)]
@@ -61,7 +61,7 @@ class Spans:
         return "; ".join(said[:5])
 
     def draw(self, axes: Axes) -> list[str]:
-        """Draw the stretches; the notes that go with them."""
+        """Draw the stretches and return the notes."""
         rows = np.arange(len(self.data))
         handles: list[Any] = []
         for (start, end), style in zip(self.stretches, SERIES, strict=False):
@@ -72,7 +72,7 @@ class Spans:
                 "hatch": style.hatch,
                 "edgecolor": "white",
             }
-            # A last day is part of its stretch.
+            # The last day belongs to the span.
             width = (high - low + 1)[there]
             axes.barh(rows[there], width, left=low[there], height=0.42, linewidth=0.6, **styles)
             handles.append(Patch(**styles))
@@ -109,7 +109,7 @@ class Spans:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Spans | None:
-    """Times in pairs of a beginning and an end, with the one moment that stands beside them."""
+    """Pairs of start and end times, with a single time next to them."""
     times, x = data.of_kind("time"), options.x or data.label_column
     pairs = tuple(
         (name, other)

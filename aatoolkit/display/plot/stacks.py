@@ -1,4 +1,4 @@
-"""Stacked bars: shares of a whole, or rows counted by what they are."""
+"""Stacked bars: shares of a whole, or counts of rows by category."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aatoolkit.sections.aggregation import FRACTION
 
 @dataclass(frozen=True)
 class Stacks:
-    """One bar a row of ``parts``, a piece for each of its columns."""
+    """One bar per row of ``parts``, a segment for each of its columns."""
 
     data: PlotData
     drawn: tuple[str, ...]
@@ -33,18 +33,18 @@ class Stacks:
 
     @property
     def height(self) -> float:
-        """Inches."""
+        """The height in inches."""
         return 2.0 + 0.3 * max(len(self.parts), 3)
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """The title."""
         most = f", the first {len(self.parts)} of {len(self.parts) + self.left_out}"
         return capitalized(self.what) + (most if self.left_out else "")
 
     @property
     def finding(self) -> str:
-        """What the picture shows, in words."""
+        """The main result in words, for the alternative text."""
         said = []
         at = self.own.index(True) if any(self.own) else 0
         for row in dict.fromkeys((0, at)):
@@ -59,7 +59,7 @@ class Stacks:
         return "; ".join(said)
 
     def draw(self, axes: Axes) -> list[str]:
-        """Draw the stacks; the notes that go with them."""
+        """Draw the stacks and return the notes."""
         styles = styles_for(map(str, self.parts.columns))
         values = self.parts.to_numpy(np.float64)
         lacking = np.isnan(values).all(axis=1)
@@ -106,7 +106,7 @@ class Stacks:
 
 
 def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
-    """Columns that are the shares of one whole: what ends alike and adds to one in each row."""
+    """Columns that are shares of a whole: named ``*_share`` and adding up to one in each row."""
     x = options.x or data.label_column
     names = list(options.y) or [
         n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
@@ -141,7 +141,7 @@ def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
 
 
 def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
-    """Rows counted by one column, in pieces by another."""
+    """Counts of rows by one column, segmented by another."""
     if options.y or not len(data):
         return None
     x = options.x or _telling(data, ())
@@ -175,7 +175,7 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
 
 
 def _telling(data: PlotData, but: tuple[str, ...]) -> str | None:
-    """The column that sorts the rows into a few groups: the engine, else a category."""
+    """The column that groups the rows best: the engine, else a category."""
     categories = [
         name
         for name, dtype in data.frame.dtypes.items()

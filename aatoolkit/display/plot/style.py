@@ -1,8 +1,8 @@
-"""Colours, hatches and markers that stay apart in grey and for the colour-blind.
+"""Colours, hatches and markers that are distinct in grey and for the colour-blind.
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008); those that are too
-pale for white paper are left out or made darker. No meaning rests on colour alone: each comes
-with a hatch, a marker and a dash of its own.
+pale for white paper are left out or made darker. Colour is never the only cue: each
+comes with its own hatch, marker and dash.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import cycle
 from typing import Any
 
 INK, MUTED, GRID, PAPER = "#1f2328", "#57606a", "#d8dee4", "#ffffff"
-"""Text, text beside it, lines behind the data, and the ground."""
+"""Text, secondary text, grid lines and background."""
 
 MISSING: Mapping[str, Any] = {
     "facecolor": "#f6f8fa",
@@ -21,12 +21,12 @@ MISSING: Mapping[str, Any] = {
     "hatch": "////",
     "linewidth": 0.0,
 }
-"""How a stretch that was not measured is filled."""
+"""The fill of values that were not measured."""
 
 
 @dataclass(frozen=True)
 class SeriesStyle:
-    """How one series looks: never by its colour alone."""
+    """The style of one series: colour, hatch, marker and dash."""
 
     colour: str
     hatch: str
@@ -42,10 +42,10 @@ SERIES = (
     SeriesStyle("#1f2328", "----", "v", (0, (3, 1, 1, 1, 1, 1))),
     SeriesStyle("#3b9ad9", "++++", "P", (0, (8, 2))),
 )
-"""The looks of series, in the order in which they are given out."""
+"""The styles of series, in the order in which they are assigned."""
 
 OWN, REST = SERIES[0], SeriesStyle("#a9b8c4", "", "o", "-")
-"""The project's own brand, and the others beside it."""
+"""The project's own brand, and all others."""
 
 GOOD, EVEN, BAD = SERIES[0], SeriesStyle("#c3ccd4", "", "o", "-"), SERIES[1]
 
@@ -58,7 +58,7 @@ _TONE = {word: style for style, words in _TONES.items() for word in words.split(
 
 
 def styles_for(levels: Iterable[str]) -> dict[str, SeriesStyle]:
-    """A look for each level: levels that are good, even or bad look so, the others in turn.
+    """A style for each level: fixed for good, neutral and bad levels, in turn for the others.
 
     Examples
     --------

@@ -1,8 +1,11 @@
-"""One page of HTML about a scope: what was measured, then each section.
+"""Reports: one page of HTML about a dataset: availability, then each section.
 
-Whatever comes from an answer is text and stays text: it is escaped, and what it might do to
-the direction of a line or to a screen is taken out. There is no script, no link, no address
-that a browser would ask for, and the page's own policy forbids them.
+A `Dataset` comes in, HTML goes out. Text from an answer is always escaped, with control and
+bidirectional characters made visible. There is no script, no link and no external resource,
+and the page's content security policy forbids them. In reading order:
+
+- ``page``: the page as a whole; ``grid``: frames as HTML tables; ``picture``: pictures as SVG.
+- ``markup``: escaping and elements; ``style``: the style sheet.
 """
 
 from __future__ import annotations

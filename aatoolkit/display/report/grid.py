@@ -1,4 +1,4 @@
-"""Frames as tables of a page: the first rows, each cell in its unit."""
+"""Frames as HTML tables: the first rows, each cell in its unit."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _DASH = '<td class="missing"><span aria-label="missing">–</span></td>'
 
 
 def grid(caption: str, heads: Iterable[str], rows: Iterable[str]) -> str:
-    """Rows of finished cells under their heads; wide ones scroll, also by keyboard."""
+    """A table of rows under their heads; wide ones scroll, also by keyboard."""
     head = "".join(element("th", text(name), scope="col") for name in heads)
     return _framed(caption, text(caption, 400), head, rows)
 
 
 def table_of(name: str, frame: pd.DataFrame, most: int) -> str:
-    """The first rows of a table, with what its columns mean."""
+    """The first rows of a table, with the meaning of its columns."""
     data = plot_data(frame)
     shown = PlotData(data.frame.head(most), data.known)
     heads = "".join(_head(data, column) for column in data.kinds)

@@ -1,4 +1,4 @@
-"""Text as HTML that is only ever text."""
+"""Escape text for HTML, and build elements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aatoolkit._util.text import visible
 
 
 def text(words: object, most: int = 160) -> str:
-    r"""Words from anywhere, escaped and not long, apart from the direction of what is around.
+    r"""Untrusted text, escaped, shortened, and isolated from the direction of its surroundings.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def element(name: str, inside: str, kind: str = "", **attributes: object) -> str
 
 
 def slug(name: str, at: int) -> str:
-    """A name that an anchor can have; its number keeps two apart.
+    """A name for an anchor; the number keeps it unique.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The page as a whole: its head, what was measured, its sections."""
+"""The page: head, availability, sections, sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
 POLICY += "form-action 'none'"
-"""What a browser may do with the page: nothing but show it."""
+"""The content security policy: nothing but inline styles and data images."""
 
 _TELLING = ("line", "heatmap", "gap", "funnel", "shares")
 """Kinds of pictures that show more than the table below them."""
@@ -68,12 +68,12 @@ def page(dataset: Dataset, rows: int) -> str:
 def _head(host: str, sources: list[Source]) -> str:
     scopes = dict.fromkeys(source.scope or "" for source in sources)
     fetched = sorted(source.fetched_at for source in sources if source.fetched_at)
-    said = [f"PlotOptions: {'; '.join(map(describe_scope, scopes))}."] if any(scopes) else []
+    said = [f"Scope: {'; '.join(map(describe_scope, scopes))}."] if any(scopes) else []
     if fetched:
         ends = dict.fromkeys(map(_moment, (fetched[0], fetched[-1])))
         said.append(f"Fetched: {' to '.join(ends)} UTC.")
     if any(source.stale for source in sources):
-        said.append("Some answers had expired when they were used.")
+        said.append("Some answers came from a cache after they had expired.")
     return (
         '<a class="skip" href="#sections">Skip to the sections</a>\n<header>'
         + element("h1", text(host))
@@ -91,7 +91,7 @@ def _contents(dataset: Dataset) -> str:
 
 
 def _measured(dataset: Dataset) -> str:
-    """What was measured, table by table, and what failed."""
+    """The availability of each table, and the sections that failed."""
     words = [tables.shown(table) for tables in dataset.values() for table in tables]
     kinds = Counter(_STATES.get(word[:1], "unknown") for word in words)
     said = ", ".join(f"{kinds[state]} {state}" for state in _STATES.values() if kinds[state])
@@ -112,7 +112,7 @@ def _measured(dataset: Dataset) -> str:
 
 
 def _states(name: str, tables: Tables) -> Iterator[str]:
-    """A row for each thing that is said of tables of a section."""
+    """A row for each availability of a section's tables."""
     said = dict.fromkeys(tables.shown(table) for table in tables)
     for at, words in enumerate(said):
         listed = [
@@ -132,7 +132,7 @@ _STATES = {
     "?": "unknown",
 }
 
-_KEY = "A dash in a cell is a value that is missing; it is never a zero."
+_KEY = "A dash in a cell is a missing value, never a zero."
 
 
 def _section(name: str, tables: Tables, rows: int, at: int) -> str:
@@ -162,7 +162,7 @@ def _section(name: str, tables: Tables, rows: int, at: int) -> str:
 
 
 def _told(tables: Tables) -> list[str]:
-    """What the answer says of its fields, rows and engines, each thing once."""
+    """The statements of an answer about its fields, rows and engines, each once."""
     said = tables.availability
     said = said[(said["scope"] != "section") & (said["status"] != "available")]
     rows = said.drop_duplicates(["target", "status", "reason"]).head(_TOLD)
@@ -174,14 +174,14 @@ def _told(tables: Tables) -> list[str]:
         ].itertuples(index=False)
     ]
     more = len(said.drop_duplicates(["target", "status", "reason"])) - len(rows)
-    return [*listed, f"and {more:,} statements more"] if more > 0 else listed
+    return [*listed, f"and {more:,} more statements"] if more > 0 else listed
 
 
 _TOLD = 8
 
 
 def _pictures(tables: Tables, at: int) -> Iterator[str]:
-    """The picture of the main table, and those of others that show more than a ranking."""
+    """Pictures of the main table, and of others if they show more than a ranking."""
     from aatoolkit.display.report.picture import drawn
 
     shown = 0
@@ -202,7 +202,9 @@ def _foot(sources: list[Source]) -> str:
         + element("td", text(_moment(source.fetched_at or "")))
         for source in sources
     ]
-    table = grid("The answers this page was made from", ("section", "SHA-256", "fetched"), rows)
+    table = grid(
+        "The answers that this page was made from", ("section", "SHA-256", "fetched"), rows
+    )
     return f"</main>\n<footer><h2>Sources</h2>{table}</footer>"
 
 

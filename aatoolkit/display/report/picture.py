@@ -1,4 +1,4 @@
-"""Pictures as part of the page: SVG whose colours follow it, and whose words are text."""
+"""Pictures as inline SVG, with the page's colours and searchable text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLOURS = {
     str(MISSING["facecolor"]): "var(--lack)",
     str(MISSING["edgecolor"]): "var(--hatch)",
 }
-"""Colours that are the page's: light by day, dark by night."""
+"""Colours that follow the theme of the page."""
 
 _COLOUR = re.compile("|".join(_COLOURS))
 _FONT = re.compile(r"font-family:[^;]*;? ?")
@@ -31,7 +31,7 @@ _DROPPED = ("metadata", "style", "title", "desc")
 
 
 def drawn(frame: pd.DataFrame, name: str, kinds: Iterable[str] = ()) -> str:
-    """The figure of a frame with what it shows in words; nothing if it is of none of the kinds."""
+    """The figure of a frame with its caption; empty if its picture is of another kind."""
     picture = picture_of(frame, kinds)
     if picture is None:
         return ""
@@ -41,7 +41,7 @@ def drawn(frame: pd.DataFrame, name: str, kinds: Iterable[str] = ()) -> str:
 
 
 def _svg(picture: Picture, name: str) -> str:
-    """The picture's SVG, cleaned: names of its own, the page's colours, nothing that runs."""
+    """The picture's SVG with unique ids, the page's colours, and no active content."""
     written = svg_of(picture, name)
     root = ElementTree.fromstring(written)
     _clean(root, name, {*_REFERENCE.findall(written), *_LINK.findall(written)})

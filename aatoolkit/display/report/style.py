@@ -1,4 +1,4 @@
-"""How the page looks: on a screen by day and by night, on a phone, on paper."""
+"""The style sheet: light and dark screens, phones, print."""
 
 from __future__ import annotations
 

@@ -1,9 +1,13 @@
-"""Pickers: choosing filters and sections in a notebook.
+"""Pickers: choose filters and sections in a notebook.
 
-A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows the line of
-Python that says the same; what is read is read by the next cell. The two are one widget, drawn by
-``picker.js`` from a few `OptionGroup` of options. It is a single anywidget and not one control an
-option, so that 50,000 options are drawn as fast as five, and it needs nothing from outside.
+A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows the
+equivalent Python; data is read by the next cell. Both are one anywidget, drawn by ``picker.js``
+from groups of options. It is not one control per option, so that 50,000 options are drawn as fast
+as five; it needs no network. In reading order:
+
+- ``scopes``: `ScopePicker`; ``sections``: `SectionPicker`.
+- ``picker``: their base class, which syncs options and choice with the browser.
+- ``option_group``: a group of options, and a choice as one bit per option.
 """
 
 from __future__ import annotations

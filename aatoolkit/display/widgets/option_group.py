@@ -1,4 +1,4 @@
-"""A group of options to choose from, and a choice among them as one bit an option."""
+"""A group of options, and a choice among them as one bit per option."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import numpy as np
 
 
 class OptionFlag(IntFlag):
-    """How an option stands out; the browser's side knows the same numbers."""
+    """How an option is shown; ``picker.js`` uses the same numbers."""
 
     PLAIN = 0
     BOLD = 1
-    """One's own: shown in bold."""
+    """The own brand: shown in bold."""
     DIMMED = 2
-    """Of little use here, such as an engine that is not configured."""
+    """Dimmed, such as an engine that is not configured."""
     DISABLED = 4
-    """Shown, and not to be chosen: the API cannot be asked for it."""
+    """Shown, but cannot be chosen: the API has no such filter value."""
     STALE = 8
-    """Chosen once, and no longer offered."""
+    """Chosen earlier, and no longer offered."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its value, how it is called, and what is said of it."""
+    """One option: value, label, detail, note and flags."""
 
     value: Any
     label: str | None = None
@@ -40,22 +40,22 @@ class Option:
 
 @dataclass(frozen=True)
 class OptionGroup:
-    """Options of one kind, of which one or many are chosen.
+    """Options of one kind, of which one or several can be chosen.
 
     Parameters
     ----------
     name
-        What the choice is called in Python.
+        The name of the choice in Python.
     title
-        What it is called for people.
+        The title for people.
     options
-        The options; of equal values the first is taken.
+        The options; of equal values the first is used.
     one
         Whether exactly one is chosen.
     empty
-        What an empty choice means; ``{}`` stands for the number of options.
+        The text for an empty choice; ``{}`` is replaced by the number of options.
     rows
-        How many rows a list shows at most without scrolling.
+        The most rows shown without scrolling.
     """
 
     name: str
@@ -72,22 +72,22 @@ class OptionGroup:
 
     @cached_property
     def places(self) -> dict[Any, int]:
-        """Where each value stands."""
+        """The index of each value."""
         return {option.value: at for at, option in enumerate(self.options)}
 
     @cached_property
     def marks(self) -> np.ndarray:
-        """The mark of each option, as a number."""
+        """The flags of each option, as numbers."""
         return np.array([option.mark.value for option in self.options], dtype=np.uint8)
 
     @cached_property
     def values(self) -> frozenset[Any]:
-        """What can be chosen."""
+        """The values that can be chosen."""
         can = np.flatnonzero(self.marks & OptionFlag.DISABLED == 0)
         return frozenset(self.options[at].value for at in can)
 
     def among(self, chosen: Iterable[Any], mark: OptionFlag) -> tuple[Any, ...]:
-        """Those of a choice that have a mark."""
+        """The values of a choice that have a flag."""
         return tuple(value for value in chosen if self.marks[self.places[value]] & mark)
 
     @property
@@ -96,19 +96,19 @@ class OptionGroup:
         return int(np.count_nonzero(self.marks & (OptionFlag.DISABLED | OptionFlag.STALE) == 0))
 
     def bits(self, chosen: Iterable[Any]) -> bytes:
-        """A choice, one bit an option, the first in the lowest bit."""
+        """Encode a choice, one bit per option, the first in the lowest bit."""
         flags = np.zeros(len(self.options), dtype=np.uint8)
         flags[[self.places[value] for value in chosen]] = 1
         return np.packbits(flags, bitorder="little").tobytes()
 
     def chosen(self, bits: bytes) -> tuple[Any, ...]:
-        """The values of a choice, in the order of the options; closed ones cannot be chosen."""
+        """Decode a choice, in the order of the options; disabled ones are ignored."""
         flags = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
         taken = flags[: len(self.options)] & (self.marks & OptionFlag.DISABLED == 0)
         return tuple(self.options[at].value for at in np.flatnonzero(taken))
 
     def sent(self) -> dict[str, Any]:
-        """The group as the browser's side takes it, column by column."""
+        """The group as ``picker.js`` takes it, column by column."""
         values = [option.value for option in self.options]
         labels = _distinct_labels([str(option.label or option.value) for option in self.options])
         details = [option.detail for option in self.options]
@@ -129,7 +129,7 @@ class OptionGroup:
 def with_stale(
     options: Sequence[Option], chosen: Iterable[Any], words: str = "{}"
 ) -> tuple[Option, ...]:
-    """The options, after those that are chosen and not among them."""
+    """The options, preceded by chosen values that are not among them."""
     there = {option.value for option in options}
     gone = (
         Option(value, words.format(value), note="no longer offered", mark=OptionFlag.STALE)
@@ -140,7 +140,7 @@ def with_stale(
 
 
 def _distinct_labels(labels: Sequence[str]) -> list[str]:
-    """Labels that look the same and are not, spelt out in ASCII."""
+    """Labels, escaped to ASCII where two look the same and are not equal."""
     if all(map(str.isascii, labels)):
         return list(labels)
     looks = [unicodedata.normalize("NFC", label) for label in labels]

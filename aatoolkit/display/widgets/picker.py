@@ -1,4 +1,4 @@
-"""What the pickers share: groups of options in the browser, and a choice that comes back."""
+"""`Picker`, the base class: syncs groups of options and a choice with the browser."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from aatoolkit.display.widgets.option_group import OptionGroup
 _HERE = Path(__file__).parent
 
 _SHOWN, _LONG = 50, 300
-"""How many values of a choice, and how many characters of each, are spelt out."""
+"""The most values of a choice, and characters of each, that are shown."""
 
 
 class Picker(anywidget.AnyWidget):
     """A widget that chooses among groups of options.
 
-    The options go to the browser once. A choice is one bit an option, and says which options it
-    was made among: one among options that have meanwhile changed is not taken.
+    The options are sent to the browser once. A choice is one bit per option, with the version
+    of the options: a choice among options that have changed since is ignored.
     """
 
     _esm = _HERE / "picker.js"
@@ -37,7 +37,7 @@ class Picker(anywidget.AnyWidget):
     _sent_choice: Mapping[str, Any] = {}
 
     def _show(self, groups: Sequence[OptionGroup], chosen: Mapping[str, Iterable[Any]]) -> None:
-        """Offer other options, of which some are chosen."""
+        """Replace the options and the choice."""
         self._shown = tuple(groups)
         with self.hold_sync():
             self._groups = {
@@ -65,15 +65,15 @@ class Picker(anywidget.AnyWidget):
         self._take({group.name: group.chosen(bytes(bits)) for group, bits in each})
 
     def _value(self) -> Mapping[str, tuple[Any, ...]]:
-        """What is chosen, by the name of its group."""
+        """The choice, by the name of the group."""
         raise NotImplementedError
 
     def _take(self, chosen: Mapping[str, tuple[Any, ...]]) -> None:
-        """Take a choice made in the browser."""
+        """Apply a choice made in the browser."""
         raise NotImplementedError
 
     def _python(self) -> str:
-        """The choice in Python, long values and long lists of them cut short."""
+        """The choice in Python, long values and lists elided."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class Picker(anywidget.AnyWidget):
         return f"<{type(self).__name__}{title}: {self._python()}>"
 
     def _repr_html_(self) -> str:
-        """What is chosen, where no kernel can show the widget."""
+        """The choice as a table, where no kernel can show the widget."""
         chosen = self._value()
         rows = "".join(self._row(group, chosen[group.name]) for group in self._shown)
         title = f"<caption>{markup(self._title)}</caption>" if self._title else ""
@@ -109,8 +109,8 @@ class Picker(anywidget.AnyWidget):
 
 
 def python_tuple(values: Sequence[str]) -> str:
-    """A tuple of strings in Python; of a long one, or of long strings, the beginning."""
-    # What is left out stands outside the quotes: pasted, it is an error and no other value.
+    """A tuple of strings in Python, long ones elided."""
+    # The ellipsis is outside the quotes: pasted, it is an error and not another value.
     listed = [f"{value[:_LONG]!r}{'…' * (len(value) > _LONG)}" for value in values[:_SHOWN]]
     if len(values) > _SHOWN:
         return f"({', '.join(listed)}, … {len(values) - _SHOWN:,} more)"

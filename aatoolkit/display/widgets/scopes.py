@@ -1,4 +1,4 @@
-"""`ScopePicker`: choosing the filters of a question."""
+"""`ScopePicker`: choose the window and the filters."""
 
 from __future__ import annotations
 
@@ -20,33 +20,32 @@ _TITLES = {"engine": "Engines", "topic": "Topics", "category": "Categories", "br
 
 
 class ScopePicker(Picker):
-    """Chooses a `Scope` among what may be asked of a project.
+    """Choose a `Scope` from the allowed filter values of a project.
 
-    Nothing chosen in a list means that it does not narrow the question. Nothing is fetched when
-    something is chosen or shown: the next cell does that, with ``picker.scope``.
+    An empty choice in a list means no filter. Choosing does not fetch anything: the next cell
+    does, with ``picker.scope``.
 
     Parameters
     ----------
     options : ScopeOptions or Project
-        What may be asked. Of a project the scope options are read once, here, as
-        ``project.scope_options()`` does.
+        The allowed filter values. If a project is given, its scope options are read once, as by
+        ``project.scope_options()``.
     scope : Scope, optional
-        What is chosen to begin with; everything of the last 30 days if left out.
+        The initial choice; the last 30 days without filters by default.
 
     Attributes
     ----------
     scope : Scope
-        What is chosen. It can be set, and watched: ``picker.observe(function, "scope")``.
+        The choice. It can be set, and observed: ``picker.observe(function, "scope")``.
     options : ScopeOptions
-        What may be asked. Other options can be set; what is chosen stays chosen.
+        The allowed filter values. Others can be set; the choice is kept.
     vanished : dict of str to tuple
-        What is chosen and no longer offered, by filter.
+        Chosen values that are no longer offered, by filter.
 
     Raises
     ------
     ScopeError
-        If a scope is set that holds a value the project does not know; ``.suggestions`` holds
-        near matches.
+        If a scope is set with a value that is not allowed; ``.suggestions`` has near matches.
     FetchError
         If a project is given and its scope options cannot be read.
 
@@ -72,7 +71,7 @@ class ScopePicker(Picker):
 
     @property
     def options(self) -> ScopeOptions:
-        """What may be asked."""
+        """The allowed filter values."""
         return self._options
 
     @options.setter
@@ -90,7 +89,7 @@ class ScopePicker(Picker):
 
     @property
     def vanished(self) -> dict[str, tuple[Any, ...]]:
-        """What is chosen and no longer offered, by filter."""
+        """Chosen values that are no longer offered, by filter."""
         chosen = self._value()
         found = {each.name: each.among(chosen[each.name], OptionFlag.STALE) for each in self._shown}
         return {name: values for name, values in found.items() if values}
@@ -98,7 +97,7 @@ class ScopePicker(Picker):
     def _offer(self, options: ScopeOptions) -> None:
         if not isinstance(options, ScopeOptions):
             raise ScopeError(
-                f"a {type(options).__name__} does not say what may be asked; give "
+                f"a {type(options).__name__} does not hold scope options; give "
                 "project.scope_options()",
                 parameter="options",
             )
@@ -116,7 +115,7 @@ class ScopePicker(Picker):
                 parameter="scope",
             )
         shown = {group.name: group.values for group in self._shown}
-        # What the lists show may be chosen, also what they alone still hold.
+        # Every listed value may be chosen, also those that are no longer offered.
         unknown = {
             name: tuple(value for value in values if value not in shown[name])
             for name, values in scope.filters.items()
@@ -146,14 +145,14 @@ def _chosen(scope: Scope) -> dict[str, tuple[Any, ...]]:
 
 
 def _first(options: ScopeOptions) -> Scope:
-    """Everything of 30 days, or of the first window there is."""
+    """The last 30 days, or the first window offered, without filters."""
     usual = Scope()
     offered = [days for days in options.days if days in DAYS]
     return usual if usual.days in offered or not offered else Scope(offered[0])
 
 
 def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Iterator[OptionGroup]:
-    """The windows and the four filters, with what is chosen and no longer among them."""
+    """The windows and the four filters, with chosen values that are no longer offered."""
     days = [
         Option(days, f"{days} days", mark=OptionFlag.PLAIN if days in DAYS else OptionFlag.DISABLED)
         for days in options.days
@@ -165,7 +164,7 @@ def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Ite
         ("category", _tagged(options.categories, "category")),
         ("brand", _brands(options.brands)),
     ):
-        offered = list(_closed_where_it_must_be(name, list(listed)))
+        offered = list(_with_disabled(name, list(listed)))
         yield OptionGroup(name, _TITLES[name], with_stale(offered, chosen[name]))
 
 
@@ -198,25 +197,25 @@ def _brands(frame: pd.DataFrame) -> Iterator[Option]:
 
 
 def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
-    """The rows that name something, with None for whatever is missing."""
+    """The rows with a first column, missing values as None."""
     columns = (frame[name].astype(object).where(frame[name].notna(), None) for name in names)
     return (row for row in zip(*columns, strict=True) if row[0] is not None)
 
 
-def _closed_where_it_must_be(name: str, options: list[Option]) -> Iterator[Option]:
-    """The options, without a choice where the API cannot be asked for a value."""
-    if _can_be_asked(name, [option.value for option in options]):
+def _with_disabled(name: str, options: list[Option]) -> Iterator[Option]:
+    """The options, disabled where the API does not accept the value as a filter."""
+    if _is_allowed(name, [option.value for option in options]):
         yield from options
         return
     for option in options:
-        if _can_be_asked(name, option.value):
+        if _is_allowed(name, option.value):
             yield option
         else:
             why = "has a comma, no filter" if "," in option.value else "no filter"
             yield Option(option.value, option.label, note=why, mark=OptionFlag.DISABLED)
 
 
-def _can_be_asked(name: str, values: Any) -> bool:
+def _is_allowed(name: str, values: Any) -> bool:
     try:
         Scope(**{name: values})
     except ScopeError:

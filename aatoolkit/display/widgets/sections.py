@@ -1,4 +1,4 @@
-"""`SectionPicker`: choosing among the sections of the API."""
+"""`SectionPicker`: choose sections of the API."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ _ABSENT = ("unavailable", "not applicable")
 
 
 class SectionPicker(Picker):
-    """Chooses among the sections, each with what it holds.
+    """Choose sections, each with its description.
 
     Parameters
     ----------
     dataset : Dataset, optional
-        What was read of a host: each section is then marked with the availability and the rows
-        of its main table, or with how it failed.
+        A dataset that was read: each section is then shown with the availability and the number
+        of rows of its main table, or with its error.
     chosen : str or iterable of str, optional
-        The sections that are chosen to begin with; all of them if left out.
+        The initial choice; all sections by default.
 
     Attributes
     ----------
     sections : tuple of str
-        What is chosen, in alphabetical order. It can be set, and watched:
+        The choice, in alphabetical order. It can be set, and observed:
         ``picker.observe(function, "sections")``.
     dataset : Dataset or None
-        What was read; another can be set.
+        The dataset; another can be set.
 
     Raises
     ------
     ScopeError
-        If there is no such section; ``.suggestions`` holds near matches.
+        If there is no such section; ``.suggestions`` has near matches.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class SectionPicker(Picker):
 
     @property
     def dataset(self) -> Dataset | None:
-        """What was read."""
+        """The dataset."""
         return self._dataset
 
     @dataset.setter
@@ -72,8 +72,8 @@ class SectionPicker(Picker):
     def _offer(self, dataset: Dataset | None) -> None:
         if not (dataset is None or isinstance(dataset, Dataset)):
             raise ScopeError(
-                f"a {type(dataset).__name__} does not say what was read; give what "
-                "project.read_all() returned",
+                f"a {type(dataset).__name__} is not a Dataset; give the result of "
+                "project.read_all()",
                 parameter="dataset",
             )
         self._dataset = dataset
@@ -124,7 +124,7 @@ class SectionPicker(Picker):
 
 
 def _read(dataset: Dataset | None, name: str) -> dict[str, Any]:
-    """What a dataset says of a section: a note, and how it stands out."""
+    """The note and the flag of a section of a dataset."""
     if dataset is None:
         return {}
     if name in dataset.errors:

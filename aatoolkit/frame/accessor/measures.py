@@ -20,17 +20,20 @@ class Measures:
         self,
         by: By = None,
         columns: str | Iterable[str] | None = None,
-        allow_partial: bool = False,
+        skip_missing: bool = False,
         *,
         rules: Rules | None = None,
         observed: bool = True,
     ) -> pd.DataFrame:
-        """Make rows one by each column's declared rule; what was not measured stays missing.
+        """Aggregate rows by each column's declared rule; what was not measured stays missing.
 
         Counts add up, exactly; a rate is recomputed from its summed numerator and denominator;
-        a mean is weighted by its count; money adds up within one currency. A group has a
-        number only if all its rows were wholly measured. Rows to which a column does not apply
-        are left out. A ratio over zero is missing, as not applicable.
+        a mean is weighted by its count; money adds up within one currency. Every cell that
+        holds a value is used, and a partial one makes the result ``partial``. A rate or mean
+        over rows that were not all measured is that of the rows that were: it is ``partial``,
+        and a column ``x_coverage`` says which fraction of the rows that is. A sum of which a
+        cell was not measured is missing, with the reason. Rows to which a column does not
+        apply, and those whose denominator is 0, add nothing.
 
         Parameters
         ----------
@@ -40,10 +43,9 @@ class Measures:
         columns : str or list of str, optional
             The columns wanted. By default all that have a rule; ``df.aa.codebook`` shows the
             rules, and why a column has none.
-        allow_partial : bool
-            Whether a group that was measured in part has the number of that part, as
-            ``partial``. A column ``x_coverage`` then says which fraction of its rows was
-            wholly measured.
+        skip_missing : bool
+            Whether a sum (or a smallest, largest, first or last value) leaves out cells that
+            were not measured. It is then ``partial``, and every column has its ``x_coverage``.
         rules : dict, optional
             Rules for columns that have none, or other ones: ``sum``, ``mean``, ``min``,
             ``max``, ``first``, ``last`` or an `aatoolkit.sections.aggregation.Aggregation`.
@@ -78,13 +80,13 @@ class Measures:
           engine     n
         0      a  <NA>
         1      b   0.0
-        >>> frame.aa.aggregate("engine", allow_partial=True, rules={"n": "sum"})["n_coverage"]
+        >>> frame.aa.aggregate("engine", skip_missing=True, rules={"n": "sum"})["n_coverage"]
         ... # doctest: +NORMALIZE_WHITESPACE
         0    0.5
         1    1.0
         Name: n_coverage, dtype: Float64
         """
-        return aggregate.aggregate(self._frame, by, columns, allow_partial, rules or {}, observed)
+        return aggregate.aggregate(self._frame, by, columns, skip_missing, rules or {}, observed)
 
     def complete(
         self, *, availability: pd.DataFrame | None = None, **levels: object
@@ -145,13 +147,13 @@ class Measures:
         -------
         pandas.DataFrame
             ``x_low`` and ``x_high``, with the frame's index; missing where the numerator or
-            the denominator was not wholly measured, or the denominator is 0.
+            the denominator was not measured, the denominator is 0, or the numerator exceeds it.
 
         Raises
         ------
         AvailabilityError
             If there is no such column, it is no ratio, or the numerator exceeds the
-            denominator.
+            denominator in every row.
         ValueError
             If the level is not between 0 and 1.
         """

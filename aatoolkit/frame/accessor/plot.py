@@ -39,7 +39,7 @@ class Plot:
             ``spans`` or ``counts``; by default the first that fits.
         x : str, optional
             What the marks stand for: a time, a brand, an engine. Rows that share a mark are
-            aggregated by their declared rules, as ``aggregate(allow_partial=True)`` does; the
+            aggregated by their declared rules, as ``aggregate(skip_missing=True)`` does; the
             picture says what is partial.
         y : str or list of str, optional
             The number to draw, or two for a gap, or several in one unit for lines.

@@ -1,0 +1,84 @@
+"""The metadata of one column, and of one answer that a frame was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from aatoolkit.availability import UNKNOWN, Availability, Status, combine
+from aatoolkit.availability.subject import Condition, Statement
+
+
+@dataclass(frozen=True)
+class Source:
+    """An answer that a frame was read from; its window's days where the answer gives them."""
+
+    host: str | None = None
+    section: str | None = None
+    scope: str | None = None
+    url: str | None = None
+    fetched_at: str | None = None
+    sha256: str | None = None
+    stale: bool = False
+    window_start: str | None = None
+    window_end: str | None = None
+
+
+@dataclass(frozen=True)
+class ColumnMetadata:
+    """The metadata of one column.
+
+    Parameters
+    ----------
+    of : str, optional
+        The declared column it is: ``table.column``.
+    availability : Availability
+        Whether it could be measured, in the rows that the frame has.
+    statements : tuple of Statement
+        What is stated of some of its rows only, those that match conditions.
+    otherwise : Availability, optional
+        The availability of rows that no statement is about; ``availability`` if None.
+    """
+
+    of: str | None = None
+    availability: Availability = UNKNOWN
+    statements: tuple[Statement, ...] = ()
+    otherwise: Availability | None = field(default=None, compare=False)
+
+    @property
+    def elsewhere(self) -> Availability:
+        """The availability of rows that no statement is about."""
+        return self.availability if self.otherwise is None else self.otherwise
+
+    def combined(self, availability: Availability) -> ColumnMetadata:
+        """The same column where some of its rows, of which it is not known which, are so."""
+        return replace(
+            self,
+            availability=combine([self.availability, availability]),
+            otherwise=combine([self.elsewhere, availability]),
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
+        """The same column where the columns of its conditions have other names."""
+        statements = tuple(
+            replace(
+                each,
+                rows=tuple(replace(c, column=names.get(c.column, c.column)) for c in each.rows),
+            )
+            for each in self.statements
+        )
+        return replace(self, statements=statements)
+
+    def within(self, *conditions: Condition) -> tuple[Statement, ...]:
+        """What it states, as statements about the rows that match some conditions."""
+        return (
+            Statement(self.elsewhere, conditions),
+            *(Statement(each.availability, (*each.rows, *conditions)) for each in self.statements),
+        )
+
+
+EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
+"""The statuses of columns that hold no value."""
+
+NOTHING = ColumnMetadata()
+"""The metadata of a column that has none."""

@@ -1,0 +1,114 @@
+"""Column metadata as JSON values, and back."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability.subject import Condition, Statement
+from aatoolkit.metadata.column import ColumnMetadata, Source
+from aatoolkit.metadata.fingerprint import Fingerprint
+
+
+def dump_state(availability: Availability) -> tuple[str | None, ...]:
+    """An availability as status, cause and reason."""
+    cause = availability.cause
+    return (str(availability.status), None if cause is None else str(cause), availability.reason)
+
+
+def load_state(state: Sequence[Any]) -> Availability:
+    """An availability from status, cause and reason."""
+    status, cause, reason = state
+    return Availability(Status(status), None if cause is None else Cause(cause), reason)
+
+
+def dump_statements(columns: Mapping[str, ColumnMetadata]) -> list[Any]:
+    """Statements about rows: the columns that have them, the status of other rows, conditions."""
+    alike: dict[Any, list[str]] = {}
+    for name, column in columns.items():
+        if column.statements:
+            alike.setdefault((column.elsewhere, column.statements), []).append(name)
+    return sorted(
+        [
+            sorted(names),
+            dump_state(elsewhere),
+            [
+                [
+                    list(dump_state(each.availability)),
+                    [[rows.column, rows.op, list(rows.values)] for rows in each.rows],
+                ]
+                for each in statements
+            ],
+        ]
+        for (elsewhere, statements), names in alike.items()
+    )
+
+
+def load_statements(
+    body: Sequence[Any],
+) -> dict[str, tuple[tuple[Statement, ...], Availability]]:
+    """Statements about rows, and the status of other rows, by column."""
+    found: dict[str, tuple[tuple[Statement, ...], Availability]] = {}
+    for names, elsewhere, listed in body:
+        statements = tuple(
+            Statement(
+                load_state(state),
+                tuple(Condition(column, op, tuple(values)) for column, op, values in rows),
+            )
+            for state, rows in listed
+        )
+        found |= dict.fromkeys(names, (statements, load_state(elsewhere)))
+    return found
+
+
+def source_fields(source: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a source that this version knows."""
+    known = Source.__dataclass_fields__
+    facts = {name: fact for name, fact in source.items() if name in known}
+    if not all(isinstance(fact, bool if name == "stale" else str) for name, fact in facts.items()):
+        raise TypeError("a fact of a source is of the wrong type")
+    return facts
+
+
+def dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
+    """A fingerprint with its hashes as hexadecimal text."""
+    return {
+        "rows": fingerprint.rows,
+        "index": list(fingerprint.index),
+        "span": fingerprint.span and list(fingerprint.span),
+        "labels": _hexadecimal([number >> 16 for number in fingerprint.labels], "I"),
+        "keys": _hexadecimal([number >> 16 for number in fingerprint.keys], "I"),
+        "cells": {
+            name: [missing, _hexadecimal(hashes, "H")]
+            for name, (missing, hashes) in fingerprint.cells.items()
+        },
+    }
+
+
+def load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
+    """A fingerprint from its JSON value."""
+    if body is None:
+        return None
+    span = body["span"]
+    return Fingerprint(
+        int(body["rows"]),
+        tuple(body["index"]),
+        span and (int(span[0]), int(span[1])),
+        tuple(number << 16 for number in _numbers(body["labels"])),
+        tuple(number << 16 for number in _numbers(body["keys"])),
+        {
+            name: (int(missing), tuple(_numbers(text, 4)))
+            for name, (missing, text) in body["cells"].items()
+        },
+    )
+
+
+def _hexadecimal(numbers: Sequence[int], kind: str) -> str:
+    """Numbers of two bytes (``H``) or four (``I``) as one text."""
+    return struct.pack(f">{len(numbers)}{kind}", *numbers).hex()
+
+
+def _numbers(text: str, digits: int = 8) -> list[int]:
+    return [int(text[at : at + digits], 16) for at in range(0, len(text), digits)]

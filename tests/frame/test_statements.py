@@ -1,0 +1,167 @@
+"""Statements about some rows concern those rows, whatever becomes of the frame."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability.subject import Condition, Statement, after, engine
+from aatoolkit.metadata.attrs import (
+    ATTRIBUTE,
+    ColumnMetadata,
+    FrameMetadata,
+    Source,
+    attach,
+    metadata_of,
+)
+
+MEASURED = Availability(Status.AVAILABLE)
+NEVER_RAN = Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "gemini: No run yet.")
+LATE = Availability(Status.PARTIAL, Cause.PENDING, "Complete up to 2026-11-19.")
+SOURCE = Source("acme.example", "overview", "days=7")
+
+
+def engines(*statements: Statement, source: Source = SOURCE) -> pd.DataFrame:
+    """Mentions by engine and day, of which statements are about some rows; synthetic."""
+    rows = [
+        ("chatgpt", "2026-11-19", 4, 8),
+        ("chatgpt", "2026-11-20", 2, 4),
+        ("claude", "2026-11-19", 3, 6),
+        ("claude", "2026-11-20", 3, 12),
+        ("gemini", "2026-11-19", None, None),
+        ("gemini", "2026-11-20", None, None),
+    ]
+    frame = pd.DataFrame(rows, columns=["engine", "date", "mention_count", "answer_count"])
+    frame["date"] = pd.to_datetime(frame["date"])
+    frame = frame.astype({"mention_count": "Int64", "answer_count": "Int64", "engine": "string"})
+    frame["mention_rate"] = frame["mention_count"].astype("Float64") / frame["answer_count"]
+    columns = {
+        name: ColumnMetadata(f"overview_trend.{name}", MEASURED, statements if n > 1 else ())
+        for n, name in enumerate(frame)
+    }
+    return attach(frame, FrameMetadata(columns, ("engine", "date"), (source,)))
+
+
+STATED = (Statement(NEVER_RAN, engine("gemini")),)
+
+
+def status(frame: pd.DataFrame, column: str = "mention_count") -> str:
+    return str(frame.aa.availability.loc[column, "status"])
+
+
+def test_a_column_has_the_status_of_the_rows_that_are_there() -> None:
+    frame = engines(*STATED)
+    assert status(frame) == "partial"
+    assert frame.aa.availability.loc["mention_count", "reason"] == "gemini: No run yet."
+    assert status(frame[frame["engine"] == "chatgpt"]) == "available"
+    assert status(frame.query("engine == 'gemini'")) == "unavailable"
+    assert status(frame.sort_values("mention_count").iloc[::-1]) == "partial"
+    assert status(frame[frame["engine"] != "gemini"].reset_index(drop=True)) == "available"
+    assert status(frame.set_index(["engine", "date"])) == "partial"
+    assert status(frame.set_index(["engine", "date"]).drop("gemini")) == "available"
+
+
+def test_without_the_column_of_its_condition_a_statement_may_concern_any_row() -> None:
+    frame = engines(*STATED).drop(columns="engine")
+    assert status(frame) == "partial"
+    assert status(engines(*STATED).rename(columns={"engine": "which"})) == "partial"
+    kept = engines(*STATED).query("engine == 'chatgpt'").aa.rename(columns={"engine": "which"})
+    assert status(kept) == "available"
+    swapped = engines(*STATED).assign(engine="chatgpt")
+    assert status(swapped) == "partial"
+
+
+def test_days_after_a_day_are_concerned_and_the_narrower_statement_counts() -> None:
+    wide = Statement(LATE, after("2026-11-19"))
+    narrow = Statement(NEVER_RAN, (*after("2026-11-19"), *engine("gemini")))
+    frame = engines(wide, narrow)
+    assert status(frame[frame["date"] == "2026-11-19"]) == "available"
+    assert status(frame[frame["date"] > "2026-11-19"]) == "partial"
+    assert status(frame[(frame["date"] > "2026-11-19") & (frame["engine"] == "gemini")]) == (
+        "unavailable"
+    )
+
+
+def test_sums_and_rates_by_engine_are_missing_for_that_engine_only() -> None:
+    made = (
+        engines(*STATED).aa.aggregate("engine", rules={"mention_count": "sum"}).set_index("engine")
+    )
+    assert made["mention_count"].tolist() == [6, 6, pd.NA]
+    assert made["mention_count_availability"].tolist() == ["available", "available", "unavailable"]
+    assert made["mention_count_availability_reason"].tolist()[2] == "gemini: No run yet."
+
+
+def test_the_long_form_has_the_status_of_each_cell() -> None:
+    long = engines(*STATED).aa.to_long("mention_count")
+    assert long["availability"].tolist() == ["available"] * 4 + ["unavailable"] * 2
+    assert status(long[long["engine"] == "chatgpt"], "engine") == "available"
+
+
+def test_a_merge_keeps_them_and_names_their_columns_anew() -> None:
+    left = engines(*STATED)
+    right = pd.DataFrame({"engine": ["chatgpt", "gemini"], "vendor": ["O", "G"]})
+    assert status(left.aa.merge(right, on="engine")) == "partial"
+    assert status(left.aa.merge(right.iloc[:1], on="engine")) == "available"
+    both = left.aa.merge(engines(*STATED), on="date")
+    assert status(both[both["engine_x"] == "claude"], "mention_count_x") == "available"
+    assert status(both[both["engine_x"] == "claude"], "mention_count_y") == "partial"
+
+
+@pytest.mark.parametrize("ignore_index", [True, False])
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_of_two_answers_keep_what_each_of_them_states(ignore_index: bool, order: int) -> None:
+    late = Statement(LATE, after("2026-11-19"))
+    other = Source("globex.example", "overview", "days=7")
+    frames = [engines(*STATED), engines(late, source=other)]
+    named = [frame.aa.with_context() for frame in frames]
+    whole = aa.concat(named[::order], ignore_index=ignore_index)
+    first, second = (whole[whole["host"] == f"{name}.example"] for name in ("acme", "globex"))
+    assert [status(each) for each in (whole, first, second)] == ["partial"] * 3
+    assert status(first[first["engine"] == "chatgpt"]) == "available"
+    assert status(second[second["date"] == "2026-11-19"]) == "available"
+    assert status(first[first["engine"] == "gemini"]) == "unavailable"
+    plain = aa.concat(frames[::order], ignore_index=ignore_index)
+    assert status(plain) == "partial"
+    assert plain.aa.codebook["of"].notna().all()
+
+
+def test_equal_statements_stay_statements() -> None:
+    parts = [engines(*STATED).iloc[:3], engines(*STATED).iloc[3:]]
+    whole = aa.concat(parts, ignore_index=True)
+    assert status(whole) == "partial"
+    assert status(whole[whole["engine"] == "chatgpt"]) == "available"
+
+
+def test_they_are_written_to_parquet(tmp_path: Path) -> None:
+    frame = engines(*STATED)
+    again = aa.read_parquet(frame.aa.to_parquet(tmp_path / "t.parquet"))
+    assert metadata_of(again) == metadata_of(frame)
+    assert status(again[again["engine"] == "chatgpt"]) == "available"
+    assert aa.read_metadata(tmp_path / "t.parquet").columns["mention_count"].statements == STATED
+    body = json.loads(frame.attrs[ATTRIBUTE])
+    names, elsewhere, statements = body["statements"][0]
+    assert names == ["answer_count", "mention_count", "mention_rate"]
+    assert elsewhere == ["available", None, None]
+    assert statements == [
+        [["unavailable", "not_run", "gemini: No run yet."], [["engine", "in", ["gemini"]]]]
+    ]
+
+
+def test_many_statements_of_single_rows() -> None:
+    n = 300
+    stated = [
+        Statement(NEVER_RAN if at % 2 else LATE, (Condition("key", "in", (str(at),)),))
+        for at in range(n)
+    ]
+    frame = pd.DataFrame({"key": range(n + 1), "n": 1})
+    column = ColumnMetadata("t.n", MEASURED, tuple(stated))
+    known = FrameMetadata({"key": ColumnMetadata("t.key", MEASURED), "n": column}, ("key",))
+    found = attach(frame, known)
+    assert status(found.iloc[n:], "n") == "available"
+    assert status(found.iloc[:2], "n") == "partial"
+    assert status(found.iloc[1:2], "n") == "unavailable"
