@@ -6,12 +6,14 @@ itself. In reading order:
 
 ==================== =================================================================
 ``schema``           the tables of a store, column by column
-``conform``          validates one table; ``database`` loads all into DuckDB and checks
-                     the references between them; ``store`` writes and opens stores
+``conform``          validates one table; ``files`` reads a folder of them, ``database``
+                     puts them into DuckDB and checks the references between them, ``store``
+                     writes and opens stores
 ``synth``            draws a synthetic store from a seed
 ``question``         a validated request; ``requests`` parses and validates parameters
 ``accounts``         tokens, and the projects that each may see
-``observations``     the rows in the scope of a question
+``scope``            tables of the rows in the scope of a question, shared by requests;
+                     ``observations`` queries them
 ``mentions``         measures shared by sections; with ``own_citations``, ``sources``,
                      ``movements`` and ``significance``
 ``answer``           what a section returns, and the registry of sections
@@ -19,8 +21,10 @@ itself. In reading order:
 ``sections``         the 17 sections, one module each; ``insight_words`` has the texts of
                      insights
 ``scope_options``    the values that each filter may take
-``app``              routes, envelope and errors as an ASGI application
-``server``           runs it, in a thread or in the foreground
+``app``              routes, envelope and errors as an ASGI application; ``replies`` are its
+                     responses, ``workers`` bounds and cancels its work
+``server``           runs it, in a thread or in the foreground; ``connections`` has the
+                     deadlines of connections and the check of the Host header
 ==================== =================================================================
 
 A real service may answer differently wherever the API's documentation is silent. These are
@@ -59,7 +63,8 @@ Questions
     names the parameter, what was not known, allowed values (50 at most) and near matches.
 11. Filter values are compared to the letter. Commas separate them after URL-decoding, so a
     value with a comma in it cannot be asked for. Spaces around a value, empty items, repeats
-    and order mean nothing; at most 200 values a filter. An empty filter is no filter.
+    and order mean nothing; at most 200 values a filter. An empty filter is no filter, but
+    one of blanks alone is 400.
 12. ``days`` is a number of whole UTC days, the last being the day of the store's clock for
     the project. That clock is the last moment observed, not the moment of asking.
 13. ``engine``, ``topic`` and ``category`` narrow the answers: the engine that gave them, the
@@ -105,7 +110,13 @@ Errors, headers, limits
     ``Vary: Authorization`` and an ``X-Request-Id``. ``Cache-Control`` is ``private, no-cache``:
     answers belong to one account, and hold until the store is read again, which may be at
     any moment. Errors are ``no-store``.
-26. There is no rate limit, no quota, no version, and no paging parameter.
+26. There is no rate limit, no quota, no version, and no paging parameter. A request that finds
+    64 others waiting is answered 503 ``busy`` with ``Retry-After``, as is a connection beyond
+    the thousandth. Requests with the same question are computed once, and no longer than
+    somebody waits for the answer.
+27. A client has 10 seconds to send a request, 5 to begin the next one on a kept connection,
+    and 30 to read what was sent. On the loopback interface the Host header must name that
+    interface, or it is 421.
 """
 
 from __future__ import annotations

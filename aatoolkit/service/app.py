@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import logging
-import threading
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+import os
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import duckdb
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -25,13 +22,15 @@ from aatoolkit.service.accounts import Account, Accounts, canonical_host
 from aatoolkit.service.answer import SECTIONS, ServiceSection, wire
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.question import FILTERS, Question
+from aatoolkit.service.replies import Body, BodyCache, Reply
 from aatoolkit.service.requests import ApiError, known_values, read_analytics, read_refresh
-from aatoolkit.service.scope_options import scope_options
 from aatoolkit.service.store import Store, StoreError
+from aatoolkit.service.workers import Busy, Cancellation, Workers
 
 _log = logging.getLogger("aatoolkit.service")
 
-_GZIP_FROM = 1024
+_CACHE_BYTES = 32 << 20
+_WAITING = 64
 
 # An answer belongs to one account and holds until the store is read again, which may be at
 # any moment: a cache on the way must ask each time. An error is not worth keeping at all.
@@ -41,6 +40,27 @@ _NOT_CACHED = "no-store"
 
 # Damaged bytes may also come to light as text or numbers that cannot be: a ValueError.
 _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
+
+_BUSY = "The service computes as many answers as it can at a time; ask again in a second."
+
+
+class _Served:
+    """A store together with the answers already computed from it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.bodies = BodyCache(_CACHE_BYTES)
+        self._hosts = {canonical_host(host): host for host in store.hosts}
+
+    def project(self, asked: str, account: Account) -> str:
+        """The host of a project as the store spells it."""
+        found = self._hosts.get(canonical_host(asked))
+        if found is None or not account.sees(found):
+            # One answer for both, so that it does not tell whether the project exists.
+            raise ApiError(
+                404, "project_not_found", "No project of this host is visible to the account."
+            )
+        return found
 
 
 class Service:
@@ -52,12 +72,17 @@ class Service:
         What is served. ``refresh=1`` reads it again from its folder and puts what it then
         holds in its place; a refresh that fails leaves it as it is.
     accounts
-        Who may ask.
+        The accounts that have access.
     sections
         The sections by name; all that are registered unless given.
     scope_options_fail
         While true, scope options answer 502 as they do after a failed read. It may be
         changed at any time.
+    running
+        Answers computed at the same time; unless given, two for each processor.
+    waiting
+        Requests that may wait for their turn. Further ones are answered 503 at once, with
+        ``Retry-After``.
     """
 
     def __init__(
@@ -67,18 +92,22 @@ class Service:
         *,
         sections: Mapping[str, ServiceSection] | None = None,
         scope_options_fail: bool = False,
+        running: int | None = None,
+        waiting: int = _WAITING,
     ) -> None:
-        self.store = store
+        self._served = _Served(store)
         self.accounts = accounts
         self.sections = dict(sorted((SECTIONS if sections is None else sections).items()))
         self.scope_options_fail = scope_options_fail
-        self._refreshing = threading.Lock()
+        self._running = running or 2 * (os.cpu_count() or 1)
+        self._waiting = waiting
+        # Threads and queues belong to one event loop, and a service may run in several.
+        self._workers: WeakKeyDictionary[asyncio.AbstractEventLoop, Workers] = WeakKeyDictionary()
         self.asgi = Starlette(
             routes=[
                 _route("/api/domains/{host}/scope-options", self._scope_options),
                 _route("/api/domains/{host}/agent-analytics", self._agent_analytics),
             ],
-            middleware=[Middleware(GZipMiddleware, minimum_size=_GZIP_FROM)],
             exception_handlers={HTTPException: _refuse_route},
         )
         self.asgi.router.redirect_slashes = False
@@ -86,39 +115,70 @@ class Service:
     def __repr__(self) -> str:
         return f"<Service: {len(self.sections)} sections>"
 
-    def _scope_options(self, request: Request) -> dict[str, Any]:
+    @property
+    def store(self) -> Store:
+        """The store that is served; a refresh replaces it."""
+        return self._served.store
+
+    async def _run(self, key: tuple[object, ...], compute: Callable[[Cancellation], Any]) -> Any:
+        loop = asyncio.get_running_loop()
+        workers = self._workers.get(loop)
+        if workers is None:
+            workers = self._workers[loop] = Workers(self._running, self._waiting)
+        return await workers.run(key, compute)
+
+    async def _scope_options(self, request: Request) -> Body:
         account = self._account(request)
         try:
-            _project(self.store, request, account)
+            host = self._served.project(request.path_params["host"], account)
             refresh = read_refresh(request.url.query)
             if self.scope_options_fail:
                 raise _unreadable()
             if refresh:
-                self._refresh()
-            store = self.store
-            options = scope_options(store.connection, _project(store, request, account))
-            return dict(wire(options))
+                # Requests under way keep the store that they began with; the last frees it.
+                self._served = await self._run(("refresh",), self._reloaded)
+            served = self._served
+            host = served.project(host, account)
+            options = await self._run(
+                ("scope-options", served, host), lambda _: served.store.scope_options(host)
+            )
+            return Body(wire(options), packed=_takes_gzip(request))
         except _READ_FAILURES as error:
             _log.warning("The scope options could not be read: %s", error)
             raise _unreadable() from error
 
-    def _refresh(self) -> None:
-        # Requests under way keep the store that they began with; the last one frees it.
-        with self._refreshing:
-            self.store = self.store.reload()
+    def _reloaded(self, _: Cancellation) -> _Served:
+        store = self.store.reload()
+        return self._served if store is self.store else _Served(store)
 
-    def _agent_analytics(self, request: Request) -> dict[str, Any]:
-        store = self.store
-        host = _project(store, request, self._account(request))
-        name, question = read_analytics(
-            host,
-            request.url.query,
-            list(self.sections),
-            lambda: known_values(scope_options(store.connection, host)),
-        )
-        if name is None:
-            return _combined(store, self.sections, question)
-        return _single(store, self.sections[name], question)
+    async def _agent_analytics(self, request: Request) -> Body:
+        served = self._served
+        store = served.store
+        host = served.project(request.path_params["host"], self._account(request))
+        parsed = read_analytics(host, request.url.query, list(self.sections))
+        if parsed.question.filters:
+            options = await self._run(
+                ("scope-options", served, host), lambda _: store.scope_options(host)
+            )
+            parsed.check(known_values(options))
+        name, question = parsed.section, parsed.question
+        packed = _takes_gzip(request)
+        key = (name, packed, question.key)
+        body = served.bodies.get(key)
+        if body is not None:
+            return body
+
+        def compute(cancellation: Cancellation) -> Body:
+            if name is None:
+                content = _combined(store, self.sections, question, cancellation)
+            else:
+                content = _single(store, self.sections[name], question, cancellation)
+            body = Body(content, packed=packed)
+            served.bodies.put(key, body)
+            return body
+
+        found: Body = await self._run((served, *key), compute)
+        return found
 
     def _account(self, request: Request) -> Account:
         given = request.headers.getlist("authorization")
@@ -139,20 +199,11 @@ def _unreadable() -> ApiError:
     return ApiError(502, "scope_options_unavailable", "The scope options could not be read.")
 
 
-def _project(store: Store, request: Request, account: Account) -> str:
-    asked = canonical_host(request.path_params["host"])
-    found = {canonical_host(host): host for host in store.hosts}.get(asked)
-    if found is None or not account.sees(found):
-        # One answer for both, so that it does not tell whether the project exists.
-        raise ApiError(
-            404, "project_not_found", "No project of this host is visible to the account."
-        )
-    return found
-
-
-def _single(store: Store, section: ServiceSection, question: Question) -> dict[str, Any]:
+def _single(
+    store: Store, section: ServiceSection, question: Question, cancellation: Cancellation
+) -> dict[str, Any]:
     narrowed = _narrowed(question, section)
-    with Observations(store.connection, narrowed) as observations:
+    with store.observe(narrowed, cancellation) as observations:
         return {
             **_envelope(section.name, narrowed, observations),
             **_measured(section, question, observations),
@@ -163,21 +214,17 @@ def _combined(
     store: Store,
     sections: Mapping[str, ServiceSection],
     question: Question,
+    cancellation: Cancellation,
 ) -> dict[str, Any]:
-    with ExitStack() as stack:
-
-        def observe(narrowed: Question) -> Observations:
-            return stack.enter_context(Observations(store.connection, narrowed))
-
-        whole = observe(question)
-        answers = {}
-        for name, section in sections.items():
-            narrowed = _narrowed(question, section)
-            observations = whole if narrowed == question else observe(narrowed)
+    answers = {}
+    for name, section in sections.items():
+        narrowed = _narrowed(question, section)
+        with store.observe(narrowed, cancellation) as observations:
             answers[name] = {
                 "filters": _filters(narrowed),
                 **_measured(section, question, observations),
             }
+    with store.observe(question, cancellation) as whole:
         return {**_envelope(None, question, whole), "sections": answers}
 
 
@@ -229,23 +276,49 @@ def _not_applied(section: ServiceSection, asked: Question) -> str | None:
     return f"The {', '.join(first)} and {last} filters do not apply to this section."
 
 
-def _route(path: str, answer: Callable[[Request], dict[str, Any]]) -> Route:
-    def endpoint(request: Request) -> Response:
+def _route(path: str, answer: Callable[[Request], Coroutine[Any, Any, Body]]) -> Route:
+    async def endpoint(request: Request) -> Response:
         try:
-            return _reply(answer(request), 200, {"Cache-Control": _CACHED})
+            body = await _while_connected(request, answer(request))
         except ApiError as error:
-            return _fail(error)
+            return error_reply(error)
+        except Busy:
+            return error_reply(ApiError(503, "busy", _BUSY, headers={"Retry-After": "1"}))
         except Exception:
-            reply = _fail(ApiError(500, "internal", "The service failed to answer."))
+            reply = error_reply(ApiError(500, "internal", "The service failed to answer."))
             _log.exception("%s %s failed", reply.headers["X-Request-Id"], request.url.path)
             return reply
+        return Reply(body, 200, {"Cache-Control": _CACHED})
 
     return Route(path, endpoint, methods=["GET"])
 
 
+def _takes_gzip(request: Request) -> bool:
+    return "gzip" in request.headers.get("accept-encoding", "")
+
+
+async def _while_connected(request: Request, work: Coroutine[Any, Any, Body]) -> Body:
+    """Await the work; cancel it where the caller disconnects first."""
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise ApiError(499, "disconnected", "The caller disconnected.")
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 async def _refuse_route(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException) and error.status_code == 405:
-        return _fail(
+        return error_reply(
             ApiError(
                 405,
                 "method_not_allowed",
@@ -253,19 +326,10 @@ async def _refuse_route(request: Request, error: Exception) -> Response:
                 headers={"Allow": "GET, HEAD"},
             )
         )
-    return _fail(ApiError(404, "not_found", "There is nothing at this address."))
+    return error_reply(ApiError(404, "not_found", "There is nothing at this address."))
 
 
-def _fail(error: ApiError) -> Response:
-    return _reply(error.wire(), error.status, {"Cache-Control": _NOT_CACHED, **error.headers})
-
-
-def _reply(body: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
-    # A number that JSON has no word for raises here instead of reaching a reader.
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(
-        text.encode(),
-        status,
-        {**headers, "Vary": "Authorization", "X-Request-Id": uuid4().hex},
-        "application/json; charset=utf-8",
-    )
+def error_reply(error: ApiError) -> Response:
+    """The response that carries an error."""
+    headers = {"Cache-Control": _NOT_CACHED, **error.headers}
+    return Reply(Body(error.wire()), error.status, headers)

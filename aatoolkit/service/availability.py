@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from aatoolkit.service.answer import SectionAvailability, State
-from aatoolkit.service.observations import Observations
+from aatoolkit.service.observations import Observations, shared
 
 NO_ANSWERS = "No answers were collected in this window for these filters."
 NO_PREVIOUS = "Answers were not collected throughout the window before this one."
@@ -68,6 +68,7 @@ def not_held(*tables: str) -> str:
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 
+@shared
 def _runs(o: Observations) -> dict[str, Any]:
     return o.row(
         "SELECT max(ran_at) AS as_of, count(*) AS run_count, "
@@ -93,13 +94,12 @@ def _status(
 
 
 def _collected_since(o: Observations) -> date:
-    since: date | None = o.project["observed_from"]
-    if since is None:
-        since = o.value("SELECT CAST(min(ran_at) AS DATE) FROM store.answers WHERE host = $host")
+    since: date | None = o.project["observed_from"] or o.first_run_day
     assert since is not None, "asked only of a project that has answers"
     return since
 
 
+@shared
 def _silent_engines(o: Observations) -> dict[str, State]:
     """The engines in scope without answers, and why.
 

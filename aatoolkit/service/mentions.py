@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from aatoolkit.service.availability import not_held
-from aatoolkit.service.observations import Observations
+from aatoolkit.service.observations import Observations, shared
 
 NO_SUBJECT = "It is not known which brand is the project's own."
 
@@ -31,7 +31,7 @@ WITH seen_answers AS (
   SELECT answers.chat_id, {key} AS key,
     seen.brand, seen.position, seen.sentiment, seen.sentiment_score,
     seen.brand IN (SELECT brand FROM focus) AS about
-  FROM {window}answers AS answers LEFT JOIN store.mentions AS seen USING (host, chat_id)
+  FROM {window}answers AS answers LEFT JOIN {window}mentions AS seen USING (host, chat_id)
 ), counted AS (
   SELECT any_value(key) AS key,
     count(DISTINCT chat_id) AS answer_count,
@@ -100,6 +100,7 @@ ORDER BY place
 _NOT_MEASURES = ("key", "brand", "own", "answer_count")
 
 
+@shared
 def subject_missing(o: Observations) -> str | None:
     """Why the brands in focus cannot be measured; None where they can."""
     if not o.observed("mentions"):
@@ -121,6 +122,7 @@ def focus_by(o: Observations, key: str) -> dict[Any, dict[str, Any]]:
     return {row["key"]: row for row in rows}
 
 
+@shared
 def brand_measures(o: Observations, *, previous: bool = False) -> list[dict[str, Any]]:
     """The measures of each brand to list, the most mentioned first.
 
@@ -132,6 +134,7 @@ def brand_measures(o: Observations, *, previous: bool = False) -> list[dict[str,
     return [_measured(row, known) for row in rows]
 
 
+@shared
 def _focus(o: Observations, key: str, group: str, *, previous: bool) -> list[dict[str, Any]]:
     sql = _FOCUS.format(window=_window(previous), key=key, group=group)
     known = subject_missing(o) is None

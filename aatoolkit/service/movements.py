@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.own_citations import OWN_DOMAINS
 from aatoolkit.service.significance import means_differ, proportions_differ
 
 _EVIDENCE = 5
@@ -103,7 +102,6 @@ ORDER BY abs(share) DESC, prompt_id LIMIT {_EVIDENCE}
 """
 
 _TURNED_PAGES = f"""
-WITH {OWN_DOMAINS}
 SELECT url FROM {{window}}citations
 WHERE cited AND source_domain IN (SELECT source_domain FROM own_domains)
   AND ($on_engine IS NULL OR engine = $on_engine)
@@ -144,7 +142,7 @@ _COUNTED = f"""
 """
 
 _GAINS = f"""
-WITH {OWN_DOMAINS}, {_CITED}, rivals AS (
+WITH {_CITED}, rivals AS (
   SELECT brand FROM store.brands
   WHERE host = $host AND tracked AND own IS NOT TRUE
     AND brand NOT IN (SELECT brand FROM focus) AND EXISTS (SELECT 1 FROM focus)
@@ -161,7 +159,7 @@ GROUP BY brand, source_domain HAVING after > before ORDER BY brand, source_domai
 """
 
 _LOSSES = f"""
-WITH {OWN_DOMAINS}, {_CITED}, kept AS (SELECT url FROM citations WHERE cited)
+WITH {_CITED}, kept AS (SELECT url FROM citations WHERE cited)
 SELECT (SELECT CASE WHEN count(*) = 1 THEN min(brand) END FROM focus) AS brand,
   source_domain, {_COUNTED}
 FROM cited

@@ -11,37 +11,19 @@ from __future__ import annotations
 from typing import Any
 
 from aatoolkit.service.availability import not_held
-from aatoolkit.service.observations import Observations
+from aatoolkit.service.observations import Observations, shared
 
-OWN_DOMAINS = """
-asked_own AS (
-  SELECT len($brand) = 0 OR EXISTS (SELECT 1 FROM focus WHERE own) AS yes
-), own_names AS (
-  SELECT domain AS name FROM focus WHERE domain IS NOT NULL
-  UNION
-  SELECT $host FROM asked_own WHERE yes
-  UNION
-  SELECT source_domain FROM store.source_domains, asked_own
-  WHERE host = $host AND domain_type = 'owned' AND yes
-), own_domains AS (
-  SELECT DISTINCT source_domain
-  FROM (SELECT DISTINCT source_domain FROM store.citations WHERE host = $host) AS cited
-  JOIN own_names ON source_domain = name OR ends_with(source_domain, '.' || name)
-)
-"""
-"""Common table expressions; ``own_domains`` has the subject's domains among those cited."""
-
-_COUNTED = f"""
-WITH {OWN_DOMAINS}
-SELECT {{key}} AS key, count(DISTINCT answers.chat_id) AS answer_count,
+_COUNTED = """
+SELECT {key} AS key, count(DISTINCT answers.chat_id) AS answer_count,
   count(*) FILTER (WHERE cited) AS citation_count,
   count(*) FILTER (WHERE cited AND source_domain IN (SELECT source_domain FROM own_domains))
     AS own_citation_count
-FROM {{window}}answers AS answers LEFT JOIN store.citations AS seen USING (host, chat_id)
-GROUP BY {{group}} ORDER BY key
+FROM {window}answers AS answers LEFT JOIN {window}citations AS seen USING (host, chat_id)
+GROUP BY {group} ORDER BY key
 """
 
 
+@shared
 def own_citations_missing(o: Observations) -> str | None:
     """Why the subject's citations cannot be counted; None where they can."""
     if not o.observed("citations"):
@@ -67,6 +49,7 @@ def citations_by(o: Observations, key: str) -> dict[Any, dict[str, Any]]:
     return {row["key"]: row for row in rows}
 
 
+@shared
 def _counted(o: Observations, key: str, group: str, *, previous: bool) -> list[dict[str, Any]]:
     window = "previous_" if previous else ""
     rows = o.rows(_COUNTED.format(key=key, group=group, window=window))

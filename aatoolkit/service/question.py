@@ -44,3 +44,8 @@ class Question:
     def filter(self, name: str) -> tuple[str, ...]:
         """The values of one filter; empty where it is not in force."""
         return self.filters.get(name, ())
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for questions that ask the same; hashable."""
+        return (self.host, self.days, *((name, self.filter(name)) for name in FILTERS))

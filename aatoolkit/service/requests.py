@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -68,10 +69,30 @@ class ApiError(Exception):
         return {"error": self._body}
 
 
-def read_analytics(
-    host: str, query: str, sections: Sequence[str], known: Callable[[], Known]
-) -> tuple[str | None, Question]:
-    """The section asked for, None for the combined view, and the question put to it.
+@dataclass(frozen=True)
+class AnalyticsRequest:
+    """A parsed request for agent analytics: a section, None for the combined view."""
+
+    section: str | None
+    question: Question
+
+    def check(self, known: Known) -> None:
+        """Validate the values of the filters.
+
+        Raises
+        ------
+        ApiError
+            Status 400, if a filter has a value that is not among the known ones.
+        """
+        for name, values in self.question.filters.items():
+            allowed = set(known[name])
+            unknown = [value for value in values if value not in allowed]
+            if unknown:
+                raise _unknown(name, unknown, known[name])
+
+
+def read_analytics(host: str, query: str, sections: Sequence[str]) -> AnalyticsRequest:
+    """Parse the query string of a request for agent analytics.
 
     Parameters
     ----------
@@ -81,13 +102,11 @@ def read_analytics(
         The query string as it came.
     sections
         The names of the sections there are.
-    known
-        Gives the values each filter may take; called only where a filter is given.
 
     Raises
     ------
     ApiError
-        Status 400, if a parameter or a value is not one the service knows.
+        Status 400, if a parameter is unknown or its value cannot be parsed.
     """
     given = _parameters(query, ANALYTICS_PARAMETERS)
     section = given.get("section")
@@ -95,9 +114,7 @@ def read_analytics(
         raise _unknown("section", [section], sections)
     days = _days(given.get("days", str(DEFAULT_DAYS)))
     filters = {name: values for name in FILTERS if (values := _values(name, given.get(name, "")))}
-    if filters:
-        _check(filters, known())
-    return section, Question(host, days, filters)
+    return AnalyticsRequest(section, Question(host, days, filters))
 
 
 def read_refresh(query: str) -> bool:
@@ -168,7 +185,17 @@ def _days(given: str) -> int:
 
 
 def _values(name: str, given: str) -> tuple[str, ...]:
-    values = {value.strip() for value in given.split(",")} - {""}
+    # Only spaces are trimmed: another blank, such as a line break, is part of a value.
+    items = given.split(",")
+    values = {item.strip(" ") for item in items} - {""}
+    blank = any(item and not item.strip() for item in items)
+    if blank or (given and not values):
+        raise ApiError(
+            400,
+            "invalid_parameter",
+            f"The parameter {name} has a blank value; without a value, leave the parameter out.",
+            parameter=name,
+        )
     if len(values) > MAX_VALUES:
         raise ApiError(
             400,
@@ -177,14 +204,6 @@ def _values(name: str, given: str) -> tuple[str, ...]:
             parameter=name,
         )
     return tuple(sorted(values))
-
-
-def _check(filters: Mapping[str, Sequence[str]], known: Known) -> None:
-    for name, values in filters.items():
-        allowed = set(known[name])
-        unknown = [value for value in values if value not in allowed]
-        if unknown:
-            raise _unknown(name, unknown, known[name])
 
 
 def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> ApiError:

@@ -6,13 +6,14 @@ from typing import Any
 
 import duckdb
 
+from aatoolkit.service.database import Derived
 from aatoolkit.service.question import DAYS
 
 _ENGINES = """
 SELECT engine AS id, label, configured,
-  (SELECT CAST(max(ran_at) AS DATE) FROM store.answers AS answers
-   WHERE answers.host = $host AND answers.engine = engines.engine) AS "lastRunDay"
-FROM store.engines AS engines WHERE host = $host ORDER BY engine
+  last_run_day AS "lastRunDay"
+FROM store.engines LEFT JOIN derived.engine_runs USING (host, engine)
+WHERE host = $host ORDER BY engine
 """
 
 _LABELS = """
@@ -28,7 +29,9 @@ WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand
 _OWN_TERMS = "SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"
 
 
-def scope_options(connection: duckdb.DuckDBPyConnection, host: str) -> dict[str, Any]:
+def scope_options(
+    connection: duckdb.DuckDBPyConnection, derived: Derived, host: str
+) -> dict[str, Any]:
     """The scope options of a project.
 
     Topics and categories are counted over all its prompts, also those no longer asked;
@@ -39,6 +42,8 @@ def scope_options(connection: duckdb.DuckDBPyConnection, host: str) -> dict[str,
     ----------
     connection
         A connection to the store's database, whose tables are in the schema ``store``.
+    derived
+        The tables computed once for the store.
     host
         The project.
 
@@ -48,9 +53,9 @@ def scope_options(connection: duckdb.DuckDBPyConnection, host: str) -> dict[str,
         The store has no project of this host.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SET TimeZone = 'UTC'")
         if not _rows(cursor, "SELECT host FROM store.projects WHERE host = $host", host):
             raise LookupError(host)
+        derived.require(_ENGINES)
         return {
             "engines": _rows(cursor, _ENGINES, host),
             "topics": _rows(cursor, _LABELS.format(label="topic"), host),

@@ -7,24 +7,33 @@ A store is a folder with one Parquet file a table; ``schema.py`` says what each 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shutil
+import tempfile
+import weakref
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from aatoolkit.service.conform import StoreError, conform
-from aatoolkit.service.database import database
+from aatoolkit.service.database import Derived, load, observed_hosts
+from aatoolkit.service.files import read_files, write_table
+from aatoolkit.service.observations import Observations
+from aatoolkit.service.question import Question
 from aatoolkit.service.schema import TABLES, StoreTable
+from aatoolkit.service.scope import ScopePool
+from aatoolkit.service.scope_options import scope_options
+from aatoolkit.service.workers import Cancellation
 
 if TYPE_CHECKING:
     from aatoolkit.service.conform import Tabular
 
 __all__ = ["Store", "StoreError", "conform", "describe_store", "write_store"]
-
-_BESIDE = (".json", ".md")
 
 
 def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -> None:
@@ -45,24 +54,24 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
         With every problem found, or where the folder holds a table of another store.
     """
     conformed = _conform_all(tables)
-    database(conformed).close()
+    load(conformed).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     _check_stale(folder, conformed)
     for name, table in conformed.items():
-        pq.write_table(table, folder / f".{name}.part", compression="zstd")
+        write_table(table, folder / f".{name}.part")
     for name in conformed:
         os.replace(folder / f".{name}.part", folder / f"{name}.parquet")
 
 
 class Store:
-    """A store in memory, ready for queries.
+    """A store, open for queries.
 
     Attributes
     ----------
     connection
         A DuckDB connection whose schema ``store`` holds every table of the schema, those
-        that were not observed without rows. Instants are stored as UTC without a zone.
+        that were not observed without rows. Instants are UTC without a zone.
     hosts
         The projects' hosts, sorted.
     """
@@ -70,20 +79,30 @@ class Store:
     def __init__(
         self,
         tables: Mapping[str, pa.Table],
+        files: Mapping[str, Path] | None = None,
         folder: Path | None = None,
         as_of: datetime | None = None,
     ) -> None:
-        self.connection = database(tables)
+        self.connection = load(tables, files)
         self._folder = folder
         self._as_of = as_of
         if as_of is not None:
             self.connection.execute("UPDATE store.projects SET as_of = $1", [_utc(as_of)])
-        found = self.connection.execute("SELECT host FROM store.projects ORDER BY host").fetchall()
-        self.hosts: list[str] = [host for (host,) in found]
+        self._derived = Derived(self.connection)
+        self._observed = observed_hosts(self.connection)
+        self._projects = self._read_projects()
+        self.hosts: list[str] = sorted(self._projects)
+        self._options: dict[str, dict[str, Any]] = {}
+        self._cursors: deque[duckdb.DuckDBPyConnection] = deque()
+        self._scopes = ScopePool()
+        self._copies: weakref.finalize[..., Store] | None = None
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], as_of: datetime | None = None) -> Store:
-        """Read and check a store's folder.
+        """Read and validate a store's folder.
+
+        Large tables are not loaded: queries read them from copies of their files, which are
+        removed with the store.
 
         Parameters
         ----------
@@ -101,11 +120,19 @@ class Store:
             Where ``as_of`` has no zone.
         """
         folder = Path(folder)
-        return cls(_conform_all(_read(folder)), folder, as_of)
+        copies = tempfile.mkdtemp(prefix="aatoolkit-store-")
+        try:
+            found = read_files(folder, Path(copies))
+            store = cls(found.tables, found.copies, folder, as_of)
+        except BaseException:
+            shutil.rmtree(copies, ignore_errors=True)
+            raise
+        store._copies = weakref.finalize(store, shutil.rmtree, copies, ignore_errors=True)
+        return store
 
     @classmethod
     def of(cls, tables: Mapping[str, Tabular]) -> Store:
-        """Check tables and hold them as a store without a folder.
+        """Validate tables and hold them as a store without a folder.
 
         Raises
         ------
@@ -118,9 +145,59 @@ class Store:
         """The store as its folder holds it now; a store without a folder is itself."""
         return self if self._folder is None else Store.open(self._folder, self._as_of)
 
+    def scope_options(self, host: str) -> dict[str, Any]:
+        """The values that each filter may take for a project; computed once.
+
+        Raises
+        ------
+        LookupError
+            The store has no project of this host.
+        """
+        if host not in self._options:
+            with self._cursor() as cursor:
+                self._options[host] = scope_options(cursor, self._derived, host)
+        return self._options[host]
+
+    @contextmanager
+    def observe(
+        self, question: Question, cancellation: Cancellation | None = None
+    ) -> Iterator[Observations]:
+        """Query what is in the scope of a question.
+
+        Raises
+        ------
+        LookupError
+            The store has no project of this host.
+        """
+        project = self._projects[question.host]
+        with self._cursor() as cursor, self._scopes.use(question, project, cursor) as scope:
+            yield Observations(scope, cursor, self._observed, self._derived, cancellation)
+
     def close(self) -> None:
-        """Release the database."""
+        """Release the database and remove the copies of large files."""
+        while self._cursors:
+            self._cursors.pop().close()
         self.connection.close()
+        if self._copies is not None:
+            self._copies()
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor that nobody else uses meanwhile; it is kept for the next one."""
+        try:
+            cursor = self._cursors.pop()
+        except IndexError:
+            cursor = self.connection.cursor()
+        try:
+            yield cursor
+        finally:
+            self._cursors.append(cursor)
+
+    def _read_projects(self) -> dict[str, dict[str, Any]]:
+        self.connection.execute("SELECT * FROM store.projects ORDER BY host")
+        names = [column[0] for column in self.connection.description or ()]
+        rows = [dict(zip(names, row, strict=True)) for row in self.connection.fetchall()]
+        return {row["host"]: row for row in rows}
 
 
 def describe_store() -> str:
@@ -162,26 +239,6 @@ def _conform_all(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
     if problems:
         raise StoreError(problems)
     return conformed
-
-
-def _read(folder: Path) -> dict[str, pa.Table]:
-    if not folder.is_dir():
-        raise StoreError([f"{folder}: there is no such folder"])
-    problems: list[str] = []
-    tables: dict[str, pa.Table] = {}
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith((".", "README")) or path.suffix in _BESIDE:
-            continue
-        if path.suffix != ".parquet" or path.stem not in TABLES:
-            problems.append(f"{path.name}: the file is no table of a store")
-            continue
-        try:
-            tables[path.stem] = pq.read_table(path, partitioning=None)
-        except (pa.ArrowInvalid, OSError) as error:
-            problems.append(f"{path.name}: the file cannot be read as Parquet: {error}")
-    if problems:
-        raise StoreError(problems)
-    return tables
 
 
 def _check_stale(folder: Path, tables: Mapping[str, pa.Table]) -> None:

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 import aatoolkit.service.sections  # noqa: F401  registers the sections
 from aatoolkit.service.answer import SECTIONS, SectionAnswer
-from aatoolkit.service.observations import Observations
 from aatoolkit.service.question import Question
 from aatoolkit.service.schema import TABLES
 from aatoolkit.service.store import Store
@@ -46,7 +45,7 @@ def store(tables: Mapping[str, Rows]) -> Store:
 
 
 def ask(held: Store, name: str, days: int = 7, **filters: tuple[str, ...]) -> SectionAnswer:
-    with Observations(held.connection, Question(HOST, days, filters)) as observations:
+    with held.observe(Question(HOST, days, filters)) as observations:
         return SECTIONS[name].ask(observations)
 
 

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 import aatoolkit.service.sections  # noqa: F401  registers the sections
 from aatoolkit.service.answer import SECTIONS, SectionAnswer, wire
-from aatoolkit.service.observations import Observations
 from aatoolkit.service.question import Question
 from aatoolkit.service.schema import TABLES
 from aatoolkit.service.store import Store
@@ -198,7 +197,7 @@ def store(changes: dict[str, Rows | None] | None = None) -> Store:
 
 def ask(source: Store, name: str, days: int = 7, /, **filters: str) -> SectionAnswer:
     question = Question(HOST, days, {key: tuple(v.split(",")) for key, v in filters.items()})
-    with Observations(source.connection, question) as o:
+    with source.observe(question) as o:
         return SECTIONS[name].ask(o)
 
 

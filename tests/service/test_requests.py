@@ -84,7 +84,7 @@ def test_too_many_values_are_refused(counting: Any) -> None:
 def test_a_long_list_of_allowed_values_is_cut_and_says_so() -> None:
     known = [f"engine-{n}" for n in range(60)]
     with pytest.raises(ApiError) as caught:
-        read_analytics(HOST, "engine=engine", [], lambda: {"engine": known})
+        read_analytics(HOST, "engine=engine", []).check({"engine": known})
     found = caught.value.wire()["error"]
     assert found["allowed"] == known[:MAX_LISTED]
     assert "50 of 60" in found["message"]
@@ -101,12 +101,29 @@ def test_a_long_list_of_allowed_values_is_cut_and_says_so() -> None:
         ("topic=CRM+for+startups,Sales%20%26%20quotes%3A%2050%20%25", 10),
         ("category=commercial&engine=perplexity", 5),
         ("brand=Acme%20CRM,R%26D%20%2B%20S%C3%B6hne", 21),
-        ("engine=,%20,", 21),
+        ("engine=", 21),
+        ("engine=,chatgpt,", 10),
     ],
 )
 def test_filters_narrow_the_answers(counting: Any, query: str, count: int) -> None:
     body = counting.get(f"agent-analytics?section=counts&{query}").json()
     assert body["answerCount"] == count
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["%0A", "%20", "%09", "%C2%A0", "chatgpt,%0A", "%20,chatgpt", ",", ",%20,", "%E2%80%83"],
+)
+@pytest.mark.parametrize("name", ["engine", "topic", "category", "brand"])
+def test_a_blank_value_is_refused(counting: Any, name: str, value: str) -> None:
+    found = counting.error_of(counting.get(f"agent-analytics?section=counts&{name}={value}"))
+    assert (found["status"], found["code"], found["parameter"]) == (400, "invalid_parameter", name)
+    assert "blank" in found["message"]
+
+
+def test_only_spaces_are_trimmed_from_a_value(counting: Any) -> None:
+    found = counting.error_of(counting.get("agent-analytics?section=counts&engine=chatgpt%0A"))
+    assert found["unknown"] == ["chatgpt\n"]
 
 
 def test_lists_mean_the_same_however_they_are_written(counting: Any) -> None:

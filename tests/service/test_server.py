@@ -13,13 +13,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
 
 import aatoolkit.service
 from aatoolkit.service import Accounts, RunningServer, Service, Store, start_server
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, ServiceSection
+from aatoolkit.service.observations import Observations
 
 TOKEN = "a-token-of-the-tests"
 ROOT = Path(aatoolkit.service.__file__).parents[2]
@@ -29,14 +30,17 @@ import os, signal, threading, time
 from datetime import UTC, datetime
 import pandas as pd, requests
 from aatoolkit.service import Accounts, Service, Store, run_server
+from aatoolkit.service.answer import SECTIONS, ServiceSection
 
 projects = pd.DataFrame({"host": ["acme.example"], "as_of": [datetime(2026, 11, 20, tzinfo=UTC)]})
 accounts = Accounts.single("token")
 before = signal.getsignal(signal.SIGINT)
 
+path = "scope-options"
+
 def ask(base_url):
-    path = "/api/domains/acme.example/scope-options"
-    answer = requests.get(base_url + path, headers={"Authorization": "Bearer token"}, timeout=20)
+    url = f"{base_url}/api/domains/acme.example/{path}"
+    answer = requests.get(url, headers={"Authorization": "Bearer token"}, timeout=20)
     print(answer.status_code, flush=True)
 
 def serve(on_ready):
@@ -58,12 +62,12 @@ print("returned", signal.getsignal(signal.SIGINT) is before)
 STOP_TWICE = """
 entered = threading.Event()
 
-class Endless(Accounts):
-    def find(self, token):
-        entered.set()
-        threading.Event().wait(50)
+def endless(observations):
+    entered.set()
+    threading.Event().wait(50)
 
-accounts = Endless.single("token")
+SECTIONS["endless"] = ServiceSection("endless", endless)
+path = "agent-analytics?section=endless"
 
 def stop_twice(base_url):
     threading.Thread(target=ask, args=(base_url,), daemon=True).start()
@@ -92,9 +96,9 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def ask(server: RunningServer) -> int:
-    """The status of one request for scope options."""
-    url = f"{server.base_url}/api/domains/acme.example/scope-options"
+def ask(server: RunningServer, path: str = "scope-options") -> int:
+    """The status of one request, unless given for scope options."""
+    url = f"{server.base_url}/api/domains/acme.example/{path}"
     headers = {"Authorization": f"Bearer {TOKEN}"}
     return requests.get(url, headers=headers, timeout=20).status_code
 
@@ -151,16 +155,16 @@ def test_a_connection_kept_open_does_not_hold_up_the_end(service: Service) -> No
 def test_requests_under_way_finish_before_the_end(tiny_store: Store) -> None:
     entered, leave = threading.Event(), threading.Event()
 
-    class SlowAccounts(Accounts):
-        def find(self, token: str) -> Any:
-            entered.set()
-            leave.wait(5)
-            return super().find(token)
+    def slow(_: Observations) -> SectionAnswer:
+        entered.set()
+        leave.wait(5)
+        return SectionAnswer({}, SectionAvailability())
 
-    slow = SlowAccounts.single(TOKEN)
-    server = start_server(Service(tiny_store, slow))
+    sections = {"slow": ServiceSection("slow", slow)}
+    server = start_server(Service(tiny_store, Accounts.single(TOKEN), sections=sections))
     statuses: list[int] = []
-    asking = threading.Thread(target=lambda: statuses.append(ask(server)))
+    path = "agent-analytics?section=slow"
+    asking = threading.Thread(target=lambda: statuses.append(ask(server, path)))
     asking.start()
     assert entered.wait(5)
     stopping = threading.Thread(target=server.stop)
@@ -192,9 +196,14 @@ def test_a_port_that_is_taken_is_an_error_at_once(service: Service) -> None:
         assert threading.active_count() <= threads
 
 
-def test_a_service_that_cannot_start_is_an_error_and_leaves_nothing(service: Any) -> None:
+def test_a_service_that_cannot_start_is_an_error_and_leaves_nothing(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ImportError("no such module")
+
     threads, sockets = threading.active_count(), open_sockets()
-    service.asgi = "no.such.module:app"
+    monkeypatch.setattr("uvicorn.Config.load", fail)
     with pytest.raises(RuntimeError, match="did not start") as caught:
         start_server(service)
     assert caught.value.__cause__ is not None

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from aatoolkit.service.observations import Observations
 from aatoolkit.service.question import Question
 from aatoolkit.service.sections.impact import impact
 from aatoolkit.service.sections.insights import insights
@@ -116,7 +115,7 @@ def test_the_clock_stands_still(store: Store) -> None:
     [(ACME, 90, True), (GLOBEX, 90, True), (INITECH, 30, True), (INITECH, 90, False)],
 )
 def test_which_windows_have_one_before(store: Store, host: str, days: int, observed: bool) -> None:
-    with Observations(store.connection, Question(host, days)) as o:
+    with store.observe(Question(host, days)) as o:
         assert o.previous_observed is observed
 
 
@@ -327,7 +326,7 @@ def test_every_state_of_an_action_occurs(store: Store) -> None:
 
 
 def test_there_is_something_to_find(store: Store) -> None:
-    with Observations(store.connection, Question(ACME, 30)) as o:
+    with store.observe(Question(ACME, 30)) as o:
         found = insights(o).body["insights"]
     kinds = {insight["type"] for insight in found}
     assert {"visibility_change", "competitor_citation_gain", "citation_loss"} <= kinds
@@ -335,7 +334,7 @@ def test_there_is_something_to_find(store: Store) -> None:
 
 
 def test_experiments_end_differently(store: Store) -> None:
-    with Observations(store.connection, Question(ACME, 90)) as o:
+    with store.observe(Question(ACME, 90)) as o:
         verdicts = {one["actionId"]: one["verdict"] for one in impact(o).body["actions"]}
     assert verdicts == {
         "act_5": "improved",

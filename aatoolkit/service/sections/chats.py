@@ -14,44 +14,49 @@ MAX_CHATS = 500
 
 # An engine that hides its query expansions leaves them unknown, not empty.
 _CHATS = """
-WITH chosen AS (SELECT * FROM named_runs ORDER BY ran_at DESC, chat_id LIMIT $limit),
+WITH chosen AS (
+  SELECT host, chat_id, prompt_id, prompts.prompt, engine, prompts.country, ran_at, outcome
+  FROM named_runs JOIN scoped_prompts AS prompts USING (host, prompt_id)
+  ORDER BY ran_at DESC, chat_id LIMIT $limit
+),
 mentioned AS (
   SELECT chat_id, list({
     'brand': brand, 'own': own, 'position': position, 'sentiment': sentiment,
     'sentimentScore': sentiment_score, 'excerpt': excerpt
   } ORDER BY position NULLS LAST, brand) AS items
-  FROM mentions LEFT JOIN store.brands USING (host, brand)
-  WHERE chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
+  FROM store.mentions LEFT JOIN store.brands USING (host, brand)
+  WHERE host = $host AND chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
 ),
 cited AS (
   SELECT chat_id, list({
     'n': n, 'url': url, 'domain': source_domain, 'title': title,
     'domainType': domain_type, 'cited': cited
   } ORDER BY n) AS items
-  FROM citations LEFT JOIN store.source_domains USING (host, source_domain)
-  WHERE chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
+  FROM store.citations LEFT JOIN store.source_domains USING (host, source_domain)
+  WHERE host = $host AND chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
 ),
 expanded AS (
   SELECT chat_id, list(query ORDER BY query_index) AS items
-  FROM fanouts WHERE chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
+  FROM store.fanouts WHERE host = $host AND chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
 )
-SELECT chat_id AS "chatId", prompt_id AS "promptId", prompt, engine, model, country,
-  ran_at AS "ranAt", outcome,
-  CASE WHEN outcome = 'answered' THEN {
+SELECT chat_id AS "chatId", chosen.prompt_id AS "promptId", prompt, chosen.engine, model, country,
+  chosen.ran_at AS "ranAt", chosen.outcome,
+  CASE WHEN chosen.outcome = 'answered' THEN {
     'format': answer_format, 'text': answer_text,
     'characters': answer_characters, 'truncated': answer_truncated
   } END AS answer,
   coalesce(mentioned.items, []) AS mentions,
   coalesce(cited.items, []) AS citations,
-  CASE WHEN expanded.items IS NULL AND exposes_fanouts IS FALSE AND outcome = 'answered'
+  CASE WHEN expanded.items IS NULL AND exposes_fanouts IS FALSE AND chosen.outcome = 'answered'
        THEN NULL ELSE coalesce(expanded.items, []) END AS fanouts,
   features
 FROM chosen
-LEFT JOIN scoped_engines USING (host, engine)
+JOIN (SELECT * FROM store.answers WHERE host = $host) AS said USING (host, chat_id)
+LEFT JOIN scoped_engines AS engines ON engines.engine = chosen.engine
 LEFT JOIN mentioned USING (chat_id)
 LEFT JOIN cited USING (chat_id)
 LEFT JOIN expanded USING (chat_id)
-ORDER BY ran_at DESC, chat_id
+ORDER BY chosen.ran_at DESC, chat_id
 """
 
 

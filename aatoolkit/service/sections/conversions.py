@@ -22,19 +22,8 @@ from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumer
 
 # A day without any visit at all is taken for a day that was not recorded.
 _VISITED = """
-made AS (
-  SELECT host, visit_id, count(*) AS n, sum(revenue ORDER BY conversion_id) AS revenue
-  FROM store.conversions WHERE host = $host GROUP BY host, visit_id
-),
 visited AS (
-  SELECT visits.*, coalesce(made.n, 0) AS made, made.revenue,
-    visits.day <= CAST($through AS DATE) AS complete,
-    visits.engine IS NULL OR engines.separable_traffic IS FALSE AS other,
-    NOT other AND (len($engine) = 0 OR list_contains($engine, visits.engine)) AS ai
-  FROM store.visits AS visits
-  LEFT JOIN store.engines AS engines USING (host, engine)
-  LEFT JOIN made USING (host, visit_id)
-  WHERE visits.host = $host AND visits.day BETWEEN $window_start AND $window_end
+  SELECT *, day <= CAST($through AS DATE) AS complete FROM site_visits
 ),
 listed AS (
   SELECT engine, coalesce(label, engine) AS label, referrers,
@@ -119,7 +108,7 @@ FROM counted GROUP BY day ORDER BY day
 _RECORDED = """
 SELECT count(DISTINCT day) AS days, max(day) AS last_day,
   count(*) FILTER (day <= CAST($through AS DATE)) > 0 AS measured
-FROM store.visits WHERE host = $host AND day BETWEEN $window_start AND $window_end
+FROM site_visits
 """
 
 _TOLD_APART = f"WITH {_VISITED} SELECT * FROM listed ORDER BY engine"

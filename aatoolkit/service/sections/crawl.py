@@ -14,16 +14,6 @@ from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, 
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumerate_words
 
-_HITS = """
-hits AS (
-  SELECT hits.*, bots.operator, bots.purpose, bots.verification,
-    coalesce(hits.last_at, hits.hour) AS seen_at
-  FROM store.crawler_hits AS hits LEFT JOIN store.bots AS bots USING (bot)
-  WHERE hits.host = $host AND CAST(hits.hour AS DATE) BETWEEN $window_start AND $window_end
-    AND (len($engine) = 0 OR list_contains($engine, bots.engine))
-)
-"""
-
 _RECORDED = """
 SELECT count(DISTINCT hour) AS hours, max(hour) AS last_hour
 FROM (
@@ -33,12 +23,11 @@ WHERE host = $host AND CAST(hour AS DATE) BETWEEN $window_start AND $window_end
 """
 
 _EVENTS = """
-SELECT min(hour) AS first_at, max(coalesce(last_at, hour)) AS last_at
-FROM store.crawler_hits WHERE host = $host AND CAST(hour AS DATE) <= $window_end
+SELECT min(first_at) AS first_at, max(last_at) AS last_at
+FROM derived.crawler_events WHERE host = $host
 """
 
-_TOTALS = f"""
-WITH {_HITS}
+_TOTALS = """
 SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
   CASE WHEN count(*) = 0 THEN 0 ELSE CAST(sum(verified_requests) AS BIGINT) END
     AS "verifiedRequests",
@@ -48,9 +37,8 @@ SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
 FROM hits
 """
 
-_BOTS = f"""
-WITH {_HITS},
-classes AS (
+_BOTS = """
+WITH classes AS (
   SELECT bot, map_from_entries(list((class, n) ORDER BY class)) AS counts
   FROM (
     SELECT bot, concat(status // 100, 'xx') AS class, CAST(sum(requests) AS BIGINT) AS n
@@ -81,7 +69,7 @@ buckets AS (
 """
 
 _SERIES = f"""
-WITH {_HITS}, {_BUCKETS},
+WITH {_BUCKETS},
 counted AS (
   SELECT bot, date_trunc($bucket, CAST(hour AS TIMESTAMP)) AS start,
     CAST(sum(requests) AS BIGINT) AS n
@@ -94,7 +82,7 @@ GROUP BY bot ORDER BY sum(n) DESC, bot
 """
 
 _PATHS = f"""
-WITH {_HITS}, {CITED_PATHS},
+WITH {CITED_PATHS},
 sites AS (
   SELECT path, lower(site) AS site FROM hits WHERE site IS NOT NULL
   UNION SELECT path, unnest([$host, 'www.' || $host]) FROM hits
@@ -223,7 +211,7 @@ def _availability(o: Observations) -> SectionAvailability:
     missing = expected - recorded["hours"]
     if missing == expected:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
-    last_seen = o.value(f"WITH {_HITS} SELECT max(seen_at) FROM hits")
+    last_seen = o.value("SELECT max(seen_at) FROM hits")
     return SectionAvailability(
         "partial" if missing else "available",
         f"{missing} of {expected} hours in the window have no record." if missing else None,
@@ -237,9 +225,7 @@ def _unrecorded(o: Observations) -> dict[str, State]:
     columns = ", ".join(
         f"CAST(sum(requests) FILTER ({name} IS NULL) AS BIGINT) AS {name}" for name in _RECORDING
     )
-    counts = o.row(
-        f"WITH {_HITS} SELECT CAST(sum(requests) AS BIGINT) AS total, {columns} FROM hits"
-    )
+    counts = o.row(f"SELECT CAST(sum(requests) AS BIGINT) AS total, {columns} FROM hits")
     states = {}
     for name, paths in _RECORDING.items():
         if counts[name]:

@@ -7,11 +7,11 @@ from typing import Any
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.own_citations import OWN_DOMAINS, own_citations_missing
+from aatoolkit.service.own_citations import own_citations_missing
 from aatoolkit.service.sources import RETRIEVAL_IS_KNOWN, SEEN_SOURCES, retrieval_states
 
 _TOTALS = f"""
-WITH {SEEN_SOURCES}, {OWN_DOMAINS}
+WITH {SEEN_SOURCES}
 SELECT count(*) FILTER (cited) AS "citationCount",
   count(DISTINCT source_domain) FILTER (cited) AS "uniqueDomains",
   (SELECT count(*) FROM named_answers) AS "answerCount",

@@ -20,7 +20,7 @@ from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import last_run, not_held
 from aatoolkit.service.mentions import subject_missing
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.own_citations import OWN_DOMAINS, own_citations_missing
+from aatoolkit.service.own_citations import own_citations_missing
 from aatoolkit.service.significance import proportions_differ, rates_differ, wilson_interval
 
 _LEAST_DAYS = 7
@@ -36,7 +36,7 @@ FROM store.experiments WHERE {_LISTED} ORDER BY completed_on, action_id
 """
 
 _SAMPLES = f"""
-WITH {OWN_DOMAINS}, periods AS (
+WITH periods AS (
   SELECT action_id, prompt_ids, 'before' AS period, before_start AS first, before_end AS last
   FROM store.experiments WHERE {_LISTED}
   UNION ALL
@@ -44,16 +44,16 @@ WITH {OWN_DOMAINS}, periods AS (
   FROM store.experiments WHERE {_LISTED}
 ), asked AS (
   SELECT chat_id, prompt_id, CAST(ran_at AS DATE) AS day
-  FROM store.answers
+  FROM raw.answers
   WHERE host = $host AND outcome = 'answered'
-    AND CAST(ran_at AS DATE) <= $window_end
+    AND ran_at >= CAST($first_day AS TIMESTAMP) AND ran_at < $window_until
     AND prompt_id IN (SELECT prompt_id FROM scoped_prompts)
     AND (len($engine) = 0 OR list_contains($engine, engine))
 ), named AS (
-  SELECT DISTINCT chat_id FROM store.mentions
+  SELECT DISTINCT chat_id FROM store.mentions JOIN asked USING (chat_id)
   WHERE host = $host AND brand IN (SELECT brand FROM focus)
 ), cited AS (
-  SELECT chat_id, count(*) AS citation_count FROM store.citations
+  SELECT chat_id, count(*) AS citation_count FROM store.citations JOIN asked USING (chat_id)
   WHERE host = $host AND cited
     AND source_domain IN (SELECT source_domain FROM own_domains)
   GROUP BY chat_id
@@ -82,12 +82,20 @@ _NOTHING: Sample = {"answer_count": 0, "mention_count": 0, "citation_count": 0}
 @section("impact")
 def impact(o: Observations) -> SectionAnswer:
     """Completed actions with the change that followed, and events of the window."""
-    samples = {(row["action_id"], row["period"], row["treated"]): row for row in o.rows(_SAMPLES)}
+    experiments = o.rows(_EXPERIMENTS)
+    first_day = min(
+        (row[side] for row in experiments for side in ("before_start", "after_start")),
+        default=o.window.start,
+    )
+    samples = {
+        (row["action_id"], row["period"], row["treated"]): row
+        for row in o.rows(_SAMPLES, first_day=first_day)
+    }
     countable = {
         "mentionRate": subject_missing(o) is None,
         "citationCount": own_citations_missing(o) is None,
     }
-    actions = [_action(row, samples, countable) for row in o.rows(_EXPERIMENTS)]
+    actions = [_action(row, samples, countable) for row in experiments]
     return SectionAnswer(
         {"actions": actions, "annotations": o.rows(_ANNOTATIONS)},
         _availability(o, actions, countable),

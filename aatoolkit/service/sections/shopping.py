@@ -17,8 +17,7 @@ from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import checked_answers, enumerate_words
 
 _SEEN_ON = """
-  SELECT engine FROM store.product_mentions JOIN store.answers USING (host, chat_id)
-  WHERE host = $host
+  SELECT engine FROM derived.shopping_shown WHERE host = $host
 """
 
 _SHELF = f"""

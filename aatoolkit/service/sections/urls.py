@@ -23,10 +23,7 @@ counted AS (
   FROM seen GROUP BY host, url HAVING count(*) FILTER (cited) > 0
 ),
 days AS (
-  SELECT url, CAST(min(ran_at) AS DATE) AS first_day, CAST(max(ran_at) AS DATE) AS last_day
-  FROM store.citations JOIN store.answers USING (host, chat_id)
-  WHERE host = $host AND cited AND outcome = 'answered' AND CAST(ran_at AS DATE) <= $window_end
-  GROUP BY url
+  SELECT url, first_day, last_day FROM derived.cited_pages WHERE host = $host
 ),
 brands AS (
   SELECT url, list(

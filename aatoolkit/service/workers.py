@@ -1,0 +1,147 @@
+"""Bounded, cancellable work: computations in threads, shared by identical requests."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import anyio
+import anyio.to_thread
+
+
+class Cancelled(Exception):
+    """The computation was given up because nobody waits for it any more."""
+
+
+class Busy(Exception):
+    """As many computations run and wait as the service takes on."""
+
+
+class Interruptible(Protocol):
+    """A database cursor whose running query can be interrupted from another thread."""
+
+    def interrupt(self) -> object:
+        """Stop the query that is running."""
+
+
+class Cancellation:
+    """Whether a computation was cancelled, and the cursors to interrupt when it is."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cursors: list[Interruptible] = []
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """Interrupt the running query; whoever checks later raises :class:`Cancelled`."""
+        with self._lock:
+            self.cancelled = True
+            for cursor in self._cursors:
+                cursor.interrupt()
+
+    def check(self) -> None:
+        """Raise :class:`Cancelled` if the computation was cancelled."""
+        if self.cancelled:
+            raise Cancelled
+
+    @contextmanager
+    def running(self, cursor: Interruptible) -> Iterator[None]:
+        """Around a query: it is interrupted where the computation is cancelled.
+
+        Raises
+        ------
+        Cancelled
+            In place of whatever the interrupted query raises.
+        """
+        with self._lock:
+            self.check()
+            self._cursors.append(cursor)
+        try:
+            yield
+        except Exception:
+            self.check()
+            raise
+        finally:
+            with self._lock:
+                self._cursors.remove(cursor)
+
+
+class _Job:
+    """One computation and the number of requests that wait for it."""
+
+    def __init__(self) -> None:
+        self.cancellation = Cancellation()
+        self.waiting = 0
+        self.task: asyncio.Task[Any] | None = None
+
+
+class Workers:
+    """A pool of threads for one event loop, with a bounded queue before it.
+
+    Parameters
+    ----------
+    running
+        Computations at the same time.
+    waiting
+        Computations that may wait for a thread; one more is refused.
+    """
+
+    def __init__(self, running: int, waiting: int) -> None:
+        self._limiter = anyio.CapacityLimiter(running)
+        self._most = running + waiting
+        self._unfinished: set[asyncio.Task[Any]] = set()
+        self._jobs: dict[Hashable, _Job] = {}
+
+    async def run(self, key: Hashable, compute: Callable[[Cancellation], Any]) -> Any:
+        """The result of a computation, shared with whoever asks for the same key meanwhile.
+
+        A computation that nobody waits for any more is cancelled.
+
+        Raises
+        ------
+        Busy
+            If the queue is full.
+        """
+        job = self._jobs.get(key)
+        if job is None:
+            if len(self._unfinished) >= self._most:
+                raise Busy
+            job = self._jobs[key] = self._start(key, compute)
+        assert job.task is not None
+        job.waiting += 1
+        try:
+            return await asyncio.shield(job.task)
+        finally:
+            job.waiting -= 1
+            if not job.waiting and not job.task.done():
+                self._forget(key, job)
+                job.task.cancel()
+                self._interrupt(job.task, job.cancellation)
+
+    def _interrupt(self, task: asyncio.Task[Any], cancellation: Cancellation) -> None:
+        """Cancel a computation, again and again: an interrupt before a query starts is lost."""
+        cancellation.cancel()
+        if not task.done():
+            asyncio.get_running_loop().call_later(0.05, self._interrupt, task, cancellation)
+
+    def _start(self, key: Hashable, compute: Callable[[Cancellation], Any]) -> _Job:
+        job = _Job()
+        work = anyio.to_thread.run_sync(compute, job.cancellation, limiter=self._limiter)
+        job.task = asyncio.ensure_future(work)
+        self._unfinished.add(job.task)
+
+        def finished(task: asyncio.Task[Any]) -> None:
+            self._unfinished.discard(task)
+            self._forget(key, job)
+            if not task.cancelled():
+                task.exception()  # where nobody waits any more, nobody else reads it
+
+        job.task.add_done_callback(finished)
+        return job
+
+    def _forget(self, key: Hashable, job: _Job) -> None:
+        if self._jobs.get(key) is job:
+            del self._jobs[key]
