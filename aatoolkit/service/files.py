@@ -137,11 +137,11 @@ def _wrong(column: StoreColumn) -> str:
 
     Null in a required column is none: a file cannot hold it where its schema forbids it.
     """
+    name = f'"{column.name}"'
+    listed = ", ".join(f"'{value}'" for value in column.values)
     if column.kind == "number":
-        return f"NOT isfinite({column.name})"
+        return f"NOT isfinite({name})"
     if column.kind == "words":
-        return f"len({column.name}) <> list_aggregate({column.name}, 'count')"
-    if column.values:
-        listed = ", ".join(f"'{value}'" for value in column.values)
-        return f"{column.name} NOT IN ({listed})"
-    return ""
+        known = f" OR NOT list_has_all([{listed}], {name})" if listed else ""
+        return f"len({name}) <> list_aggregate({name}, 'count'){known}"
+    return f"{name} NOT IN ({listed})" if listed else ""

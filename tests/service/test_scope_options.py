@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from aatoolkit.service.answer import wire
-from aatoolkit.service.scope_options import scope_options
 from aatoolkit.service.store import Store
 
 from .sections_a_store import HOST, SMALL, rows_of, store
@@ -17,7 +16,7 @@ def small() -> Store:
 
 
 def test_scope_options(small: Store) -> None:
-    assert wire(scope_options(small.connection, HOST)) == {
+    assert wire(small.scope_options(HOST)) == {
         "engines": rows_of(
             "id label configured lastRunDay",
             ("chatgpt", "ChatGPT", True, "2026-11-20"),
@@ -40,4 +39,4 @@ def test_scope_options(small: Store) -> None:
 
 def test_scope_options_of_an_unknown_host(small: Store) -> None:
     with pytest.raises(LookupError):
-        scope_options(small.connection, "nobody.example")
+        small.scope_options("nobody.example")
