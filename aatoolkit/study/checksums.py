@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.jsontree import decode
 from aatoolkit.metadata.table_hash import logical_hash
+from aatoolkit.study.manifest import sha256_of
 from aatoolkit.study.record import canonical
 from aatoolkit.study.storage import SEAL
 
@@ -32,6 +33,12 @@ def parse_checksums(text: bytes) -> dict[str, str]:
     lines = text.decode("utf-8", "replace").split("\n")
     found = (_LINE.fullmatch(line) for line in lines)
     return {line[2]: line[1] for line in found if line}
+
+
+def matches_seal(seal: bytes, name: str, data: bytes) -> bool:
+    """Whether ``SHA256SUMS`` has the hash of these bytes for a file."""
+    line = f"\n{sha256_of(data)}  {name}\n".encode()
+    return line in b"\n" + seal
 
 
 def table_hashes(dataset: Dataset) -> Hashes:

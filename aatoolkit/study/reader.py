@@ -22,7 +22,7 @@ from aatoolkit.errors import (
 )
 from aatoolkit.jsontree import decode
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.study.checksums import Hashes, table_hashes
+from aatoolkit.study.checksums import Hashes, matches_seal, table_hashes
 from aatoolkit.study.diff import StudyDiff, compare
 from aatoolkit.study.manifest import parse_lines, sha256_of
 from aatoolkit.study.pack import pack
@@ -33,6 +33,8 @@ from aatoolkit.study.verify import Verification, verify
 
 FORMAT = "aatoolkit-study"
 VERSION = 1
+_HASHED = 1 << 26
+"""Up to this many bytes of answers are hashed to show a study."""
 
 
 class StudyReader:
@@ -47,6 +49,7 @@ class StudyReader:
     def __init__(self, storage: StudyStorage) -> None:
         self._storage = storage
         self._parsed: tuple[bytes, tuple[Record, ...]] = (b"", ())
+        self._compared: dict[str, tuple[bytes, bytes]] = {}
         self.path = storage.path
 
     @cached_property
@@ -56,10 +59,10 @@ class StudyReader:
         Raises
         ------
         StudyError
-            If ``study.json`` is damaged, or of a newer version.
+            If ``study.json`` is damaged, does not match the seal, or is of a newer version.
         """
         try:
-            found = decode.decode(self._storage.read(STUDY))
+            found = decode.decode(self._read(STUDY))
         except StudyError:
             raise
         except AAToolkitError:
@@ -88,9 +91,9 @@ class StudyReader:
         Raises
         ------
         StudyError
-            If the manifest is damaged.
+            If the manifest is damaged, or does not match the seal.
         """
-        text = self._storage.read(MANIFEST)
+        text = self._read(MANIFEST)
         if text != self._parsed[0]:
             self._parsed = text, tuple(parse_lines(text))
         return self._parsed[1]
@@ -117,7 +120,8 @@ class StudyReader:
     @property
     def digest(self) -> str | None:
         """The SHA-256 of ``SHA256SUMS``, for citation; None if the study is not sealed."""
-        return sha256_of(self._storage.read(SEAL)) if SEAL in self._storage.names() else None
+        seal = self._seal()
+        return None if seal is None else sha256_of(seal)
 
     def answer(self, record: Record) -> bytes:
         """The bytes of an answer.
@@ -279,6 +283,35 @@ class StudyReader:
             raise self._unusable(f"{found.found[0]}; only a study that verifies can be published")
         choices = {"redact": redact, "excel": excel, "csv": csv, "overwrite": overwrite}
         return publish_study(self, Path(out).expanduser(), licence, **choices)
+
+    def _seal(self) -> bytes | None:
+        """The content of ``SHA256SUMS``; None if there is none."""
+        return self._storage.read(SEAL) if self._storage.has(SEAL) else None
+
+    def _seal_state(self) -> str:
+        """Whether the study is sealed, in words; StudyError if the seal does not match."""
+        digest = self.digest
+        if digest is None:
+            return "not sealed"
+        if sum(record.size for record in self.records) > _HASHED:
+            return f"sealed {digest[:12]}, answers not checked: see .verify()"
+        if not self.verify():
+            raise self._unusable("it does not match the seal")
+        return f"sealed {digest[:12]}"
+
+    def _read(self, name: str) -> bytes:
+        """The bytes of a file, compared with the seal if there is one."""
+        while True:
+            seal = self._seal()
+            data = self._storage.read(name)
+            if seal is None or self._compared.get(name) == (seal, data):
+                return data
+            if matches_seal(seal, name, data):
+                self._compared[name] = seal, data
+                return data
+            # A writer removes the seal before it changes anything; it may have done so meanwhile.
+            if self._seal() == seal:
+                raise self._unusable(f"{name} does not match the seal; verify it")
 
     def _hashes(self, record: Record) -> Hashes:
         """The hashes of an answer's tables; none if it is an error, or has no tables."""

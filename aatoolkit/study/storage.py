@@ -58,6 +58,9 @@ class StudyStorage(Protocol):
     def names(self) -> list[str]:
         """The names of all files, sorted; the names of folders end in a slash."""
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+
     def read(self, name: str) -> bytes:
         """The bytes of one file of a study.
 
@@ -98,6 +101,10 @@ class FolderStorage:
             if len(found) > _MAX_FILES:
                 raise _unusable(self.path, f"it holds more than {_MAX_FILES} files")
         return sorted(found)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return os.path.lexists(self.path / name)
 
     def read(self, name: str) -> bytes:
         """The bytes of one file of a study."""
@@ -168,6 +175,10 @@ class ZipStorage:
     def names(self) -> list[str]:
         """The names of all files, sorted."""
         return sorted(self._entries)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return name in self._entries
 
     def read(self, name: str) -> bytes:
         """The bytes of one file of a study."""

@@ -153,6 +153,9 @@ class Study(StudyReader):
                 path=str(study.path),
             )
         _ = study.about
+        if study.digest is not None:
+            # What is sealed is checked before the first new answer removes the seal.
+            _ = study.records
         study._writer = Writer(study.path)
         return study
 
@@ -335,11 +338,10 @@ class Study(StudyReader):
     def __repr__(self) -> str:
         try:
             held = f"{len(self.records)} answers of {', '.join(self.hosts) or 'nothing'}"
-            sealed = self.digest
-            title = visible(self.title)
+            title, state = visible(self.title), self._seal_state()
         except StudyError:
             return f"<Study at {visible(str(self.path))}, damaged: see .verify()>"
-        return f"<Study {title!r}: {held}, {f'sealed {sealed[:12]}' if sealed else 'not sealed'}>"
+        return f"<Study {title!r}: {held}, {state}>"
 
     def _repr_html_(self) -> str:
         return code(repr(self))

@@ -12,6 +12,8 @@ import struct
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +206,74 @@ def test_without_a_seal_it_says_so_and_still_finds_what_it_can(folder: Path) -> 
     assert {problem.kind for problem in problems(folder)} == {"not sealed", "broken chain"}
 
 
+def forge_last_line(folder: Path, **changes: Any) -> Record:
+    """Write another last line, with a right chain, and leave the seal as it was."""
+    manifest = folder / "manifest.jsonl"
+    *lines, last = manifest.read_bytes().splitlines(keepends=True)
+    record = Record.loads(last[:-1])
+    forged = replace(record, **changes)
+    manifest.write_bytes(b"".join(lines) + forged.dumps() + b"\n")
+    return record
+
+
+@pytest.mark.parametrize("forged", ["time", "answer", "status", "title"])
+def test_opening_compares_the_seal(folder: Path, forged: str) -> None:
+    records = aa.Study(folder).records
+    if forged == "time":
+        forge_last_line(folder, fetched_at=records[-1].fetched_at - timedelta(days=30))
+    elif forged == "answer":
+        other = next(each for each in records if each.sha256 != records[-1].sha256)
+        forge_last_line(folder, sha256=other.sha256, size=other.size)
+    elif forged == "status":
+        forge_last_line(folder, status=203)
+    else:
+        about = (folder / "study.json").read_bytes()
+        (folder / "study.json").write_bytes(about.replace(b"Small", b"Great"))
+    study = aa.Study(folder)
+    assert "damaged" in repr(study)
+    assert "sealed" not in repr(study)
+    attempts = [lambda: study.title] if forged == "title" else []
+    if forged != "title":
+        attempts = [lambda: study.records, lambda: study.project(HOST), lambda: study.client()]
+    for attempt in [*attempts, lambda: aa.Study.resume(folder)]:
+        with pytest.raises(errors.StudyError, match="does not match the seal"):
+            attempt()
+    assert not study.verify()
+
+
+def test_an_altered_answer_is_not_shown_as_sealed(folder: Path) -> None:
+    assert "sealed" in repr(aa.Study(folder))
+    answer = next((folder / "answers").iterdir())
+    answer.write_bytes(bytes([answer.read_bytes()[0]]) + answer.read_bytes()[1:-1] + b" ")
+    assert "damaged" in repr(aa.Study(folder))
+
+
+def test_a_study_that_was_never_sealed_says_so_and_replays(folder: Path) -> None:
+    (folder / "SHA256SUMS").unlink()
+    study = aa.Study(folder)
+    assert "not sealed" in repr(study)
+    assert study.digest is None
+    assert len(study.project(HOST).read("domains", days=7).main)
+
+
+def test_a_seal_that_is_removed_while_it_is_read_is_no_forgery(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = aa.Study(folder)
+    read = study._storage.read
+
+    def remove_the_seal_first(name: str) -> bytes:
+        data = read(name)
+        if name == "SHA256SUMS":
+            (folder / name).unlink()
+            forge_last_line(folder, status=203)
+        return data
+
+    monkeypatch.setattr(study._storage, "read", remove_the_seal_first)
+    assert study.records[-1].status == 203
+    assert study.digest is None
+
+
 def test_whoever_seals_anew_cannot_forge_the_digest(folder: Path) -> None:
     cited = aa.Study(folder).digest
     study = aa.Study.resume(folder)
@@ -337,7 +407,6 @@ def test_hashes_that_were_made_up_are_told(folder: Path, text: bytes) -> None:
 
 def test_an_answer_twice_is_refused(folder: Path) -> None:
     manifest = folder / "manifest.jsonl"
-    from dataclasses import replace
     from hashlib import sha256
 
     lines = manifest.read_bytes().splitlines()
