@@ -18,6 +18,7 @@ from aatoolkit.availability.status import Availability
 OPERATORS: Final = ("in", ">", ">=", "<", "<=")
 """What a condition may compare by; ``in`` takes any number of values, the others one."""
 
+_MIDNIGHT = re.compile(r"(?<=^\d{4}-\d\d-\d\d)[T ]00:00:00(\+00:00|Z)?$")
 _MOMENT = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
 
 
@@ -66,12 +67,15 @@ class Condition:
         each of its rows.
         """
         if self.op == "in":
-            wanted = frozenset(self.values)
-            return [value is not None and _text(value) in wanted for value in values]
+            wanted = {_MIDNIGHT.sub("", value) for value in self.values}
+            return [
+                value is not None and _MIDNIGHT.sub("", as_text(value)) in wanted
+                for value in values
+            ]
         return [self._compares(value) for value in values]
 
     def _compares(self, value: object) -> bool:
-        given, limit = _comparable(_text(value), self.values[0])
+        given, limit = _comparable(as_text(value), self.values[0])
         if given is None or limit is None or value is None:
             return False
         above, below = given > limit, given < limit  # type: ignore[operator]
@@ -114,7 +118,14 @@ def after(moment: str, *, including: bool = False) -> tuple[Condition, ...]:
     return (Condition("date", ">=" if including else ">", (moment,)),)
 
 
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
+    """Format a value of a column as conditions hold it.
+
+    Examples
+    --------
+    >>> as_text(date(2026, 11, 19)), as_text(7)
+    ('2026-11-19', '7')
+    """
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, date):

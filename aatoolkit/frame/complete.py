@@ -172,5 +172,10 @@ def _without_engines(
         if are_rows_of(known, table):
             measured = bool(frame[name].notna().any())
             state = state_of(sections.table(table), column, rest, False, measured)
-            columns[name] = replace(metadata, availability=state)
+            others = tuple(
+                each
+                for each in metadata.statements
+                if all(condition.column != "engine" for condition in each.rows)
+            )
+            columns[name] = replace(metadata, availability=state, statements=others, otherwise=None)
     return replace(known, columns=columns)

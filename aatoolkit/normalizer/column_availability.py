@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
@@ -27,7 +27,6 @@ def state_of(
     signals: list[Signal],
     absent: bool,
     measured: bool,
-    denied: bool = False,
 ) -> Availability:
     """What is known of a column: the narrowest signal, joined with its rows and engines.
 
@@ -41,38 +40,22 @@ def state_of(
         Whether the answer lacks the column's field.
     measured
         Whether the column holds any value: then it is not wholly unmeasured, whatever is said.
-    denied
-        Whether it lost numbers that the answer denies, be it by what scope options suggest.
     """
-    if absent and not _unmeasured(signals):
+    if absent and not is_unmeasured(signals):
         return Availability(Status.UNKNOWN, Cause.ABSENT)
     state = stated(column, signals)
     if column.name not in table.key:
-        state = _with_rows(state, [*_of_rows(column, signals)])
+        state = with_rows(state, [*_of_rows(column, signals)])
         engines = [
-            _of_engine(signal)
+            of_engine(signal)
             for signal in signals
             if signal.scope == "engine" and signal.rule != INFERRED
         ]
         if "engine" in table.names:
-            state = _with_rows(state, engines)
+            state = with_rows(state, engines)
     if measured and state.status in EMPTY:
         return combine([state, Availability(Status.AVAILABLE)])
     return state
-
-
-def states_of(
-    table: Table, signals: list[Signal]
-) -> Callable[[Column, bool, bool, bool], Availability]:
-    """`state_of` for the columns of one table, which is one for many if none is spoken of."""
-    if any(signal.scope != "section" for signal in signals):
-        return lambda column, *found: state_of(table, column, signals, *found)
-
-    @cache
-    def of_section(absent: bool, measured: bool, denied: bool) -> Availability:
-        return state_of(table, table.columns[0], signals, absent, measured, denied)
-
-    return lambda _, *found: of_section(*found)
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
@@ -109,7 +92,9 @@ def stated(column: Column, signals: list[Signal]) -> Availability:
     reaches = [
         (len(target_steps(signal.target or "")), signal.availability)
         for signal in signals
-        if signal.scope == "field" and reach(signal.target or "", column.pattern) == "all"
+        if signal.scope == "field"
+        and not signal.rows
+        and reach(signal.target or "", column.pattern) == "all"
     ]
     narrowest = max((length for length, _ in reaches), default=0)
     told = [state for length, state in reaches if length == narrowest]
@@ -129,20 +114,21 @@ def _of_rows(column: Column, signals: Iterable[Signal]) -> dict[Availability, No
     )
 
 
-def _with_rows(state: Availability, rows: list[Availability]) -> Availability:
+def with_rows(state: Availability, rows: list[Availability]) -> Availability:
     """A column's state joined with those of its rows; what is unknown yields to them."""
     if not rows:
         return state
     return combine(rows if state == UNKNOWN else [state, *rows])
 
 
-def _of_engine(signal: Signal) -> Availability:
+def of_engine(signal: Signal) -> Availability:
     """What an answer says of one engine, with the engine's id before the service's words."""
     said = signal.availability.reason or str(signal.availability)
     return replace(signal.availability, reason=f"{signal.target}: {said}")
 
 
-def _unmeasured(signals: list[Signal]) -> bool:
+def is_unmeasured(signals: list[Signal]) -> bool:
+    """Whether the section as a whole could not be measured."""
     state = section_state(signals)
     return state is not None and state.status in EMPTY
 
@@ -225,6 +211,7 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
                 [signal.scope for signal in said], ["section", "field", "row", "engine"]
             ),
             "target": words(signal.target for signal in said),
+            "rows": words(" and ".join(map(str, signal.rows)) or None for signal in said),
             "status": pd.Categorical(
                 [str(signal.availability.status) for signal in said], dtype=statuses
             ),

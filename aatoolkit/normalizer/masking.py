@@ -104,17 +104,17 @@ def _by_row(
     path: Callable[[int], str],
 ) -> None:
     for row in rows.tolist():
-        found = _narrowest_path(path(row), told)
+        found = narrowest_path(path(row), told)
         if found:
             denied[row] = told[found].status in EMPTY
 
 
-def _narrowest_path(path: str, told: Mapping[str, Availability]) -> str:
+def narrowest_path(path: str, told: Mapping[str, Availability]) -> str:
     """The narrowest place at or above a JSON path of which something is said; else nothing.
 
     Examples
     --------
-    >>> _narrowest_path("$.points[0].rate", {"$.points[0]": Availability()})
+    >>> narrowest_path("$.points[0].rate", {"$.points[0]": Availability()})
     '$.points[0]'
     """
     while path and path not in told:

@@ -29,13 +29,13 @@ from aatoolkit.normalizer.column_availability import (
     in_words,
     is_silent,
     signal_table,
-    states_of,
 )
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
 from aatoolkit.normalizer.field_map import field_map
 from aatoolkit.normalizer.keys import count_distinct
 from aatoolkit.normalizer.masking import WHY, mask_denied, may_mask
 from aatoolkit.normalizer.provenance import provenance
+from aatoolkit.normalizer.row_statements import describer
 from aatoolkit.normalizer.rows import TableRows, held, left_out
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
@@ -226,15 +226,14 @@ def _build(
     for cursor, rows_there in rows.beyond():
         report.record_values(cursor, rows_there, "new", f"{table.rows.path}[]")
     known: dict[str, attrs.ColumnMetadata] = {}
-    state_of = states_of(table, signals)
     found = {c.name: _column(rows, c, report, source.host) for c in table.columns}
     arrays = {name: array for name, (array, _) in found.items()}
+    describe = describer(table, signals, dict(arrays))
     for column in table.columns:
         array, absent = found[column.name]
-        array, denied = _mask(array, arrays.get("engine"), rows, column, signals, report)
+        array = _mask(array, arrays.get("engine"), rows, column, signals, report)
         arrays[column.name], measured = array, array.null_count < len(array)
-        state = state_of(column, absent, measured, denied)
-        known[column.name] = attrs.ColumnMetadata(f"{table.name}.{column.name}", state)
+        known[column.name] = describe(column, absent, measured, _json_path_of(rows, column))
     arrow = _keyed(pa.table(arrays), table, report)
     return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,))
 
@@ -286,10 +285,21 @@ def _mask(
     column: Column,
     signals: list[Signal],
     report: DriftReport,
-) -> tuple[Array, bool]:
-    """One column without the numbers that the answer denies, and whether it had any."""
+) -> Array:
+    """One column without the numbers that the answer denies."""
     if not may_mask(rows.table, column, signals):
-        return array, False
+        return array
+    path = _json_path_of(rows, column)
+    array, denied = mask_denied(array, engines, rows.table, column, signals, path)
+    found = rows.find(column.source or "")
+    for number, (cursor, _) in enumerate(found if denied else ()):
+        which, there = rows.source_rows(found)
+        report.keep(cursor, np.unique(there[denied][which[denied] == number]), WHY)
+    return array
+
+
+def _json_path_of(rows: TableRows, column: Column) -> Callable[[int], str]:
+    """A function that gives the JSON path of a column's value in a row."""
     found = rows.find(column.source or "")
     rows_there: Callable[[], tuple[RowIndex, RowIndex]] = cache(partial(rows.source_rows, found))
 
@@ -298,11 +308,7 @@ def _mask(
         cursor, _ = found[int(which[row])]
         return cursor.path(int(there[row]))
 
-    array, denied = mask_denied(array, engines, rows.table, column, signals, path)
-    for number, (cursor, _) in enumerate(found if denied else ()):
-        which, there = rows_there()
-        report.keep(cursor, np.unique(there[denied][which[denied] == number]), WHY)
-    return array, bool(denied)
+    return path
 
 
 def _to_category(

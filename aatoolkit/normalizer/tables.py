@@ -49,8 +49,8 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         Every leaf of the answer that no column took: ``path`` (its JSON path), ``value`` (as
         JSON text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
     availability : pandas.DataFrame
-        What the answer says of itself: ``scope``, ``target``, ``status``, ``cause``,
-        ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``, ``raw``.
+        What the answer states about itself: ``scope``, ``target``, ``rows``, ``status``,
+        ``cause``, ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``, ``raw``.
     drift : pandas.DataFrame
         Where answer and declaration differ: ``kind``, ``path``, ``count``, ``example``.
     hints : pandas.DataFrame

@@ -15,6 +15,22 @@ def test_an_engine_is_picked_by_its_id() -> None:
     assert condition.matches(["gemini", "chatgpt", None, "grok"]) == [True, False, False, True]
 
 
+def test_a_day_is_the_same_key_however_it_is_held() -> None:
+    condition = Condition("date", "in", ("2026-11-19",))
+    held = [
+        date(2026, 11, 19),
+        pd.Timestamp("2026-11-19"),
+        "2026-11-19",
+        pd.Timestamp(2026, 11, 20),
+    ]
+    assert condition.matches(held) == [True, True, True, False]
+    moment = Condition("at", "in", ("2026-11-19T06:00:00+00:00",))
+    assert moment.matches([pd.Timestamp("2026-11-19T06:00:00Z"), pd.Timestamp("2026-11-19")]) == [
+        True,
+        False,
+    ]
+
+
 @pytest.mark.parametrize(
     ("op", "expected"),
     [

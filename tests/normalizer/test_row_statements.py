@@ -1,0 +1,150 @@
+"""Statements about some rows, from the answer to the frame that was filtered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import Column, Section, Table
+from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.sections import SUM, keyed, records, single
+
+pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+
+SECTION = Section(
+    "probe",
+    "Synthetic.",
+    Table(
+        "probe_days",
+        "One row per day and engine.",
+        records("days"),
+        ("date", "engine"),
+        (
+            Column("date", "date"),
+            Column("engine", "string"),
+            Column("visits", "Int64", aggregate=SUM),
+            Column("label", "string"),
+        ),
+    ),
+    Table(
+        "probe_totals",
+        "One row.",
+        single("totals"),
+        (),
+        (Column("visits", "Int64", aggregate=SUM), Column("name", "string")),
+    ),
+    Table(
+        "probe_pages",
+        "One row per page.",
+        records("pages"),
+        "path",
+        (Column("path", "string"), Column("visits", "Int64", aggregate=SUM)),
+    ),
+)
+
+
+def read(**more: Any) -> aa.Tables:
+    days = [
+        {"date": f"2026-11-{day}", "engine": engine, "visits": visits, "label": "x"}
+        for day in (18, 19, 20)
+        for engine, visits in (("chatgpt", day), ("gemini", None))
+    ]
+    body = {"days": days, "totals": {"visits": 57, "name": "all"}, "pages": []}
+    return aa.normalize(SECTION, {"hasData": True, **body, **more})
+
+
+def status(frame: Any, column: str = "visits") -> str:
+    return str(frame.aa.availability.loc[column, "status"])
+
+
+def test_an_engine_concerns_its_rows_and_a_table_without_engines_as_a_whole() -> None:
+    tables = read(enginesWithoutData=["gemini"])
+    days = tables["probe_days"]
+    assert status(days) == "partial"
+    assert status(days[days["engine"] == "chatgpt"]) == "available"
+    assert status(days[days["engine"] == "gemini"]) == "unavailable"
+    assert status(tables["probe_totals"]) == "partial"
+    assert tables["probe_totals"].aa.availability.loc["visits", "reason"].startswith("gemini: ")
+    assert status(tables["probe_totals"], "name") == "available"
+    assert tables["probe_totals"]["visits"].tolist() == [57]
+    assert "engine = gemini" in [*tables.availability["rows"].dropna()]
+
+
+def test_an_engine_without_rows_concerns_no_row() -> None:
+    tables = read(enginesWithoutData=["grok"])
+    assert status(tables["probe_days"]) == "available"
+    assert status(tables["probe_totals"]) == "partial"
+
+
+def test_complete_up_to_a_day_concerns_later_days() -> None:
+    tables = read(dataThrough="2026-11-19", window={"from": "2026-11-18", "to": "2026-11-20"})
+    days = tables["probe_days"]
+    assert "date > 2026-11-19" in [*tables.availability["rows"].dropna()]
+    assert status(days) == "partial"
+    assert status(days[days["date"] <= "2026-11-19"]) == "available"
+    late = days[days["date"] > "2026-11-19"].aa.availability.loc["visits"]
+    assert late[["status", "cause"]].tolist() == ["partial", "pending"]
+    assert status(tables["probe_totals"]) == "partial"
+
+
+def test_data_that_are_complete_to_the_end_of_the_window_are_available() -> None:
+    tables = read(dataThrough="2026-11-20", window={"from": "2026-11-18", "to": "2026-11-20"})
+    assert status(tables["probe_days"]) == status(tables["probe_totals"]) == "available"
+
+
+def test_rows_are_named_by_their_key() -> None:
+    pages = [{"path": "/a", "visits": 0, "noData": True}, {"path": "/b", "visits": 3}]
+    frame = read(pages=pages)["probe_pages"]
+    (statement,) = metadata_of(frame).columns["visits"].statements
+    assert list(map(str, statement.rows)) == ["path = /a"]
+    assert frame["visits"].isna().tolist() == [True, False]
+    assert status(frame) == "partial"
+    assert status(frame[frame["path"] == "/b"]) == "available"
+    assert status(frame[frame["path"] == "/a"]) == "unavailable"
+
+
+def test_rows_that_one_column_of_the_key_picks_are_named_by_it_and_others_by_the_whole() -> None:
+    rows = [
+        {"date": day, "engine": engine, "visits": None if lacks else 1, "noData": lacks}
+        for day, engine, lacks in (
+            ("2026-11-18", "a", True),
+            ("2026-11-18", "b", True),
+            ("2026-11-19", "a", False),
+            ("2026-11-19", "b", False),
+        )
+    ]
+    frame = read(days=rows)["probe_days"]
+    said = {str(c) for s in metadata_of(frame).columns["visits"].statements for c in s.rows}
+    assert "date = 2026-11-18" in said
+    assert status(frame[frame["date"] > "2026-11-18"]) == "available"
+    rows[3] = {**rows[3], "visits": None, "noData": True}
+    frame = read(days=rows)["probe_days"]
+    assert status(frame[(frame["date"] == "2026-11-19") & (frame["engine"] == "a")]) == "available"
+    assert status(frame[(frame["date"] == "2026-11-19") & (frame["engine"] == "b")]) == (
+        "unavailable"
+    )
+
+
+def test_rows_that_no_key_picks_make_the_column_partial() -> None:
+    pages = [{"path": "/a", "visits": 0, "noData": True}, {"path": "/a", "visits": 3}]
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        frame = read(pages=pages)["probe_pages"]
+    assert metadata_of(frame).columns["visits"].statements == ()
+    assert status(frame) == "partial"
+
+
+def test_maps_by_engine_are_picked_by_their_key() -> None:
+    table = Table(
+        "engines",
+        "One row per engine.",
+        keyed("byEngine", key="engine"),
+        "engine",
+        (Column("engine", "string"), Column("visits", "Int64", source=".")),
+    )
+    answer = {"byEngine": {"chatgpt": 3, "gemini": 0}, "engineRuns": {"chatgpt": 9, "gemini": 0}}
+    frame = aa.normalize(Section("probe", "Synthetic.", table), answer).main
+    assert frame["visits"].isna().tolist() == [False, True]
+    assert status(frame[frame["engine"] == "chatgpt"]) == "available"
+    assert status(frame[frame["engine"] == "gemini"]) == "unavailable"
