@@ -7,7 +7,8 @@ project answering from that folder alone, and publications of its tables. In rea
 - ``reader``: everything that only reads a study: records, answers, tables, verify, diff, publish.
 - ``record``: one line of the manifest; ``recorded_error``: an error answer in such a line.
 - ``manifest``: appending lines under a lock, each with the hash of the line before.
-- ``storage``: the files of a study, in a folder or a zip file; ``pack`` writes the zip file.
+- ``storage``: the files of a study, in a folder or a zip file; ``pack`` writes the zip file and
+  ``zip_reader`` reads it strictly.
 - ``checksums``: ``SHA256SUMS`` (the seal) and ``tables.json`` (the hash of each table).
 - ``recorder``, ``replay``: stand-ins for a client's fetcher that record, and that replay.
 - ``verify``: compare every byte with the seal; ``diff``, ``frame_diff``: compare two studies.

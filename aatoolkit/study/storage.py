@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from aatoolkit._util.text import visible
 from aatoolkit.errors import StudyError
+from aatoolkit.study.zip_reader import DEFLATED, STORED, Member, ZipReader
 
 STUDY = "study.json"
 MANIFEST = "manifest.jsonl"
@@ -26,7 +27,8 @@ _MAX_FILES = 200_000
 _MAX_STUDY = 1 << 34
 _MAX_RATIO = 1000
 _OURS = re.compile(rf"{STUDY}|{MANIFEST}|{TABLES}|{SEAL}|{ANSWERS}/[0-9a-f]{{64}}\.json")
-_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+_MAY_BE_EMPTY = (MANIFEST, f"{ANSWERS}/{hashlib.sha256().hexdigest()}.json")
 
 
 def answer_file(sha256: str) -> str:
@@ -133,70 +135,63 @@ class ZipStorage:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._members: dict[str, Member] = {}
         problem = ""
         try:
-            self._file = zipfile.ZipFile(path)
-            entries = self._file.infolist()
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            problem = f"it is not a readable zip file ({type(error).__name__})"
+            self._file = ZipReader(path)
+            if self._file.count > _MAX_FILES:
+                problem = f"it holds more than {_MAX_FILES} files"
+            else:
+                for member in self._file.members():
+                    self._admit(member)
+        except (OSError, ValueError) as error:
+            problem = f"it is not a readable zip file ({error})"
+        if sum(member.size for member in self._members.values()) > _MAX_STUDY:
+            problem = "it is too large when unpacked"
         if problem:
             raise _unusable(path, problem)
-        if len(entries) > _MAX_FILES:
-            raise _unusable(path, f"it holds more than {_MAX_FILES} files")
-        self._entries: dict[str, zipfile.ZipInfo] = {}
-        for entry in entries:
-            self._admit(entry)
-        if sum(entry.file_size for entry in entries) > _MAX_STUDY:
-            raise _unusable(path, "it is too large when unpacked")
 
-    def _admit(self, entry: zipfile.ZipInfo) -> None:
-        """Add an entry, or raise if a study cannot hold it."""
-        kind = stat.S_IFMT(entry.external_attr >> 16)
+    def _admit(self, member: Member) -> None:
+        """Add a member, or raise if a study cannot hold it."""
+        name = member.name.decode("latin-1")
         problem = next(
             (
                 text
                 for text, is_so in (
-                    ("does not belong to a study", not is_study_file(entry.orig_filename)),
-                    ("is there twice", entry.filename in self._entries),
-                    ("is not a regular file", kind not in (0, stat.S_IFREG)),
-                    ("is encrypted", bool(entry.flag_bits & 1)),
-                    ("is compressed in an unusual way", entry.compress_type not in _PLAIN),
-                    ("is too large", entry.file_size > MAX_FILE),
-                    ("is a bomb", entry.file_size > _MAX_RATIO * max(1, entry.compress_size)),
+                    ("does not belong to a study", not is_study_file(name)),
+                    ("is there twice", name in self._members),
+                    ("is not a regular file", stat.S_IFMT(member.mode) not in (0, stat.S_IFREG)),
+                    ("is encrypted", member.is_encrypted),
+                    ("is compressed in an unusual way", member.method not in (STORED, DEFLATED)),
+                    ("is too large", member.size > MAX_FILE),
+                    ("is a bomb", member.size > _MAX_RATIO * max(1, member.packed)),
+                    ("is empty and should not be", not member.size and name not in _MAY_BE_EMPTY),
                 )
                 if is_so
             ),
             None,
         )
         if problem:
-            raise _unusable(self.path, f"{entry.orig_filename!r} {problem}")
-        self._entries[entry.filename] = entry
+            raise _unusable(self.path, f"{name!r} {problem}")
+        self._members[name] = member
 
     def names(self) -> list[str]:
         """The names of all files, sorted."""
-        return sorted(self._entries)
+        return sorted(self._members)
 
     def has(self, name: str) -> bool:
         """Whether there is a file of this name."""
-        return name in self._entries
+        return name in self._members
 
     def read(self, name: str) -> bytes:
         """The bytes of one file of a study."""
-        problem = "is missing"
-        if name in self._entries:
-            entry = self._entries[name]
-            try:
-                with self._file.open(entry) as opened:
-                    # The size in the entry may be forged.
-                    data = opened.read(entry.file_size + 1)
-                if len(data) == entry.file_size:
-                    return data
-                problem = "has another length than its entry"
-            except (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError) as error:
-                problem = f"cannot be read ({type(error).__name__})"
-            except Exception as error:  # zlib has an error of its own
-                problem = f"cannot be unpacked ({type(error).__name__})"
-        raise _unusable(self.path, f"{name} {problem}")
+        if name not in self._members:
+            raise _unusable(self.path, f"{name} is missing")
+        try:
+            return self._file.read(self._members[name])
+        except (OSError, ValueError) as error:
+            problem = f"{name} cannot be read ({error})"
+        raise _unusable(self.path, problem)
 
 
 def _walk(folder: Path, before: str) -> Iterator[str]:

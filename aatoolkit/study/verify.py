@@ -172,6 +172,9 @@ class _Inspection:
             if not name.startswith(ANSWERS):
                 self.bytes[name] = data
         self.records, self.broken = _records(self.bytes.get(MANIFEST, b""))
+        self._using: dict[str, list[int]] = {}
+        for number, record in self.records.items():
+            self._using.setdefault(answer_file(record.sha256), []).append(number)
         self.hashes = parse_tables(self.bytes.get(TABLES, b""))
 
     def problems(self) -> list[Problem]:
@@ -265,11 +268,8 @@ class _Inspection:
         """A problem with a file, and the answers and tables concerned."""
         if name in (STUDY, TABLES):
             return Problem(kind, name, message)
-        touched = {
-            number: record
-            for number, record in self.records.items()
-            if name == MANIFEST or name == answer_file(record.sha256)
-        }
+        numbers = self.records if name == MANIFEST else self._using.get(name, ())
+        touched = {number: self.records[number] for number in numbers}
         tables = {
             f"{section}.{table}": None
             for number, record in touched.items()

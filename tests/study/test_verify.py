@@ -10,10 +10,13 @@ import shutil
 import stat
 import struct
 import subprocess
+import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -407,7 +410,6 @@ def test_hashes_that_were_made_up_are_told(folder: Path, text: bytes) -> None:
 
 def test_an_answer_twice_is_refused(folder: Path) -> None:
     manifest = folder / "manifest.jsonl"
-    from hashlib import sha256
 
     lines = manifest.read_bytes().splitlines()
     again = replace(Record.loads(lines[0]), previous=sha256(lines[-1]).hexdigest())
@@ -556,21 +558,120 @@ def test_an_entry_that_lies_about_its_size_is_refused(original: Path, tmp_path: 
     assert not aa.Study(path).verify()
 
 
+def stored(original: Path, path: Path, comment: bytes = b"", **options: Any) -> Path:
+    with zipfile.ZipFile(path, "w", **options) as file:
+        for info, data in entries(original):
+            file.writestr(info, data, options.get("compression"))
+        file.comment = comment
+    return path
+
+
+def commented(data: bytes) -> bytes:
+    return data[:-2] + struct.pack("<H", 5) + b"words"
+
+
+def with_hidden_bytes(data: bytes) -> bytes:
+    """Bytes between the last member and the directory, which the end still finds."""
+    at = data.index(b"PK\1\2")
+    end = bytearray(data[-22:])
+    struct.pack_into("<L", end, 16, at + 6)
+    return data[:at] + b"hidden" + data[at:-22] + bytes(end)
+
+
 @pytest.mark.parametrize(
-    "damage", [lambda data: data[: len(data) // 2], lambda data: b"PK" + data, lambda _: b"no zip"]
+    "damage",
+    [
+        lambda data: data[: len(data) // 2],
+        lambda _: b"no zip",
+        lambda _: b"",
+        lambda data: b"PK" + data,
+        lambda data: b"#!/bin/sh\n" + data,
+        lambda data: data + b"\0",
+        lambda data: data + data,
+        commented,
+        with_hidden_bytes,
+    ],
 )
-def test_a_damaged_bundle_is_a_typed_error(
+def test_a_bundle_with_damage_or_bytes_around_it_is_refused(
     original: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     path = aa.Study(original).pack(tmp_path / "x.zip")
+    assert aa.Study(path).verify()
     path.write_bytes(damage(path.read_bytes()))
-    try:
-        found = aa.Study(path).verify()
-    except errors.StudyError:
-        return
-    # A zip file may have something before it; what it holds is what counts.
-    assert path.read_bytes().startswith(b"PKPK")
-    assert found
+    with pytest.raises(errors.StudyError, match="not a readable zip file"):
+        aa.Study(path)
+
+
+def test_a_comment_on_a_member_is_refused(original: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
+        for info, data in entries(original):
+            info.comment = b"words"
+            file.writestr(info, data)
+    with pytest.raises(errors.StudyError, match="comment"):
+        aa.Study(tmp_path / "x.zip")
+
+
+def test_bytes_after_compressed_data_are_refused(original: Path, tmp_path: Path) -> None:
+    body = b"{}" * 40
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = squeeze.compress(body) + squeeze.flush() + b"hidden"
+    name = f"answers/{sha256(body).hexdigest()}.json"
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
+        for info, data in entries(original):
+            file.writestr(info, data)
+        file.writestr(name, packed)
+    data = (tmp_path / "x.zip").read_bytes()
+    facts = struct.pack("<LLL", zlib.crc32(packed), len(packed), len(packed))
+    forged = struct.pack("<LLL", zlib.crc32(body), len(packed), len(body))
+    for mark, at in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        begin = data.index(facts, data.rindex(mark))
+        data = data[:begin] + forged + data[begin + 12 :]
+        method = data.rindex(mark) + at
+        data = data[:method] + b"\x08\0" + data[method + 2 :]
+    (tmp_path / "x.zip").write_bytes(data)
+    with pytest.raises(errors.StudyError, match="compressed data"):
+        aa.Study(tmp_path / "x.zip")._storage.read(name)
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_what_other_tools_zip_is_read(original: Path, tmp_path: Path, compression: int) -> None:
+    path = stored(original, tmp_path / "x.zip", compression=compression)
+    assert aa.Study(path).verify().digest == aa.Study(original).digest
+
+    class Stream:
+        """A file that cannot seek, so that sizes come after the members."""
+
+        def __init__(self, file: Any) -> None:
+            self.write, self.flush = file.write, file.flush
+
+    with (tmp_path / "y.zip").open("wb") as file:
+        stored(original, Stream(file), compression=compression)  # type: ignore[arg-type]
+    assert aa.Study(tmp_path / "y.zip").verify()
+
+
+def test_many_empty_members_are_refused_at_the_first(original: Path, tmp_path: Path) -> None:
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        for info, data in entries(original):
+            file.writestr(info, data)
+        for number in range(60_000):
+            file.writestr(zipfile.ZipInfo(f"answers/{number:064x}.json"), b"")
+    begun = time.process_time()
+    with pytest.raises(errors.StudyError, match="empty"):
+        aa.Study(path)
+    assert time.process_time() - begun < 0.5
+
+
+def test_a_bundle_with_the_long_form_of_the_directory_is_read(
+    original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 2)
+    path = stored(original, tmp_path / "x.zip")
+    assert b"PK\6\6" in path.read_bytes()
+    assert aa.Study(path).verify()
+    path.write_bytes(b"hidden" + path.read_bytes())
+    with pytest.raises(errors.StudyError, match="not a readable zip file"):
+        aa.Study(path)
 
 
 def test_random_damage_to_a_bundle_never_escapes_as_another_error(
