@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.project import Project as Project
     from aatoolkit.display.widgets import ScopePicker as ScopePicker
     from aatoolkit.display.widgets import SectionPicker as SectionPicker
-    from aatoolkit.frame.merge import concat as concat
+    from aatoolkit.frame.concat import concat as concat
     from aatoolkit.frame.parquet import read_metadata as read_metadata
     from aatoolkit.frame.parquet import read_parquet as read_parquet
     from aatoolkit.frame.parquet import rebuild as rebuild
@@ -61,7 +61,7 @@ _HOMES = {
     "client.dataset": ("Dataset",),
     "client.project": ("Project",),
     "display.widgets": ("ScopePicker", "SectionPicker"),
-    "frame.merge": ("concat",),
+    "frame.concat": ("concat",),
     "frame.parquet": ("read_metadata", "read_parquet", "rebuild"),
     "jsontree.arrow_tables": ("shred", "unshred"),
     "metadata.table_hash": ("logical_hash",),

@@ -3,9 +3,10 @@
 In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata. In reading order:
 
 - ``accessor``: signatures and documentation of every verb, one file per family
-- ``merge``: ``merge``, ``rename``, ``adopt`` and `aatoolkit.concat`
+- ``merge``: ``merge``, ``rename``, ``adopt``; ``concat``: `aatoolkit.concat`
 - ``cell_status``: the availability of each cell, which the verbs below share
 - ``groupby``: rows in groups, and the availability of each group
+- ``duplicates``: rows that would count twice, after a join or in answers that overlap
 - ``aggregation_plan``: which rule each column follows, or why it has none
 - ``aggregate``: ``aggregate``, by those rules
 - ``complete``: ``complete``, explicit rows for what was not reported

@@ -84,7 +84,9 @@ def aggregate(
             kept[name], described[name] = said, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(kept, index=groups.keys.index)
-    return attach(result, FrameMetadata(described, key, known.sources))
+    tables = {(column.of or "").partition(".")[0] for column in described.values()} - {""}
+    grains = dict.fromkeys(sorted(tables), key)
+    return attach(result, FrameMetadata(described, key, known.sources, grains))
 
 
 def _outcome(
@@ -139,7 +141,12 @@ def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Av
 def _cells(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> Cells:
     """The availability of the cells that a column is computed from."""
     cells = reduce(together, (cells_of(frame, part, known) for part in each.parts))
+    if each.repeats is not None:
+        cells = cells.without(each.repeats, "counted once")
     cells = _reported(cells, groups)
+    for trials in each.trials:
+        none = cells_of(frame, trials, known).whole & (_float(frame[trials]) == 0)
+        cells = cells.without(none & ~cells.given, "zero_denominator")
     if each.rule.over:
         above, below = (_float(frame[part]) for part in each.rule.over)
         counted = cells_of(frame, each.rule.over[1], known).whole

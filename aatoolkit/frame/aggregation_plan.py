@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from aatoolkit import sections
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
-from aatoolkit.frame.cell_status import is_said
+from aatoolkit.frame.cell_status import Mask, is_said
+from aatoolkit.frame.duplicates import DoubleCount, Duplicates
 from aatoolkit.frame.groupby import Groups, find
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
@@ -39,11 +40,17 @@ class Plan:
         Its rule.
     of : str or None
         The declared column it is, where the rule is the declared one.
+    trials : tuple of str
+        Of a count, the denominators of which it is a numerator: of 0 trials it is nothing.
+    repeats : array of bool, optional
+        The rows that would count twice.
     """
 
     column: str
     rule: Aggregation
     of: str | None
+    trials: tuple[str, ...] = ()
+    repeats: Mask | None = field(default=None, compare=False)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -76,9 +83,11 @@ def plan(
     ]
     find(frame, names)
     plans, refused = [], {}
+    duplicates = Duplicates(frame, known, groups)
     for name in names:
         try:
-            plans.append(_planned(frame, known, groups, name, rules))
+            planned = _planned(frame, known, groups, name, rules)
+            plans.append(_once(planned, known, duplicates))
         except _Refused as why:
             refused[name] = str(why)
     if not plans:
@@ -94,6 +103,18 @@ def are_rows_of(known: FrameMetadata, table: str) -> bool:
     """Whether the rows of a frame are those of a declared table, by its key."""
     grain = {f"{table}.{name}" for name in sections.table(table).key}
     return grain <= {known.columns[name].of for name in known.key}
+
+
+def _once(planned: Plan, known: FrameMetadata, duplicates: Duplicates) -> Plan:
+    """The plan without the rows that would count twice."""
+    table = (known.columns[planned.column].of or "").partition(".")[0]
+    if not table or planned.rule.rule not in _OF_NUMBERS:
+        return planned
+    try:
+        return replace(planned, repeats=duplicates.of(table, planned.parts))
+    except DoubleCount as error:
+        why = str(error)
+    raise _Refused(why)
 
 
 def _cannot(refused: Mapping[str, str]) -> AvailabilityError:
@@ -176,7 +197,16 @@ def _declared(known: FrameMetadata, name: str) -> Plan:
             within=here(rule.within) if rule.within else None,
         ),
         of,
+        _trials(of, names) if rule.rule == "sum" else (),
     )
+
+
+def _trials(of: str, names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The denominators, in the frame, of the ratios of which a column is the numerator."""
+    table, _, name = of.partition(".")
+    over = [column.aggregate.over for column in sections.table(table).columns]
+    found = [names.get(pair[1], ()) for pair in over if pair and pair[0] == name]
+    return tuple(dict.fromkeys(each[0] for each in found if len(each) == 1))
 
 
 def _check_dtype(values: pd.Series, name: str, rule: Aggregation) -> None:

@@ -1,4 +1,4 @@
-"""`merge`, `rename`, `concat` with pandas' signatures that keep the metadata pandas drops.
+"""`merge` and `rename` with pandas' signatures that keep the metadata pandas drops.
 
 None changes a frame that it is given. A column's metadata is carried along as it holds in its
 frame, and combined where several frames meet in one column; `adopt` restores what was lost.
@@ -6,17 +6,13 @@ frame, and combined where several frames meet in one column; `adopt` restores wh
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import date
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.availability.subject import Condition
-from aatoolkit.frame.dtypes import in_common
-from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
     EMPTY,
     NOTHING,
@@ -24,20 +20,22 @@ from aatoolkit.metadata.attrs import (
     FrameMetadata,
     attach,
     metadata_of,
+    tables_of,
 )
 from aatoolkit.metadata.fingerprint import FingerprintCheck, fingerprint_of
 
 _SIDE = "_aatoolkit_side"
 
-_MOST_VALUES = 500
-"""The most values of a column by which the rows of frames are told from each other."""
+_ROWS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """``left.merge(right, **options)`` with the metadata of both."""
     shown = options.pop("indicator", False)
     side = (shown if isinstance(shown, str) else "_merge") if shown else _SIDE
-    merged = left.merge(right, **options, indicator=side)
+    merged = _numbered(left, 0).merge(_numbered(right, 1), **options, indicator=side)
+    repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
+    merged = merged.drop(columns=[*_ROWS])
     counts = merged[side].value_counts()
     lacking_left, lacking_right = int(counts["right_only"]), int(counts["left_only"])
     if not shown:
@@ -46,7 +44,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     shared = _shared(left, right, options)
     names = _merged_names(left, right, shared, options.get("suffixes", ("_x", "_y")))
     columns = {
-        names[place][name]: _without_rows(column.renamed(names[place]), lacking, len(merged))
+        names[place][name]: without_rows(column.renamed(names[place]), lacking, len(merged))
         for place, lacking in enumerate((lacking_left, lacking_right))
         for name, column in knowns[place].columns.items()
         if name not in shared
@@ -55,7 +53,33 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         both = [known.columns.get(name, NOTHING) for known in knowns]
         columns[name] = _of_key(*both, only_left=lacking_right, only_right=lacking_left)
     key = _merged_key(merged, knowns, names, shared)
-    return attach(merged, FrameMetadata(columns, key, _sources(knowns)))
+    grains, repeated = _merged_grains(knowns, names, repeats)
+    return attach(merged, FrameMetadata(columns, key, sources_of(knowns), grains, repeated))
+
+
+def _numbered(frame: pd.DataFrame, side: int) -> pd.DataFrame:
+    """The frame with the numbers of its rows, by which repeats are found."""
+    return frame.assign(**{_ROWS[side]: range(len(frame))})
+
+
+def _merged_grains(
+    knowns: Sequence[FrameMetadata],
+    names: Sequence[Mapping[str, str]],
+    repeats: Sequence[bool],
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """For each table of both sides what identifies its rows, and the tables that repeat theirs."""
+    grains: dict[str, tuple[str, ...]] = {}
+    repeated: set[str] = set()
+    tables = [tables_of(known) for known in knowns]
+    for known, new, repeats_rows, own in zip(knowns, names, repeats, tables, strict=True):
+        repeated |= {*known.repeated} | ({*own} if repeats_rows else set())
+        for table in own:
+            grain = known.grain(table, declared_key(table))
+            if grain is not None:
+                grains[table] = tuple(new.get(name, name) for name in grain)
+    for table in {*tables[0]} & {*tables[1]}:
+        grains.pop(table, None)
+    return grains, tuple(sorted(repeated))
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
@@ -67,7 +91,12 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
         names.get(name, name): column.renamed(names) for name, column in known.columns.items()
     }
     key = tuple(names.get(name, name) for name in known.key)
-    return attach(renamed, FrameMetadata(columns, key, known.sources))
+    grains = {
+        table: tuple(names.get(name, name) for name in grain)
+        for table in tables_of(known)
+        if (grain := known.grain(table, declared_key(table))) is not None
+    }
+    return attach(renamed, FrameMetadata(columns, key, known.sources, grains, known.repeated))
 
 
 def adopt(frame: pd.DataFrame, *frames: pd.DataFrame) -> pd.DataFrame:
@@ -83,146 +112,13 @@ def adopt(frame: pd.DataFrame, *frames: pd.DataFrame) -> pd.DataFrame:
             sources.append(theirs)
             key = key or tuple(name for name in theirs.key if set(theirs.key) <= columns.keys())
     adopted = frame.copy(deep=False)
-    return attach(adopted, FrameMetadata(columns, _unique_key(adopted, key), _sources(sources)))
+    grains = {table: grain for each in reversed(sources) for table, grain in each.grains.items()}
+    repeated = tuple(sorted({table for each in sources for table in each.repeated}))
+    unique = unique_key(adopted, key)
+    return attach(adopted, FrameMetadata(columns, unique, sources_of(sources), grains, repeated))
 
 
-def concat(
-    frames: Iterable[pd.DataFrame] | Mapping[Hashable, pd.DataFrame],
-    *,
-    join: str = "outer",
-    ignore_index: bool = False,
-    keys: Iterable[Hashable] | None = None,
-    names: list[Hashable] | None = None,
-    sort: bool = False,
-    verify_integrity: bool = False,
-) -> pd.DataFrame:
-    """Stack frames as `pandas.concat` does, with the metadata of all of them.
-
-    A column keeps its dtype where a frame lacks it or has only missing values of it, and a
-    category gets the levels of all. Its status is the join of its statuses in all frames; it
-    is ``partial`` where a frame with rows lacks it. It stays the same declared column, with
-    unit and rule, if it is so in every frame that has it.
-
-    Parameters
-    ----------
-    frames : iterable or mapping of pandas.DataFrame
-        The frames; none is changed. Of a mapping, its keys are ``keys``.
-    join : {"outer", "inner"}
-        Whether to keep all columns, or those that all frames have.
-    ignore_index : bool
-        Whether to number the rows anew.
-    keys, names, sort, verify_integrity
-        As in `pandas.concat`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows of all frames, one after the other.
-
-    Raises
-    ------
-    ValueError
-        If there is no frame, or what `pandas.concat` refuses.
-    MetadataError
-        If a frame's metadata is damaged, or newer than this version can read.
-
-    Examples
-    --------
-    >>> first, second = pd.DataFrame({"n": [1]}), pd.DataFrame({"n": [2], "m": [3]})
-    >>> concat([first, second], ignore_index=True)
-       n     m
-    0  1  <NA>
-    1  2     3
-    """
-    if isinstance(frames, Mapping):
-        keys = [*frames] if keys is None else [*keys]
-        frames = [frames[name] for name in keys]
-    listed = [*frames]
-    stacked = pd.concat(
-        in_common(listed, every=join == "outer"),
-        join=join,  # type: ignore[call-overload]
-        ignore_index=ignore_index,
-        keys=keys,
-        names=names,
-        sort=sort,
-        verify_integrity=verify_integrity,
-    )
-    knowns = [metadata_of(frame, levels=True) for frame in listed]
-    apart = _apart(listed, knowns)
-    columns = {str(name): _stacked(str(name), listed, knowns, apart) for name in stacked.columns}
-    same = {known.key for known in knowns}
-    key = same.pop() if len(same) == 1 else ()
-    whole = _unique_key(stacked, key)
-    if apart and not whole and key:
-        whole = _unique_key(stacked, (apart[0].column, *key))
-    key = whole
-    return attach(stacked, FrameMetadata(columns, key, _sources(knowns)))
-
-
-def _apart(
-    frames: Sequence[pd.DataFrame], knowns: Sequence[FrameMetadata]
-) -> list[Condition] | None:
-    """Conditions by which the rows of each frame can be found among those of all, if there are.
-
-    They name the values of a column that no two frames share: of its context, or of its key.
-    """
-    keys = [name for known in knowns for name in known.key]
-    for name in dict.fromkeys(("host", *CONTEXT, *keys)):
-        if not all(
-            name in frame.columns and name in known.columns
-            for frame, known in zip(frames, knowns, strict=True)
-        ):
-            continue
-        values = [_distinct(frame[name]) for frame in frames]
-        listed = [value for each in values if each for value in each]
-        if all(values) and len(listed) == len({*listed}) <= _MOST_VALUES:
-            return [Condition(name, "in", tuple(each)) for each in values if each]
-    return None
-
-
-def _distinct(values: pd.Series) -> list[str] | None:
-    """The distinct values of a column as text; None if there are too many, or some are missing."""
-    if values.isna().any():
-        return None
-    found = values.unique()
-    if len(found) > _MOST_VALUES:
-        return None
-    return [
-        each.isoformat() if isinstance(each, date) else str(each)
-        for each in pd.Series(found).astype(object)
-    ]
-
-
-def _stacked(
-    name: str,
-    frames: Sequence[pd.DataFrame],
-    knowns: Sequence[FrameMetadata],
-    apart: Sequence[Condition] | None,
-) -> ColumnMetadata:
-    """The metadata of a column over the frames that have it, and those that lack it."""
-    having = [known.columns[name] for known in knowns if name in known.columns]
-    lacking = [
-        frame for frame, known in zip(frames, knowns, strict=True) if name not in known.columns
-    ]
-    of = {column.of for column in having}
-    whole = ColumnMetadata(
-        of.pop() if len(of) == 1 else None, combine(column.availability for column in having)
-    )
-    rows, without = sum(map(len, frames)), sum(map(len, lacking))
-    if not lacking and len({(column.elsewhere, column.statements) for column in having}) == 1:
-        return replace(having[0], of=whole.of, otherwise=having[0].elsewhere)
-    if apart is None:
-        return _without_rows(whole, without, rows, Cause.ABSENT, "are of frames without")
-    absent = ColumnMetadata(None, _absent(without, rows, Cause.ABSENT, "are of frames without"))
-    stated = tuple(
-        statement
-        for known, condition in zip(knowns, apart, strict=True)
-        for statement in known.columns.get(name, absent).within(condition)
-    )
-    return replace(whole, statements=stated)
-
-
-def _without_rows(
+def without_rows(
     column: ColumnMetadata,
     lacking: int,
     rows: int,
@@ -232,10 +128,11 @@ def _without_rows(
     """The metadata of a column that some rows lack, as they come from elsewhere."""
     if not lacking or column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
-    return column.combined(_absent(lacking, rows, cause, why))
+    return column.combined(absent_rows(lacking, rows, cause, why))
 
 
-def _absent(lacking: int, rows: int, cause: Cause, why: str) -> Availability:
+def absent_rows(lacking: int, rows: int, cause: Cause, why: str) -> Availability:
+    """The availability of rows that a column lacks, as they come from elsewhere."""
     return Availability(Status.UNAVAILABLE, cause, f"{lacking} of {rows} rows {why}")
 
 
@@ -301,10 +198,10 @@ def _merged_key(
         for place, known in enumerate(knowns)
     )
     own = [*left, *(name for name in right if name not in left and name not in shared)]
-    return _unique_key(merged, tuple(own if left else ()))
+    return unique_key(merged, tuple(own if left else ()))
 
 
-def _unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
+def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
     """The key if it still identifies the rows of a frame."""
     inside = any(name in frame.index.names for name in key)
     rows = frame.reset_index() if inside else frame
@@ -312,7 +209,8 @@ def _unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
     return key if there and not rows.duplicated([*key]).any() else ()
 
 
-def _sources(knowns: Iterable[FrameMetadata]) -> tuple[Any, ...]:
+def sources_of(knowns: Iterable[FrameMetadata]) -> tuple[Any, ...]:
+    """The answers that several frames were read from, each once."""
     return tuple(dict.fromkeys(source for known in knowns for source in known.sources))
 
 
@@ -336,5 +234,5 @@ def _fitting(
         elif name in frame.columns:
             held = frame[frame[name].notna()]
             if len(held) and FingerprintCheck(held, fingerprint, theirs.key).change(name) is None:
-                fitting[name] = _without_rows(column, len(frame) - len(held), len(frame))
+                fitting[name] = without_rows(column, len(frame) - len(held), len(frame))
     return fitting

@@ -38,6 +38,14 @@ def declared(column: ColumnMetadata) -> Column | None:
         return None
 
 
+def declared_key(table: str) -> tuple[str, ...] | None:
+    """The key of a declared table, where it is one and has one."""
+    try:
+        return tuple(sections.table(table).key) or None
+    except (ScopeError, KeyError):
+        return None
+
+
 def with_metadata(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
     """The schema with the metadata wherever an engine may look for it."""
     facts = {name: _facts(column) for name, column in known.columns.items()}
@@ -96,7 +104,11 @@ def _body(known: FrameMetadata, facts: Mapping[str, Mapping[str, str]]) -> dict[
         "columns": facts,
         "sources": carried["sources"],
     }
-    return body | {name: carried[name] for name in ("fingerprint", "statements") if name in carried}
+    return body | {
+        name: carried[name]
+        for name in ("fingerprint", "statements", "grains", "repeated")
+        if name in carried
+    }
 
 
 def _text(body: Mapping[str, Any]) -> str:

@@ -64,7 +64,29 @@ class FrameMetadata:
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    grains: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    repeated: tuple[str, ...] = field(default=(), compare=False)
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
+
+    def grain(self, table: str, key: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """The columns that identify a row of a table: its own key, or what became of it.
+
+        Parameters
+        ----------
+        table : str
+            The declared table.
+        key : tuple of str, optional
+            Its declared key.
+        """
+        if table in self.grains:
+            return self.grains[table]
+        names = {column.of: name for name, column in self.columns.items()}
+        return tuple(names.get(f"{table}.{name}", name) for name in key) if key else None
+
+    def holds(self, name: str) -> bool:
+        """Whether a column has metadata, and still holds what was read."""
+        column = self.columns.get(name, NOTHING)
+        return bool(column.of) or column.availability.status != Status.UNKNOWN
 
     def dumps(self) -> str:
         """The canonical JSON text: equal metadata gives equal text.
@@ -90,6 +112,10 @@ class FrameMetadata:
                 for source in self.sources
             ],
         }
+        if self.grains:
+            body["grains"] = {table: list(grain) for table, grain in self.grains.items()}
+        if self.repeated:
+            body["repeated"] = sorted(self.repeated)
         stated = dump_statements(self.columns)
         if stated:
             body["statements"] = stated
@@ -160,7 +186,13 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     for name in {*inside} - {*names} if not levels else ():
         del columns[name]
     key = tuple(name for name in known.key if name in names or name in inside)
-    return FrameMetadata(columns, key, known.sources)
+    return FrameMetadata(columns, key, known.sources, known.grains, known.repeated)
+
+
+def tables_of(known: FrameMetadata) -> list[str]:
+    """The declared tables that the columns of a frame are of."""
+    named = ((column.of or "").partition(".")[0] for column in known.columns.values())
+    return [*dict.fromkeys(filter(None, named))]
 
 
 def serialized(frame: pd.DataFrame) -> str:
@@ -213,11 +245,7 @@ def over_rows(
 
 def rows_of(frame: pd.DataFrame, known: FrameMetadata) -> RowStatus:
     """The rows of a frame, to find those that statements are about."""
-    trusted = [
-        name
-        for name, column in known.columns.items()
-        if column.of or column.availability.status != Status.UNKNOWN
-    ]
+    trusted = [*filter(known.holds, known.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted)
 
 
@@ -244,6 +272,8 @@ def _loads(text: str) -> FrameMetadata:
             },
             tuple(body["key"]),
             tuple(Source(**source_fields(source)) for source in body["sources"]),
+            {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
+            tuple(body.get("repeated", ())),
             load_fingerprint(body.get("fingerprint")),
         )
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):

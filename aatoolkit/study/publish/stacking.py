@@ -17,7 +17,8 @@ import pandas as pd
 
 from aatoolkit import sections
 from aatoolkit.errors import ExportError, RedactionWarning, ScopeError
-from aatoolkit.frame import merge
+from aatoolkit.frame.concat import concat
+from aatoolkit.frame.merge import rename
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
@@ -185,11 +186,11 @@ def _stacked(
         for number, tables in numbered.items()
         if tables.section == section and name in tables
     }
-    rows = merge.concat(parts.values(), ignore_index=True)
+    rows = concat(parts.values(), ignore_index=True)
     places = np.repeat([number - 1 for number in parts], [len(part) for part in parts.values()])
     context = answered[[ANSWER.name, *CONTEXT]].take(places).reset_index(drop=True)
     taken = {str(name): f"{name}_" for name in rows if name in context}
-    rows = merge.rename(rows, columns=taken) if taken else rows
+    rows = rename(rows, columns=taken) if taken else rows
     known = metadata_of(rows)
     keys = {metadata[number, name].key for number in parts}
     own = keys.pop() if len(keys) == 1 else ()

@@ -1,0 +1,183 @@
+"""`concat` with pandas' signature that keeps the metadata of all frames.
+
+Where the rows of each frame can be told by a column, what is stated of a frame stays a statement
+about its rows; where they cannot, it is combined over all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+
+import pandas as pd
+
+from aatoolkit.availability import Cause, combine
+from aatoolkit.availability.subject import Condition
+from aatoolkit.frame.dtypes import in_common
+from aatoolkit.frame.merge import absent_rows, sources_of, unique_key, without_rows
+from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.metadata.arrow_schema import declared_key
+from aatoolkit.metadata.attrs import (
+    ColumnMetadata,
+    FrameMetadata,
+    attach,
+    metadata_of,
+    tables_of,
+)
+
+_MOST_VALUES = 500
+"""The most values of a column by which the rows of frames are told from each other."""
+
+
+def concat(
+    frames: Iterable[pd.DataFrame] | Mapping[Hashable, pd.DataFrame],
+    *,
+    join: str = "outer",
+    ignore_index: bool = False,
+    keys: Iterable[Hashable] | None = None,
+    names: list[Hashable] | None = None,
+    sort: bool = False,
+    verify_integrity: bool = False,
+) -> pd.DataFrame:
+    """Stack frames as `pandas.concat` does, with the metadata of all of them.
+
+    A column keeps its dtype where a frame lacks it or has only missing values of it, and a
+    category gets the levels of all. Its status is the join of its statuses in all frames; it
+    is ``partial`` where a frame with rows lacks it. It stays the same declared column, with
+    unit and rule, if it is so in every frame that has it.
+
+    Parameters
+    ----------
+    frames : iterable or mapping of pandas.DataFrame
+        The frames; none is changed. Of a mapping, its keys are ``keys``.
+    join : {"outer", "inner"}
+        Whether to keep all columns, or those that all frames have.
+    ignore_index : bool
+        Whether to number the rows anew.
+    keys, names, sort, verify_integrity
+        As in `pandas.concat`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows of all frames, one after the other.
+
+    Raises
+    ------
+    ValueError
+        If there is no frame, or what `pandas.concat` refuses.
+    MetadataError
+        If a frame's metadata is damaged, or newer than this version can read.
+
+    Examples
+    --------
+    >>> first, second = pd.DataFrame({"n": [1]}), pd.DataFrame({"n": [2], "m": [3]})
+    >>> concat([first, second], ignore_index=True)
+       n     m
+    0  1  <NA>
+    1  2     3
+    """
+    if isinstance(frames, Mapping):
+        keys = [*frames] if keys is None else [*keys]
+        frames = [frames[name] for name in keys]
+    listed = [*frames]
+    stacked = pd.concat(
+        in_common(listed, every=join == "outer"),
+        join=join,  # type: ignore[call-overload]
+        ignore_index=ignore_index,
+        keys=keys,
+        names=names,
+        sort=sort,
+        verify_integrity=verify_integrity,
+    )
+    knowns = [metadata_of(frame, levels=True) for frame in listed]
+    apart = _apart(listed, knowns)
+    columns = {str(name): _stacked(str(name), listed, knowns, apart) for name in stacked.columns}
+    same = {known.key for known in knowns}
+    key = same.pop() if len(same) == 1 else ()
+    whole = unique_key(stacked, key)
+    if apart and not whole and key:
+        whole = unique_key(stacked, (apart[0].column, *key))
+    grains, repeated = _stacked_grains(knowns)
+    return attach(stacked, FrameMetadata(columns, whole, sources_of(knowns), grains, repeated))
+
+
+def _stacked_grains(
+    knowns: Sequence[FrameMetadata],
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """What identifies the rows of each table; rows of several kinds repeat each other."""
+    grains: dict[str, tuple[str, ...]] = {}
+    repeated = {table for known in knowns for table in known.repeated}
+    for table in dict.fromkeys(table for known in knowns for table in tables_of(known)):
+        key = declared_key(table)
+        found = {known.grain(table, key) for known in knowns if table in tables_of(known)}
+        if len(found) > 1:
+            repeated.add(table)
+            grains[table] = (f"rows of one kind of {table}",)
+        elif any(table in known.grains for known in knowns):
+            grains[table] = found.pop() or ()
+    return grains, tuple(sorted(repeated))
+
+
+def _apart(
+    frames: Sequence[pd.DataFrame], knowns: Sequence[FrameMetadata]
+) -> list[Condition] | None:
+    """Conditions by which the rows of each frame can be found among those of all, if there are.
+
+    They name the values of a column that no two frames share: of its context, or of its key.
+    """
+    keys = [name for known in knowns for name in known.key]
+    for name in dict.fromkeys(("host", *CONTEXT, *keys)):
+        if not all(
+            name in frame.columns and name in known.columns
+            for frame, known in zip(frames, knowns, strict=True)
+        ):
+            continue
+        values = [_distinct(frame[name]) for frame in frames]
+        listed = [value for each in values if each for value in each]
+        if all(values) and len(listed) == len({*listed}) <= _MOST_VALUES:
+            return [Condition(name, "in", tuple(each)) for each in values if each]
+    return None
+
+
+def _distinct(values: pd.Series) -> list[str] | None:
+    """The distinct values of a column as text; None if there are too many, or some are missing."""
+    if values.isna().any():
+        return None
+    found = values.unique()
+    if len(found) > _MOST_VALUES:
+        return None
+    return [
+        each.isoformat() if isinstance(each, date) else str(each)
+        for each in pd.Series(found).astype(object)
+    ]
+
+
+def _stacked(
+    name: str,
+    frames: Sequence[pd.DataFrame],
+    knowns: Sequence[FrameMetadata],
+    apart: Sequence[Condition] | None,
+) -> ColumnMetadata:
+    """The metadata of a column over the frames that have it, and those that lack it."""
+    having = [known.columns[name] for known in knowns if name in known.columns]
+    lacking = [
+        frame for frame, known in zip(frames, knowns, strict=True) if name not in known.columns
+    ]
+    of = {column.of for column in having}
+    whole = ColumnMetadata(
+        of.pop() if len(of) == 1 else None, combine(column.availability for column in having)
+    )
+    rows, without = sum(map(len, frames)), sum(map(len, lacking))
+    if not lacking and len({(column.elsewhere, column.statements) for column in having}) == 1:
+        return replace(having[0], of=whole.of, otherwise=having[0].elsewhere)
+    if apart is None:
+        return without_rows(whole, without, rows, Cause.ABSENT, "are of frames without")
+    absent = ColumnMetadata(None, absent_rows(without, rows, Cause.ABSENT, "are of frames without"))
+    stated = tuple(
+        statement
+        for known, condition in zip(knowns, apart, strict=True)
+        for statement in known.columns.get(name, absent).within(condition)
+    )
+    return replace(whole, statements=stated)

@@ -1,0 +1,230 @@
+"""Rows that an aggregate would count twice: repeats of a join, and answers that overlap.
+
+A measure belongs to the key of the table it was declared in. Rows with one key in one group
+count once if they hold the same; if not, or where the key is gone from a frame whose rows were
+repeated, the aggregate is refused. Rows of several answers add only if the answers are disjoint:
+of different hosts, windows, or values of a filter. `Duplicates` finds both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit import sections
+from aatoolkit.errors import ScopeError
+from aatoolkit.frame.cell_status import Codes, Mask
+from aatoolkit.frame.groupby import Groups
+from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.metadata.arrow_schema import declared_key
+from aatoolkit.metadata.attrs import FrameMetadata, Source
+from aatoolkit.scope import FILTERS, Scope
+
+
+class DoubleCount(Exception):
+    """Why the rows of a column would be counted twice."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What tells whether two answers speak of the same things."""
+
+    host: str | None
+    start: str | None
+    end: str | None
+    days: str | None
+    filters: tuple[frozenset[str], ...]
+
+    def is_disjoint(self, other: Answer) -> bool:
+        """Whether nothing is in both: other hosts, other days, or other values of a filter."""
+        if self.host and other.host and self.host != other.host:
+            return True
+        known = self.start and self.end and other.start and other.end
+        if known and (str(self.end) < str(other.start) or str(other.end) < str(self.start)):
+            return True
+        pairs = zip(self.filters, other.filters, strict=True)
+        return any(one and two and not one & two for one, two in pairs)
+
+    def __str__(self) -> str:
+        window = f"{self.start} to {self.end}" if self.start else f"{self.days or '?'} days"
+        chosen = "; ".join(
+            f"{name}={','.join(sorted(values))}"
+            for name, values in zip(FILTERS, self.filters, strict=True)
+            if values
+        )
+        return " ".join(part for part in (self.host, window, chosen) if part)
+
+
+class Duplicates:
+    """The rows of a frame that measures of its tables would count twice.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The frame.
+    known : FrameMetadata
+        Its metadata.
+    groups : Groups
+        The groups that its rows become.
+    """
+
+    def __init__(self, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> None:
+        self._frame, self._known, self._groups = frame, known, groups
+        self._found: dict[str, tuple[Codes, Mask, list[Answer]]] = {}
+
+    def of(self, table: str, parts: Sequence[str]) -> Mask | None:
+        """The rows to leave out of a measure of a table; None if there are none.
+
+        Raises
+        ------
+        DoubleCount
+            If it cannot be told which rows are repeats, or they differ.
+        """
+        if table not in self._found:
+            self._found[table] = self._repeats(table)
+        first, repeats, overlapping = self._found[table]
+        if not repeats.any():
+            return None
+        at = np.flatnonzero(repeats)
+        for part in parts:
+            values = self._frame[part].reset_index(drop=True)
+            one, two = values.iloc[at], values.iloc[first[at]].set_axis(at)
+            same = (one == two).fillna(False).to_numpy(bool) | (one.isna() & two.isna()).to_numpy()
+            if not same.all():
+                raise DoubleCount(_differing(part, overlapping))
+        return repeats
+
+    def _repeats(self, table: str) -> tuple[Codes, Mask, list[Answer]]:
+        """For each row the first one of its key and group, and whether it is another one."""
+        answers, codes = self._answers(table)
+        overlapping = [
+            answer
+            for pair in combinations(answers, 2)
+            if not pair[0].is_disjoint(pair[1])
+            for answer in pair
+        ]
+        disjoint = any(one.is_disjoint(two) for one, two in combinations(answers, 2))
+        grain, missing = self._grain(table)
+        nothing = np.zeros(len(self._frame), np.int64), np.zeros(len(self._frame), bool), answers
+        if missing or grain is None:
+            self._check_without_key(table, missing, overlapping, codes)
+            return nothing
+        columns = [pd.Series(self._groups.ids), *(self._codes(name) for name in grain)]
+        if codes is None and disjoint and (overlapping or table in self._known.repeated):
+            if pd.concat(columns, axis=1).duplicated().any():
+                raise DoubleCount(
+                    "rows of several answers have one key; add df.aa.with_context() to each "
+                    "frame before combining them"
+                )
+            return nothing
+        if codes is None and disjoint:
+            return nothing
+        if codes is not None and not overlapping:
+            columns.append(pd.Series(codes))
+        whole = pd.concat(columns, axis=1)
+        first = whole.groupby([*whole], dropna=False, sort=False).ngroup()
+        repeats = whole.set_axis(range(whole.shape[1]), axis=1).duplicated().to_numpy()
+        if codes is not None and overlapping and disjoint and repeats.any():
+            raise DoubleCount(_differing("the key", overlapping))
+        places = first.drop_duplicates()
+        starts = pd.Series(places.index, index=places.array)
+        return starts.reindex(first).to_numpy(np.int64), repeats, overlapping
+
+    def _check_without_key(
+        self,
+        table: str,
+        missing: Sequence[str],
+        overlapping: Sequence[Answer],
+        codes: Codes | None,
+    ) -> None:
+        several = len(self._frame) > len(self._groups)
+        if codes is not None and several:
+            seen = pd.DataFrame({"group": self._groups.ids, "answer": codes}).drop_duplicates()
+            several = len(seen) > len(self._groups)
+        keep = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
+        if table in self._known.repeated and several:
+            raise DoubleCount(f"rows of {table} were repeated by a join; {keep}")
+        if overlapping and several:
+            raise DoubleCount(f"the answers overlap: {_two(overlapping)}; {keep}")
+
+    def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
+        """The columns that identify a row of a table, and those of them that are gone."""
+        grain = self._known.grain(table, declared_key(table))
+        if grain is None:
+            return None, []
+        gone = [name for name in grain if name not in self._frame.columns]
+        gone += [name for name in grain if name not in gone and not self._known.holds(name)]
+        extra = [name for name in ("_row",) if name in self._frame.columns]
+        return [name for name in (*grain, *extra) if name not in CONTEXT], gone
+
+    def _answers(self, table: str) -> tuple[list[Answer], Codes | None]:
+        """The answers that rows of a table are from, and which of them each row is from."""
+        listed = {_of_source(each): None for each in self._known.sources if _has(each, table)}
+        if len(listed) < 2 and len(self._context) < 1:
+            return [*listed], None
+        named = [name for name in CONTEXT if name in self._context]
+        if not named:
+            return [*listed], None
+        rows = self._frame[named].astype("string")
+        codes = rows.groupby(named, dropna=False, sort=False).ngroup().to_numpy(np.int64)
+        distinct = rows.set_axis(range(len(rows))).drop_duplicates()
+        return [_of_row(dict(row)) for row in distinct.to_dict("records")], np.asarray(codes)
+
+    @cached_property
+    def _context(self) -> set[str]:
+        """The columns of context that the frame has, if they are those that were added."""
+        return {name for name in CONTEXT if name in self._frame.columns and self._known.holds(name)}
+
+    def _codes(self, name: str) -> pd.Series:
+        return pd.Series(pd.factorize(self._frame[name])[0])
+
+
+def _has(source: Source, table: str) -> bool:
+    """Whether an answer may hold rows of a table."""
+    try:
+        return any(each.name == table for each in sections.get(source.section or ""))
+    except (ScopeError, KeyError):
+        return True
+
+
+def _of_source(source: Source) -> Answer:
+    scope = None if source.scope is None else Scope.from_query(source.scope)
+    return Answer(
+        source.host,
+        source.window_start,
+        source.window_end,
+        str(scope.days) if scope else None,
+        tuple(frozenset(scope.filters.get(name, ()) if scope else ()) for name in FILTERS),
+    )
+
+
+def _of_row(row: dict[object, object]) -> Answer:
+    """An answer from the columns of its context."""
+
+    def word(name: str) -> str | None:
+        value = row.get(name)
+        return value if isinstance(value, str) else None
+
+    listed = [(word(f"filter_{name}") or "").split(",") for name in FILTERS]
+    filters = [frozenset(filter(None, values)) for values in listed]
+    start, end = word("window_start"), word("window_end")
+    return Answer(word("host"), start, end, word("days"), tuple(filters))
+
+
+def _two(answers: Iterable[Answer]) -> str:
+    listed = [*dict.fromkeys(map(str, answers))]
+    return " and ".join(listed[:2]) if len(listed) > 1 else f"two of {listed[0]}"
+
+
+def _differing(name: str, overlapping: Sequence[Answer]) -> str:
+    if overlapping:
+        return (
+            f"the answers overlap and {name} differs in them: {_two(overlapping)}; aggregate "
+            "each alone, or by a column that tells them apart"
+        )
+    return f"rows of one key differ in {name}; aggregate before you join"

@@ -1,0 +1,155 @@
+"""Nothing is counted twice: joins that repeat rows, and answers that overlap."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.availability import Availability, Status
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
+
+MEASURED = Availability(Status.AVAILABLE)
+
+
+def source(section: str = "domains", query: str = "days=30", **more: str) -> Source:
+    facts = {"host": "acme.example", "window_start": "2026-10-22", "window_end": "2026-11-20"}
+    return Source(**{**facts, "section": section, "scope": query, **more})
+
+
+WEEK = {"query": "days=7", "window_start": "2026-11-14"}
+BEFORE = {"window_start": "2026-09-22", "window_end": "2026-10-21"}
+
+
+def domains(counts: dict[str, int | None], origin: Source | None = None) -> pd.DataFrame:
+    """Citations by domain; synthetic."""
+    frame = pd.DataFrame(
+        {
+            "source_domain": pd.array([*counts], "string"),
+            "domain_type": pd.array(["review", "news", "review"][: len(counts)], "string"),
+            "citation_count": pd.array([*counts.values()], "Int64"),
+        }
+    )
+    columns = {name: ColumnMetadata(f"source_domains.{name}", MEASURED) for name in frame}
+    return attach(frame, FrameMetadata(columns, ("source_domain",), (origin or source(),)))
+
+
+def urls() -> pd.DataFrame:
+    """Citations by page of some domains; synthetic."""
+    frame = pd.DataFrame(
+        {
+            "url": pd.array(["a/1", "a/2", "a/3", "b/1"], "string"),
+            "source_domain": pd.array(["a", "a", "a", "b"], "string"),
+            "page_type": pd.array(["home", "home", "list", "list"], "string"),
+            "citation_count": pd.array([1, 2, 3, 4], "Int64"),
+        }
+    )
+    columns = {name: ColumnMetadata(f"cited_urls.{name}", MEASURED) for name in frame}
+    return attach(frame, FrameMetadata(columns, ("url",), (source("urls"),)))
+
+
+def total(frame: pd.DataFrame, column: str = "citation_count") -> object:
+    return frame.aa.aggregate(columns=column)[column].tolist()[0]
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_a_join_that_repeats_rows_counts_each_once(how: str) -> None:
+    both = domains({"a": 6, "b": 4}).aa.merge(urls(), on="source_domain", how=how)
+    assert both["citation_count_x"].sum() == 22
+    assert total(both, "citation_count_x") == 10
+    assert total(both, "citation_count_y") == 10
+    turned = urls().aa.merge(domains({"a": 6, "b": 4}), on="source_domain")
+    assert total(turned, "citation_count_x") == total(turned, "citation_count_y") == 10
+    made = both.aa.aggregate("page_type", ["citation_count_x", "citation_count_y"])
+    assert made["citation_count_x"].tolist() == [6, 10]
+    assert made["citation_count_y"].tolist() == [3, 7]
+
+
+def test_a_join_without_the_key_is_refused_and_says_what_to_keep() -> None:
+    both = domains({"a": 6, "b": 4}).aa.merge(urls(), on="source_domain")
+    cut = both.drop(columns="source_domain")
+    with pytest.raises(AvailabilityError, match="keep source_domain in the frame"):
+        total(cut, "citation_count_x")
+    assert total(cut, "citation_count_y") == 10
+    renamed = both.aa.rename(columns={"source_domain": "d"})
+    assert total(renamed, "citation_count_x") == 10
+    with pytest.raises(AvailabilityError, match="keep d in the frame"):
+        total(renamed.drop(columns="d"), "citation_count_x")
+
+
+def test_a_selection_without_the_key_still_adds_up() -> None:
+    assert total(domains({"a": 6, "b": 4})[["citation_count"]]) == 10
+    assert total(domains({"a": 6, "b": 4, "c": 1}).aa.aggregate("domain_type")) == 11
+
+
+def test_what_was_aggregated_and_joined_counts_once_too() -> None:
+    types = domains({"a": 6, "b": 4, "c": 1}).aa.aggregate("domain_type")
+    plain = pd.DataFrame({"domain_type": ["review", "review", "news"], "k": [1, 2, 3]})
+    both = types.aa.merge(plain, on="domain_type")
+    assert both["citation_count"].sum() == 18
+    assert total(both) == 11
+
+
+def test_rows_that_were_repeated_by_plain_pandas_count_once() -> None:
+    frame = domains({"a": 6, "b": 4})
+    assert total(pd.concat([frame, frame])) == 10
+    assert total(aa.concat([frame, frame])) == 10
+    assert total(frame.loc[[0, 0, 1]]) == 10
+
+
+@pytest.mark.parametrize("ignore_index", [True, False])
+@pytest.mark.parametrize("order", [1, -1])
+def test_windows_that_overlap_are_refused_by_name(order: int, ignore_index: bool) -> None:
+    frames = [domains({"a": 6, "b": 4}), domains({"a": 2, "b": 1}, source(**WEEK))][::order]
+    whole = aa.concat(frames, ignore_index=ignore_index)
+    words = "2026-10-22 to 2026-11-20.*2026-11-14 to 2026-11-20"
+    with pytest.raises(AvailabilityError, match=words if order == 1 else "2026-11-14 to .* and "):
+        total(whole)
+    named = aa.concat([each.aa.with_context() for each in frames], ignore_index=ignore_index)
+    with pytest.raises(AvailabilityError, match="the answers overlap"):
+        total(named)
+    by_days = named.aa.aggregate("days", "citation_count").set_index("days")["citation_count"]
+    assert by_days.to_dict() == {7: 3, 30: 10}
+    assert total(named[named["days"] == 30]) == 10
+    with pytest.raises(AvailabilityError, match="the answers overlap"):
+        named.aa.aggregate("days", "citation_count").aa.aggregate()
+
+
+def test_the_same_key_with_the_same_value_counts_once() -> None:
+    assert total(aa.concat([domains({"a": 6}), domains({"a": 6}, source(**WEEK))])) == 6
+
+
+def test_answers_that_are_disjoint_add() -> None:
+    first = domains({"a": 6, "b": 4})
+    others = {
+        "host": source(host="globex.example"),
+        "window": source(**BEFORE),
+    }
+    for other in others.values():
+        frames = [first, domains({"a": 6, "b": 1}, other)]
+        assert total(aa.concat(frames)) == 17
+        assert total(aa.concat([each.aa.with_context() for each in frames])) == 17
+    engines = [
+        domains({"a": 6}, source(query=f"days=30&engine={name}")) for name in ("chatgpt", "claude")
+    ]
+    assert total(aa.concat(engines)) == 12
+    assert total(aa.concat([each.aa.with_context() for each in engines])) == 12
+    with pytest.raises(AvailabilityError, match=r"one key; add df\.aa\.with_context"):
+        total(aa.concat([*engines, domains({"a": 13})]))
+
+
+def test_of_no_trials_a_count_is_nothing() -> None:
+    frame = pd.DataFrame(
+        {
+            "date": pd.to_datetime(["2026-11-19", "2026-11-20"]),
+            "answer_count": pd.array([4, 0], "Int64"),
+            "mention_count": pd.array([3, None], "Int64"),
+        }
+    )
+    columns = {name: ColumnMetadata(f"overview_trend.{name}", MEASURED) for name in frame}
+    attach(frame, FrameMetadata(columns, ("date",), (source("overview"),)))
+    assert total(frame, "mention_count") == 3
+    assert frame.iloc[1:].aa.aggregate()["mention_count"].isna().all()
+    unknown = frame.assign(answer_count=pd.array([4, 1], "Int64"))
+    assert pd.isna(total(unknown, "mention_count"))
