@@ -20,6 +20,7 @@
     │     ├─ ServerFailed                5xx: the service failed, 502 on scope options included
     │     └─ UnexpectedRedirect          3xx: redirects are refused, the token stays here
     ├─ PayloadError (ValueError)         an answer is not shaped as its declaration says
+    │  └─ TooManyPaths                   it has values at more different paths than are allowed
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
     ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
@@ -289,6 +290,18 @@ class PayloadError(AAToolkitError, ValueError):
 
     section: str | None
     problems: list[str] | None
+
+
+class TooManyPaths(PayloadError):
+    """An answer has values at more different JSON paths than are allowed.
+
+    Attributes
+    ----------
+    limit : int
+        How many different paths are allowed.
+    """
+
+    limit: int | None
 
 
 class AvailabilityError(AAToolkitError, LookupError):

@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import json
 
+from aatoolkit.jsontree.child_table import ChildTable
 from aatoolkit.jsontree.decode import (
     Chunk,
     Members,
@@ -38,7 +39,8 @@ from aatoolkit.jsontree.decode import (
 )
 from aatoolkit.jsontree.exactness import EXACT_FLOAT
 from aatoolkit.jsontree.grouping import Rows, select_rows
-from aatoolkit.jsontree.nodes import ARROW, BIG, INTEGER, NUMBER, POOL, ChildTable, Node
+from aatoolkit.jsontree.kinds import ARROW, BIG, INTEGER, NUMBER, POOL
+from aatoolkit.jsontree.nodes import Node
 
 _NAMES = {kind: name for name, kind in ARROW.items() if name != BIG}
 _CHUNK = 1 << 20
@@ -172,7 +174,8 @@ def _kind(node: Node) -> pa.DataType:
     if node.record is not None:
         fields = node.record.fields
         found.append(pa.struct([(key, _kind(inner)) for key, inner in fields.items()]))
-        if not (fields and node.is_settled and all(map(is_plain_key, fields))):
+        plain = bool(fields) and node.record.others is None and all(map(is_plain_key, fields))
+        if not (plain and node.is_settled):
             raise LossyRead
     several = len(node.scalars) > 1 and node.scalars.keys() != {INTEGER, NUMBER}
     if len(found) > 1 or several or BIG in node.scalars or node.entries is not None:

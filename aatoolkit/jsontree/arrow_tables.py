@@ -49,40 +49,28 @@ and Parquet keeps it.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from aatoolkit.errors import PayloadError
-from aatoolkit.jsontree.arrow_reader import read_array
 from aatoolkit.jsontree.assemble import assemble
-from aatoolkit.jsontree.decode import (
-    InexactParse,
-    SplitBody,
-    SplitError,
-    check_exact,
-    decode_exactly,
-    gc_paused,
-    is_json_value,
-    split_body,
-)
-from aatoolkit.jsontree.nodes import Layout, Node
+from aatoolkit.jsontree.decode import gc_paused
+from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.jsontree.parse import parse_document
 from aatoolkit.jsontree.rebuild import unshred
 
-__all__ = ["Layout", "Node", "ParsedDocument", "parse_document", "shred", "unshred"]
-
-_BOM = b"\xef\xbb\xbf"
+__all__ = ["shred", "unshred"]
 
 
-def shred(answer: bytes | str | Any) -> dict[str, pa.Table]:
+def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:
     """Turn a JSON document into Arrow tables, from which `unshred` makes it again.
 
     Parameters
     ----------
     answer : bytes, str or object
         The document, as JSON in bytes or text; or a JSON value that is neither.
+    max_nodes : int
+        How many different paths the document may have.
 
     Returns
     -------
@@ -94,100 +82,7 @@ def shred(answer: bytes | str | Any) -> dict[str, pa.Table]:
     DecodeError
         If it is not one JSON document.
     PayloadError
-        If an object is no JSON value.
+        If an object is no JSON value; `TooManyPaths` if it has more paths than are allowed.
     """
     with gc_paused():
-        return assemble(parse_document(answer).root)
-
-
-@dataclass(frozen=True)
-class ParsedDocument:
-    """A document as a tree of places.
-
-    Attributes
-    ----------
-    place : Place
-        The document's place.
-    envelope : object
-        The document; a long one with no more than the beginning of its longest array.
-    truncated : tuple of str or None
-        The fields that lead to the array that is cut short; None if none is.
-    """
-
-    root: Node
-    envelope: Any
-    truncated: tuple[str, ...] | None = None
-
-
-def parse_document(
-    answer: bytes | str | Any, layout: Layout | None = None, **facts: Any
-) -> ParsedDocument:
-    """The tree of places of a document, before any table is made of it.
-
-    Parameters
-    ----------
-    answer : bytes, str or object
-        As in `shred`.
-    layout : Layout, optional
-        Which objects are rows with a key, where it is not to be inferred.
-    **facts
-        Facts for the error, as in `~aatoolkit.jsontree.decode.decode`.
-
-    Raises
-    ------
-    DecodeError, PayloadError
-        As `shred`.
-    """
-    with gc_paused():
-        if not isinstance(answer, bytes | str):
-            return _from_value(_json_value(answer, facts), layout)
-        body = _body(answer)
-        try:
-            return _parsed(body, layout)
-        except InexactParse:
-            pass
-        return _from_value(decode_exactly(body, **facts), layout)
-
-
-def _from_value(value: Any, layout: Layout | None) -> ParsedDocument:
-    document = Node(layout)
-    document.add_values([value], range(1), 0)
-    return ParsedDocument(document, value)
-
-
-def _parsed(body: bytes, layout: Layout | None) -> ParsedDocument:
-    try:
-        return _from_parts(split_body(body), layout)
-    except SplitError:
-        return _from_parts(split_body(body, whole=True), layout)
-
-
-def _from_parts(parts: SplitBody, layout: Layout | None) -> ParsedDocument:
-    document = Node(layout)
-    check_exact(parts.text, document.add_values([parts.document], range(1), 0))
-    if parts.first is not None:
-        read_array(document.array_at(parts.path), parts)
-        parts.array.extend(parts.first.values)
-        return ParsedDocument(document, parts.document, parts.path)
-    return ParsedDocument(document, parts.document)
-
-
-def _body(answer: bytes | str) -> bytes:
-    if isinstance(answer, str):
-        return answer.encode("utf-8", "surrogatepass")
-    return answer.removeprefix(_BOM)
-
-
-def _json_value(answer: Any, facts: dict[str, Any]) -> Any:
-    """A JSON value; what may be none is written as JSON and read again, as strictly as bytes."""
-    if is_json_value(answer):
-        return answer
-    try:
-        body = json.dumps(answer).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        problem = str(error)
-    else:
-        if decode_exactly(body, **facts) == answer:
-            return answer
-        problem = "it would not come back as it is"
-    raise PayloadError(f"the answer is no JSON value: {problem}", problems=[f"{problem} @ $"])
+        return assemble(parse_document(answer, max_nodes=max_nodes).root)

@@ -11,18 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit.jsontree import names
+from aatoolkit.jsontree.child_table import ChildTable
 from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, row_count, to_column, without_nulls
 from aatoolkit.jsontree.exactness import EXACT_FLOAT
 from aatoolkit.jsontree.grouping import Rows
-from aatoolkit.jsontree.nodes import (
-    ARROW,
-    BIG,
-    INTEGER,
-    NUMBER,
-    ChildTable,
-    Node,
-    Record,
-)
+from aatoolkit.jsontree.kinds import ARROW, BIG, INTEGER, NUMBER
+from aatoolkit.jsontree.nodes import Node, Record
 
 PLAN = b"aatoolkit.shred"
 """The key of the plan in a table's schema metadata."""
@@ -91,6 +85,7 @@ class _Builder:
             if child is not None:
                 cell[sign] = self._child(child, label, sign)
         if node.record is not None:
+            assert node.record.others is None, "tables are made of documents without a layout"
             cell["fields"] = {
                 key: self._cell(inner, names.field(label, key), node.record.rows)
                 for key, inner in sorted(node.record.fields.items())

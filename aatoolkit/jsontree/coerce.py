@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, to_column, without_nulls
 from aatoolkit.jsontree.exactness import EXACT_FLOAT, is_unicode
 from aatoolkit.jsontree.grouping import RowIndex, Rows
-from aatoolkit.jsontree.nodes import BOOLEAN, INTEGER, NUMBER, STRING, Node
+from aatoolkit.jsontree.kinds import BOOLEAN, INTEGER, NUMBER, STRING
+from aatoolkit.jsontree.nodes import Node
 from aatoolkit.jsontree.values import MISSING
 
 ARROW: dict[str, pa.DataType] = {

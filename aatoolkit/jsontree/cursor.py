@@ -15,10 +15,12 @@ from weakref import ref
 import numpy as np
 import pyarrow as pa
 
+from aatoolkit.jsontree.child_table import ChildTable
 from aatoolkit.jsontree.chunks import concat_rows, row_count
 from aatoolkit.jsontree.coerce import Array, column
 from aatoolkit.jsontree.grouping import RowIndex
-from aatoolkit.jsontree.nodes import INTEGER, STRING, ChildTable, Node
+from aatoolkit.jsontree.kinds import INTEGER, STRING
+from aatoolkit.jsontree.nodes import Node
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Field, Step, key_step
 from aatoolkit.jsontree.values import first_leaf, values
 
@@ -126,7 +128,7 @@ class Cursor:
 
     Examples
     --------
-    >>> from aatoolkit.jsontree.arrow_tables import parse_document
+    >>> from aatoolkit.jsontree.parse import parse_document
     >>> document = Cursor.of(parse_document({"a": [{"b": 1}, {}]}).root)
     >>> found = document.field("a").each().field("b")
     >>> found.rows.tolist(), found.path(0), found.field("c").field_absent
@@ -183,10 +185,17 @@ class Cursor:
         """The entries of the objects here whose keys are data."""
         return self._child(None, self.node.entries if self.node else None, [])
 
+    def others(self) -> Cursor | None:
+        """The entries with keys that are not declared, where they are too many to be fields."""
+        record = self.node.record if self.node else None
+        if record is None or record.others is None:
+            return None
+        return self._child(self.others, record.others, [])
+
     def _child(self, sign: object, child: ChildTable | None, keys: list[pa.Array] | None) -> Cursor:
         found = self._below.get(sign)
         if found is None:
-            found = self._below[sign] = RowLevel.open(child or ChildTable(keys=keys), self)
+            found = self._below[sign] = RowLevel.open(child or ChildTable(Node(), keys=keys), self)
         return found
 
     def descend(self, steps: tuple[Step, ...]) -> Cursor:

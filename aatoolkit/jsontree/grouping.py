@@ -1,7 +1,10 @@
-"""Values by rows and by keys: sorted into groups, by loops in C."""
+"""Rows of tables, and objects grouped by their keys, by loops in C."""
 
 from __future__ import annotations
 
+from collections.abc import Container
+from functools import cached_property
+from itertools import chain, compress
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -13,12 +16,12 @@ Rows = range | RowIndex
 
 
 def select_rows(rows: Rows, at: RowIndex) -> Rows:
-    """Some of the rows."""
+    """Select rows by position."""
     return at + rows.start if isinstance(rows, range) else rows[at]
 
 
 def row_numbers(rows: Rows) -> RowIndex:
-    """The row numbers as an array."""
+    """Convert rows to an array."""
     return np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
 
 
@@ -30,15 +33,15 @@ class KeyCodes(NamedTuple):
 
 
 def encode_keys(keys: list[str]) -> KeyCodes:
-    """Number the keys in the order they come in."""
-    position_cursor: dict[str, Any] = dict.fromkeys(keys)
-    position_cursor.update(zip(position_cursor, range(len(position_cursor)), strict=True))
-    codes = lookup_codes(position_cursor, keys)
-    return KeyCodes(codes, dict(zip(position_cursor, np.bincount(codes).tolist(), strict=True)))
+    """Number keys in the order of their first occurrence."""
+    numbered: dict[str, Any] = dict.fromkeys(keys)
+    numbered.update(zip(numbered, range(len(numbered)), strict=True))
+    codes = lookup_codes(numbered, keys)
+    return KeyCodes(codes, dict(zip(numbered, np.bincount(codes).tolist(), strict=True)))
 
 
 def lookup_codes(numbers: dict[Any, int], keys: list[Any]) -> np.ndarray[tuple[int], np.dtype[Any]]:
-    """The number of each key, in as few bytes as will do: short ones sort fast."""
+    """Look up the number of each key, in as few bytes as will do: short ones sort fast."""
     # One call with all keys takes a third of the time of a call for each.
     found = itemgetter(*keys, keys[0])(numbers)[:-1]
     if len(numbers) < 2**8:
@@ -46,19 +49,73 @@ def lookup_codes(numbers: dict[Any, int], keys: list[Any]) -> np.ndarray[tuple[i
     return np.array(found, np.int16 if len(numbers) < 2**15 else np.int32)
 
 
-def group_by_key(
-    objects: list[dict[str, Any]], keyed: KeyCodes, values: list[Any], rows: Rows
-) -> list[tuple[str, list[Any], Rows]]:
-    """The values of objects of all shapes by key, each with its rows: a sort, not a search."""
-    order = np.argsort(keyed.codes, kind="stable")
-    lengths = np.fromiter(map(len, objects), np.int64, len(objects))
-    owners = np.repeat(row_numbers(rows), lengths)[order]
-    by_key = np.fromiter(values, object, len(values))[order].tolist()
-    found: list[tuple[str, list[Any], Rows]] = []
-    start = 0
-    for key, count in keyed.counts.items():
-        end = start + count
-        places = rows if count == len(objects) else owners[start:end]
-        found.append((key, by_key[start:end], places))
-        start = end
-    return found
+class ObjectBatch:
+    """Objects, with all their keys and values in two flat lists.
+
+    Attributes
+    ----------
+    objects : list of dict
+        The objects; at least one.
+    keys, values : list
+        Their keys and values, one object after the other.
+    """
+
+    def __init__(self, objects: list[dict[str, Any]]) -> None:
+        self.objects = objects
+        self.keys: list[str] = list(chain.from_iterable(objects))
+        self.values: list[Any] = list(chain.from_iterable(map(dict.values, objects)))
+
+    @cached_property
+    def _codes(self) -> KeyCodes | None:
+        """The keys as numbers; None if all objects have the same keys in the same order."""
+        if self.keys == list(self.objects[0]) * len(self.objects):
+            return None
+        return encode_keys(self.keys)
+
+    @property
+    def distinct(self) -> int:
+        """How many different keys there are."""
+        return len(self.objects[0]) if self._codes is None else len(self._codes.counts)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many objects have each key."""
+        if self._codes is None:
+            return dict.fromkeys(self.objects[0], len(self.objects))
+        return self._codes.counts
+
+    @cached_property
+    def lengths(self) -> RowIndex:
+        """How many keys each object has."""
+        return np.fromiter(map(len, self.objects), np.int64, len(self.objects))
+
+    def by_key(self, rows: Rows) -> list[tuple[str, list[Any], Rows]]:
+        """Group the values by key, each with its rows: a sort, not a search."""
+        if self._codes is None:
+            first = list(self.objects[0])
+            return [(key, self.values[n :: len(first)], rows) for n, key in enumerate(first)]
+        order = np.argsort(self._codes.codes, kind="stable")
+        owners = np.repeat(row_numbers(rows), self.lengths)[order]
+        values = np.fromiter(self.values, object, len(self.values))[order].tolist()
+        found: list[tuple[str, list[Any], Rows]] = []
+        start = 0
+        for key, count in self._codes.counts.items():
+            end = start + count
+            there = rows if count == len(self.objects) else owners[start:end]
+            found.append((key, values[start:end], there))
+            start = end
+        return found
+
+    def partition(
+        self, known: Container[str]
+    ) -> tuple[ObjectBatch, list[str], list[Any], RowIndex]:
+        """Split off the entries whose keys are not known.
+
+        Returns the objects without them; their keys and values; and how many each object had.
+        """
+        others = [key not in known for key in self.keys]
+        owners = np.repeat(np.arange(len(self.objects)), self.lengths)
+        lengths = np.bincount(owners[np.array(others, np.bool_)], minlength=len(self.objects))
+        kept = [{key: one[key] for key in one if key in known} for one in self.objects]
+        keys, values = list(compress(self.keys, others)), list(compress(self.values, others))
+        return ObjectBatch(kept), keys, values, lengths

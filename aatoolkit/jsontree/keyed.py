@@ -1,13 +1,16 @@
-"""Which objects are rows in disguise: those whose keys are data, as in ``{"2026-11-20": …}``."""
+"""Recognise objects whose keys are data, as in ``{"2026-11-20": …}``: they are rows with a key."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+
+from aatoolkit.jsontree.grouping import ObjectBatch
+
+MAX_FIELDS = 1000
+"""Objects with more keys than this are rows with a key, not columns."""
 
 _FEW, _MANY, _COMMON = 3, 64, 8
 _DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|\S+@\S+\.\w+"
@@ -30,21 +33,29 @@ class KeyTraits:
     * or all values are objects with the same fields, four fifths of them; or there are eight
       keys at least, and one field that nine tenths of the values have.
 
-    Null values tell nothing.
+    * or they have more than `MAX_FIELDS` keys, whatever they are.
+
+    Null values do not count.
     """
 
     def __init__(self) -> None:
         self.objects = 0
         self.keys: Counter[str] = Counter()
+        self._too_many = False
         self._kinds: set[type] = set()
         self._inner_objects = 0
         self._inner: Counter[str] = Counter()
 
-    def see(self, counts: Mapping[str, int], objects: int, values: list[Any]) -> None:
-        """Take in objects: how many have each key, and all their values."""
-        self.objects += objects
-        for key, count in counts.items():
+    def update(self, batch: ObjectBatch) -> None:
+        """Take more objects into account."""
+        if self._too_many or batch.distinct > MAX_FIELDS:
+            self._too_many = True
+            return
+        self.objects += len(batch.objects)
+        for key, count in batch.counts.items():
             self.keys[key] += count
+        self._too_many = len(self.keys) > MAX_FIELDS
+        values = batch.values
         odd = self._share(_DATA_LIKE, _OTHER) >= 0.8 or len(self.keys) > _MANY
         if not odd and values and type(values[0]) not in (dict, _NULL):
             # They are no rows, whatever the other values are; most objects end here.
@@ -58,11 +69,15 @@ class KeyTraits:
 
     @property
     def are_settled(self) -> bool:
-        """Whether nothing that has the same keys, above the same kinds of values, changes them."""
+        """Whether objects of the same keys and kinds of values cannot change the answer."""
+        if self._too_many:
+            return True
         return len(self.keys) < _FEW or (len(self.keys) <= _MANY and self._kinds != {dict})
 
-    def keyed(self) -> bool:
+    def are_keyed(self) -> bool:
         """Whether the objects are rows with a key."""
+        if self._too_many:
+            return True
         if len(self.keys) < _FEW:
             return False
         if self._share(_DATA_LIKE) >= 0.8:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree import names
 from aatoolkit.jsontree.assemble import PLAN, VERSION
-from aatoolkit.jsontree.nodes import ARROW, BIG, INTEGER, NUMBER
+from aatoolkit.jsontree.kinds import ARROW, BIG, INTEGER, NUMBER
 
 _MISSING: Final = object()
 _Cell = dict[str, Any]

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from aatoolkit.jsontree.child_table import ChildTable
 from aatoolkit.jsontree.chunks import concat_rows, without_nulls
 from aatoolkit.jsontree.grouping import RowIndex, Rows
-from aatoolkit.jsontree.nodes import BIG, ChildTable, Node
+from aatoolkit.jsontree.kinds import BIG
+from aatoolkit.jsontree.nodes import Node
 
 
 class Missing:
@@ -35,7 +37,12 @@ def values(node: Node, rows: RowIndex) -> list[Any]:
     if node.record is not None:
         at, _ = _match_rows(node.record.rows, rows)
         fields = [(key, values(one, rows[at])) for key, one in node.record.fields.items()]
-        found[at] = _objects(_records(fields, len(at)))
+        objects = _records(fields, len(at))
+        if node.record.others is not None:
+            starts = [there for _, there in node.record.others.lengths]
+            more = _below(node.record.others, _match_rows(starts, rows[at])[1])
+            objects = [one | other for one, other in zip(objects, more, strict=True)]
+        found[at] = _objects(objects)
     for child in (node.items, node.entries):
         if child is not None:
             at, taken = _match_rows([one for _, one in child.lengths], rows)

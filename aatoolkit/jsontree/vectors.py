@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from aatoolkit.jsontree.chunks import row_count
 from aatoolkit.jsontree.cursor import Cursor
-from aatoolkit.jsontree.nodes import BIG, BOOLEAN, INTEGER, NUMBER, STRING
+from aatoolkit.jsontree.kinds import BIG, BOOLEAN, INTEGER, NUMBER, STRING
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, key_step
 from aatoolkit.jsontree.values import MISSING
 
@@ -191,7 +191,7 @@ class LazyVector(Vector):
 
     Examples
     --------
-    >>> from aatoolkit.jsontree.arrow_tables import parse_document
+    >>> from aatoolkit.jsontree.parse import parse_document
     >>> document = Cursor.of(parse_document({"a": [{"b": 1}, {}, {"b": 0.5}]}).root)
     >>> found = LazyVector(document).field("a").each().field("b")
     >>> sorted(kind.__name__ for kind in found.kinds), found.values, found.path(2)
@@ -200,16 +200,16 @@ class LazyVector(Vector):
 
     def __init__(self, cursor: Cursor, name: str | None = None) -> None:
         super().__init__([], name=name)
-        self._spot = cursor
+        self._cursor = cursor
 
     def __len__(self) -> int:
-        return self._spot.level.size
+        return self._cursor.level.size
 
     @cached_property
     def _values_made(self) -> list[Any]:
-        if self._spot.node is None:
+        if self._cursor.node is None:
             return [MISSING] * len(self)
-        return self._spot.values(np.arange(len(self)))
+        return self._cursor.values(np.arange(len(self)))
 
     @property
     def values(self) -> list[Any]:
@@ -218,7 +218,7 @@ class LazyVector(Vector):
 
     def value(self, row: int) -> Any:
         """One of them."""
-        return MISSING if self._spot.node is None else self._spot.values(np.array([row]))[0]
+        return MISSING if self._cursor.node is None else self._cursor.values(np.array([row]))[0]
 
     @property
     def kinds(self) -> set[type]:
@@ -228,7 +228,7 @@ class LazyVector(Vector):
         return self._kinds
 
     def _found(self) -> set[type]:
-        node = self._spot.node
+        node = self._cursor.node
         if node is None:
             return {type(MISSING)} if len(self) else set()
         found: set[type] = {_TYPES[kind] for kind in node.scalars}
@@ -245,7 +245,7 @@ class LazyVector(Vector):
     @property
     def numbers(self) -> set[bool]:
         """Whether there are numbers other than 0, and whether there are such as are 0."""
-        scalars = self._spot.node.scalars if self._spot.node else {}
+        scalars = self._cursor.node.scalars if self._cursor.node else {}
         chunks = [*scalars.get(INTEGER, ()), *scalars.get(NUMBER, ())]
         found = {
             value
@@ -256,7 +256,7 @@ class LazyVector(Vector):
 
     def fields(self) -> list[str]:
         """The names of the fields of all objects among the values."""
-        return super().fields() if self._is_keyed else [*self._spot.fields()]
+        return super().fields() if self._is_keyed else [*self._cursor.fields()]
 
     def field(self, name: str) -> Vector:
         """The values of one field, aligned with this vector."""
@@ -264,24 +264,27 @@ class LazyVector(Vector):
             return super().field(name)
         found = self._below.get(name)
         if found is None:
-            found = self._below[name] = LazyVector(self._spot.field(name), name)
+            found = self._below[name] = LazyVector(self._cursor.field(name), name)
         return found
 
     def each(self) -> Vector:
         """The elements of the arrays among the values; what is no array has none."""
         found = self._below.get(Ellipsis)
         if found is None:
-            found = self._below[Ellipsis] = LazyVector(self._spot.each())
+            found = self._below[Ellipsis] = LazyVector(self._cursor.each())
         return found
 
     def path(self, row: int) -> str:
         """The JSON path of one value."""
-        return self._spot.path(row)
+        return self._cursor.path(row)
 
     @property
     def _is_keyed(self) -> bool:
         """Whether some objects are no columns: their keys are data."""
-        return self._spot.node is not None and self._spot.node.entries is not None
+        node = self._cursor.node
+        return node is not None and (
+            node.entries is not None or (node.record is not None and node.record.others is not None)
+        )
 
 
 def descend(vector: Vector, steps: tuple[Step, ...]) -> Vector:

@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit.errors import PayloadError
+from aatoolkit.jsontree.child_table import ChildTable
 from aatoolkit.jsontree.chunks import concat_rows
 from aatoolkit.jsontree.coerce import rows_of_other_kinds
 from aatoolkit.jsontree.cursor import Cursor, RowLevel, RowMap, compose_index, constant_key
 from aatoolkit.jsontree.decode import is_json_value
 from aatoolkit.jsontree.grouping import RowIndex
-from aatoolkit.jsontree.nodes import ChildTable
+from aatoolkit.jsontree.nodes import Node
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_path
 from aatoolkit.sections.row_shapes import Scalar
 from aatoolkit.sections.section import Table
@@ -199,7 +200,7 @@ def _computed_rows(cursor: Cursor, table: str, function: Callable[[Any], Iterabl
         problem = f"the rows of {table} could not be made: {type(error).__name__}: {error}"
     else:
         lengths = np.fromiter(map(len, found), np.int64, len(found))
-        child = ChildTable()
+        child = ChildTable(Node())
         for node, values, rows, depth in child.add_rows(list(chain(*found)), lengths, there, 0):
             node.add_values(values, rows, depth)
         return RowLevel.open(child, cursor, computed=True)

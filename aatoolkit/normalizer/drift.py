@@ -119,6 +119,9 @@ def _walk(
                 _walk(below, declared.fields[name], steps, known, report)
             else:
                 _put(report, below, below.rows, known, "new", steps)
+        others = cursor.others()
+        if others is not None:
+            _put(report, others, others.rows, known, "new", (*at, Entries()))
     if declared.each is not None:
         _walk(cursor.each(), declared.each, (*at, Each()), known, report)
     _put(report, cursor, _unmapped_rows(cursor, declared, at), known, "wrong type", at)

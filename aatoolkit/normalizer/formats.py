@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from aatoolkit.jsontree.chunks import concat_rows, to_column, without_nulls
 from aatoolkit.jsontree.grouping import RowIndex
-from aatoolkit.jsontree.nodes import INTEGER, NUMBER, STRING, Node
+from aatoolkit.jsontree.kinds import INTEGER, NUMBER, STRING
+from aatoolkit.jsontree.nodes import Node
 
 _PARTS = (
     r"\A[0-9-]{10}(?P<between>[T ])[0-9]{2}:[0-9]{2}"

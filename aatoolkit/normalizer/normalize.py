@@ -16,13 +16,15 @@ import pyarrow.compute as pc
 from aatoolkit import sections
 from aatoolkit.availability.detect import Detection, FullDocument, Signal, detect
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
-from aatoolkit.jsontree.arrow_tables import ParsedDocument, parse_document
 from aatoolkit.jsontree.coerce import Array
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.grouping import RowIndex
+from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.jsontree.parse import ParsedDocument, parse_document
 from aatoolkit.jsontree.vectors import LazyVector
 from aatoolkit.metadata import attrs
+from aatoolkit.normalizer.abridge import abridge
 from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.column_availability import (
     hint_table,
@@ -56,6 +58,7 @@ def normalize(
     dtype_backend: str = "numpy_nullable",
     options: ScopeOptions | None = None,
     envelope: Collection[str] = (),
+    max_nodes: int = MAX_NODES,
 ) -> Tables:
     """Turn the answer of one section into tidy tables, without a network.
 
@@ -76,6 +79,8 @@ def normalize(
         The scope options of the project: they name engines that could not report.
     envelope : collection of str
         The paths that most sections share, where several answers were compared.
+    max_nodes : int
+        How many different JSON paths the answer may have values at.
 
     Returns
     -------
@@ -90,6 +95,7 @@ def normalize(
         If the answer is not one JSON document.
     PayloadError
         If ``strict`` and it drifted, with every problem; or if the answer is no JSON value.
+        `TooManyPaths` if it has more different paths than are allowed.
 
     Warns
     -----
@@ -111,7 +117,7 @@ def normalize(
     check_backend(dtype_backend)
     declared = sections.get(section) if isinstance(section, str) else section
     payload = answer if isinstance(answer, Payload) else None
-    parsed = _parsed(declared, answer)
+    parsed = _parsed(declared, answer, max_nodes)
     document = Cursor.of(parsed.root)
     detection = _detect(document, parsed, payload, declared, options, envelope)
     signals = detection.signals
@@ -166,8 +172,11 @@ def _detect(
     whole = None
     if parsed.truncated is not None:
         whole = FullDocument(LazyVector(document), parsed.truncated)
+    read = parsed.envelope
+    if parsed.has_large_object:
+        read = abridge(read, field_map(declared))
     return detect(
-        parsed.envelope,
+        read,
         declared.availability,
         options=options,
         envelope=envelope,
@@ -176,17 +185,18 @@ def _detect(
     )
 
 
-def _parsed(section: Section, answer: Any) -> ParsedDocument:
+def _parsed(section: Section, answer: Any, max_nodes: int) -> ParsedDocument:
     """The answer as a tree, in which it is as declared which objects are rows with a key."""
     layout = field_map(section)
     if isinstance(answer, Payload):
-        facts = {"section": answer.section, "scope": answer.scope}
+        facts = {"url": answer.url, "status": answer.status}
+        facts |= {"section": answer.section, "scope": answer.scope}
         body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
-        return parse_document(body, layout, url=answer.url, status=answer.status, **facts)
+        return parse_document(body, layout, max_nodes=max_nodes, **facts)
     if isinstance(answer, Mapping):
         answer = dict(answer)
     if isinstance(answer, bytes | str | dict | list):
-        return parse_document(answer, layout, section=section.name)
+        return parse_document(answer, layout, max_nodes=max_nodes, section=section.name)
     raise PayloadError(
         f"a {type(answer).__name__} is no answer; give a Payload, bytes, text, dict or list",
         section=section.name,

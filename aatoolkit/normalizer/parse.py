@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, without_nulls
 from aatoolkit.jsontree.coerce import ARROW, Array, column, rows_of_other_kinds
 from aatoolkit.jsontree.grouping import RowIndex
-from aatoolkit.jsontree.nodes import BOOLEAN, INTEGER, NUMBER, STRING, Node
+from aatoolkit.jsontree.kinds import BOOLEAN, INTEGER, NUMBER, STRING
+from aatoolkit.jsontree.nodes import Node
 from aatoolkit.normalizer.text_values import (
     compact_day,
     currency,

@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit.jsontree.assemble import assemble
+from aatoolkit.jsontree.child_table import ChildTable
 from aatoolkit.jsontree.chunks import ColumnChunk, without_nulls
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.grouping import RowIndex
-from aatoolkit.jsontree.nodes import ChildTable, Node, Record
+from aatoolkit.jsontree.nodes import Node, Record
 from aatoolkit.normalizer.field_map import FieldNode, field_map
 from aatoolkit.normalizer.formats import value_formats
 from aatoolkit.normalizer.reconstruct import CellSource
@@ -131,4 +132,4 @@ def _without_extra(
 
 
 def _child(child: ChildTable, node: Node) -> ChildTable:
-    return ChildTable(child.lengths, child.parents, child.positions, child.keys, node, child.size)
+    return ChildTable(node, child.lengths, child.parents, child.positions, child.keys, child.size)

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import chain
 from typing import Any
 
+from aatoolkit.jsontree.grouping import ObjectBatch
 from aatoolkit.jsontree.keyed import KeyTraits
 from aatoolkit.profile.vocabulary import Vocabulary, singular, snake
 from aatoolkit.profile.words import is_measure_name
@@ -77,8 +78,8 @@ def _is_varied(objects: list[dict[str, Any]], values: list[Any]) -> bool:
     if len(keys) <= _NAMES and not _odd(list(keys)):
         return False
     traits = KeyTraits()
-    traits.see(keys, len(objects), values)
-    return traits.keyed()
+    traits.update(ObjectBatch(objects))
+    return traits.are_keyed()
 
 
 def _odd(keys: list[str]) -> bool:

@@ -9,7 +9,6 @@ means cannot be seen, so units and rules are left open.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -18,6 +17,7 @@ from typing import Any
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.coerce import coerce_values
+from aatoolkit.jsontree.grouping import ObjectBatch
 from aatoolkit.jsontree.keyed import KeyTraits
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector, descend
@@ -302,12 +302,9 @@ def _keyed(vector: Vector) -> bool:
     """Whether the keys of objects are data."""
     objects = _objects(vector)
     traits = KeyTraits()
-    traits.see(
-        Counter(chain.from_iterable(objects)),
-        len(objects),
-        list(chain.from_iterable(map(dict.values, objects))),
-    )
-    return traits.keyed()
+    if objects:
+        traits.update(ObjectBatch(objects))
+    return traits.are_keyed()
 
 
 def _table(part: _Part, name: str) -> Table:

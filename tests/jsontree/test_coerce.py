@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aatoolkit.jsontree.coerce import ARROW, coerce_values, column
-from aatoolkit.jsontree.nodes import STRING, Node
+from aatoolkit.jsontree.kinds import STRING
+from aatoolkit.jsontree.nodes import Node
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.section import DTYPES
+from aatoolkit.sections.column import DTYPES
 
 json_scalars = (
     st.none()

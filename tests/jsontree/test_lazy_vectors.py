@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import aatoolkit as aa
 from aatoolkit.availability.detect import FullDocument, Signal, recognise
 from aatoolkit.jsontree import split
-from aatoolkit.jsontree.arrow_tables import parse_document
 from aatoolkit.jsontree.cursor import Cursor
+from aatoolkit.jsontree.parse import parse_document
 from aatoolkit.jsontree.vectors import LazyVector, Vector
 
 HERE = Path(__file__).parents[1]

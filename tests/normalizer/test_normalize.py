@@ -866,7 +866,7 @@ def test_an_object_that_is_no_json_is_refused(odd: Any, refusal: type[Exception]
 def test_an_object_that_holds_itself_is_refused() -> None:
     answer: dict[str, Any] = {}
     answer["domains"] = [answer]
-    with pytest.raises(PayloadError, match="no JSON"):
+    with pytest.raises(PayloadError, match="not a JSON value"):
         aa.normalize("domains", answer)
 
 

@@ -1,0 +1,86 @@
+"""Tables below a node: the elements of its arrays, or the entries of its objects, as rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from aatoolkit.jsontree.chunks import ColumnChunk
+from aatoolkit.jsontree.grouping import RowIndex, Rows, row_numbers
+from aatoolkit.jsontree.kinds import STRING, scalar_array
+
+if TYPE_CHECKING:
+    from aatoolkit.jsontree.nodes import Node
+
+Pending = tuple["Node", list[Any], Rows, int]
+"""Values still to be added: the node, the values, their rows, and how deep they are nested."""
+
+
+@dataclass
+class ChildTable:
+    """A table below a node: one row for each element of its arrays, or entry of its objects.
+
+    Attributes
+    ----------
+    node : Node
+        The elements.
+    lengths : list of chunks
+        How many rows each row of the parent has.
+    parents, positions, keys : lists of arrays
+        For each row, the parent's row; its position in the array; its key in the object.
+    size : int
+        The number of rows.
+    """
+
+    node: Node
+    lengths: list[ColumnChunk] = field(default_factory=list)
+    parents: list[pa.Array] = field(default_factory=list)
+    positions: list[pa.Array] = field(default_factory=list)
+    keys: list[pa.Array] | None = None
+    size: int = 0
+
+    def add_rows(
+        self,
+        values: list[Any],
+        lengths: RowIndex,
+        rows: Rows,
+        depth: int,
+        keys: list[str] | None = None,
+    ) -> list[Pending]:
+        """Add elements or entries, given how many each row of the parent has."""
+        below = self.open_rows(lengths, rows)
+        if self.keys is not None:
+            self.keys.append(scalar_array(keys, STRING))
+        return [(self.node, values, below, depth)] if values else []
+
+    def open_rows(self, lengths: RowIndex, rows: Rows) -> range:
+        """Number new rows, given how many each row of the parent has."""
+        ends = np.cumsum(lengths)
+        more = int(ends[-1]) if len(ends) else 0
+        self.lengths.append((pa.array(lengths.astype(np.int32)), rows))
+        self.parents.append(pa.array(np.repeat(row_numbers(rows), lengths)))
+        self.positions.append(_int32(np.arange(more) - np.repeat(ends - lengths, lengths)))
+        return self._number(more)
+
+    def extend(self, values: list[Any], depth: int) -> int:
+        """Add more elements to the only array there is; return how many keys they have."""
+        return self.node.add_values(values, self.append_rows(len(values)), depth)
+
+    def append_rows(self, more: int) -> range:
+        """Number new rows: more elements of the only array there is."""
+        ((_, rows),) = self.lengths
+        self.parents.append(pa.array(np.zeros(more, np.int64)))
+        self.positions.append(_int32(np.arange(self.size, self.size + more)))
+        self.lengths = [(pa.array([self.size + more], pa.int32()), rows)]
+        return self._number(more)
+
+    def _number(self, more: int) -> range:
+        self.size += more
+        return range(self.size - more, self.size)
+
+
+def _int32(positions: RowIndex) -> pa.Array:
+    return pa.array(positions.astype(np.int32))

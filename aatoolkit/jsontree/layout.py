@@ -1,0 +1,65 @@
+"""What a parser is given beside a document: its declared layout, and a limit to its size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from aatoolkit.errors import TooManyPaths
+
+MAX_NODES = 100_000
+"""How many nodes a document may have unless told otherwise; answers have some hundreds."""
+
+
+class Layout(Protocol):
+    """Which objects are rows with a key, where that is declared."""
+
+    @property
+    def keyed(self) -> bool | None:
+        """Whether objects are rows with a key, or fields; None to decide by their keys."""
+
+    @property
+    def fields(self) -> Mapping[str, Layout]:
+        """The layouts of fields."""
+
+    @property
+    def each(self) -> Layout | None:
+        """The layout of the elements of arrays."""
+
+    @property
+    def entries(self) -> Layout | None:
+        """The layout of the entries of objects that are rows with a key."""
+
+
+class NodeLimit:
+    """Counts the nodes of one document, and raises when there are too many.
+
+    Attributes
+    ----------
+    has_large_object : bool
+        Whether an object has more keys than a table has columns.
+    """
+
+    __slots__ = ("count", "has_large_object", "limit")
+
+    def __init__(self, limit: int = MAX_NODES) -> None:
+        self.limit = limit
+        self.count = 0
+        self.has_large_object = False
+
+    def add(self) -> None:
+        """Count one node more.
+
+        Raises
+        ------
+        TooManyPaths
+            If that is one too many.
+        """
+        self.count += 1
+        if self.count > self.limit:
+            raise TooManyPaths(
+                f"the answer has values at more than {self.limit:,} different paths; pass "
+                "max_nodes= to normalize or shred if that is how it should be",
+                limit=self.limit,
+                problems=[f"more than {self.limit:,} different paths @ $"],
+            )
