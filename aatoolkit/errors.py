@@ -30,6 +30,7 @@
     └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
 
     AAToolkitWarning (UserWarning)
+    ├─ DraftWarning                      answers are read by drafts made of themselves
     ├─ SchemaDriftWarning                an answer holds what no declaration claims
     ├─ UnknownAvailabilityWarning        a word of availability that is not known
     ├─ DetectionWarning                  availability could not be read: a fault of this package
@@ -391,6 +392,10 @@ class NotWritten(AAToolkitError, OSError):
 
 class AAToolkitWarning(UserWarning):
     """The root of every warning this package gives."""
+
+
+class DraftWarning(AAToolkitWarning):
+    """No declaration fits the answers: they are read by drafts made of the answers themselves."""
 
 
 class SchemaDriftWarning(AAToolkitWarning):

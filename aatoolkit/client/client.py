@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, final
 
 from aatoolkit._util.closing import Closing
@@ -18,6 +20,7 @@ from aatoolkit.client.read_many import known_sections, raise_if_all_refused, rea
 from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope
+from aatoolkit.sections import Profile, default_profile
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
@@ -63,6 +66,9 @@ class Client(Closing):
         The seconds that one call may take, retries included.
     workers : int
         The number of concurrent requests.
+    profile : Profile, module, str or path, optional
+        What is known of the service: its declarations, or the Python file that holds them, which
+        is run. By default `aa.sections.default_profile`.
 
     Attributes
     ----------
@@ -95,6 +101,7 @@ class Client(Closing):
         expire_after: float = 3600.0,
         deadline: float = 60.0,
         workers: int = 8,
+        profile: Profile | ModuleType | str | os.PathLike[str] | None = None,
     ) -> None:
         from aatoolkit.http import BaseUrl, Fetcher, Secret
 
@@ -105,6 +112,7 @@ class Client(Closing):
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)
+        self._profile = None if profile is None else Profile.load(profile)
         self._source: AnswerSource = Fetcher(
             base.url,
             settings.find_token(token, base.origin),
@@ -117,12 +125,19 @@ class Client(Closing):
         )
 
     @classmethod
-    def _from_source(cls, source: AnswerSource, base_url: str, workers: int) -> Client:
+    def _from_source(
+        cls, source: AnswerSource, base_url: str, workers: int, profile: Profile | None = None
+    ) -> Client:
         """Make a client that gets its answers from somewhere else than a fetcher of its own."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
-        client.offline = source.offline
+        client.offline, client._profile = source.offline, profile
         return client
+
+    @property
+    def profile(self) -> Profile:
+        """What is known of the service; the default profile where none was given."""
+        return default_profile() if self._profile is None else self._profile
 
     @property
     def has_token(self) -> bool:
@@ -192,7 +207,7 @@ class Client(Closing):
         ...     print(host, scope, list(dataset))
         acme.example Scope(days=30) ['domains']
         """
-        listed, names = _each(scopes, Scope) or [Scope()], known_sections(sections)
+        listed, names = _each(scopes, Scope) or [Scope()], known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, _each(hosts, str))}
         asked = [(project, scope) for project in projects.values() for scope in listed]
         return self._datasets(asked, names, progress)
@@ -201,7 +216,14 @@ class Client(Closing):
         self, asked: list[tuple[Project, Scope]], names: tuple[str, ...], progress: bool | None
     ) -> Iterator[tuple[str, Scope, Dataset]]:
         fetches = [partial(project.fetch, scope=scope) for project, scope in asked]
-        read = read_many(fetches, names, workers=self.workers, progress=progress, unit="answer")
+        read = read_many(
+            fetches,
+            names,
+            workers=self.workers,
+            progress=progress,
+            unit="answer",
+            profile=self._profile,
+        )
         with closing(read) as datasets:
             for place, dataset in enumerate(datasets):
                 if place == 0:

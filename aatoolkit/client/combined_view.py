@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit import sections
 from aatoolkit.payload import Payload
 
 _FEWEST = 2
 """With fewer names than this, they may be fields that happen to have the name of a section."""
 
 
-def split(payload: Payload) -> dict[str, Payload]:
+def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
     """Return one payload per section, in the order of the answer; empty if none is found.
 
     Sections may be at any level, as fields of an object or as entries of a list with a
@@ -22,7 +21,7 @@ def split(payload: Payload) -> dict[str, Payload]:
     with two entries of one section is not used: neither would be the section's answer. A part
     keeps the URL and the time of the whole; its body, and so its hash, is its own.
     """
-    known = frozenset(sections.names())
+    known = frozenset(names)
     parts = max(
         (_named(value, known) for value in _containers(payload.json, len(known))),
         key=len,

@@ -8,9 +8,13 @@ from typing import Any
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.payload import Payload
 from aatoolkit.scope import DAYS, ScopeOptions
+from aatoolkit.sections import Profile, get
+from aatoolkit.sections.profile import SCOPE_OPTIONS
+
+_TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
 
 
-def read_options(host: str, payload: Payload) -> ScopeOptions:
+def read_options(host: str, payload: Payload, profile: Profile | None = None) -> ScopeOptions:
     """Return the scope options of an answer.
 
     Raises
@@ -18,7 +22,11 @@ def read_options(host: str, payload: Payload) -> ScopeOptions:
     DecodeError
         If the answer is not one JSON document.
     """
-    tables = normalize("scope_options", payload)
+    declared = get(SCOPE_OPTIONS) if profile is None else profile.get(SCOPE_OPTIONS)
+    if declared is None or not {*_TABLES} <= {*declared.names}:
+        # A declaration that names the tables otherwise is no help in finding them.
+        declared = get(SCOPE_OPTIONS)
+    tables = normalize(declared, payload)
     named = tuple(days for days in _listed(payload, "days") if type(days) is int)
     return ScopeOptions(
         host,

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
-from aatoolkit import sections
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code
@@ -19,12 +18,14 @@ from aatoolkit.client.read_many import (
     normalized,
     raise_if_all_refused,
     read_many,
+    section_names,
     to_tables,
 )
 from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import UNTAGGED, Scope, ScopeOptions
+from aatoolkit.sections import Profile
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
@@ -80,7 +81,7 @@ class Project(Closing):
         (7, 30, 90)
         """
         payload = self.client._source.get(Request.for_scope_options(self.host, refresh=refresh))
-        return read_options(self.host, payload)
+        return read_options(self.host, payload, self.client._profile)
 
     def fetch(
         self,
@@ -122,7 +123,7 @@ class Project(Closing):
         (200, Scope(days=7))
         """
         asked = _scope(scope, filters)
-        named = None if section is None else known_section(section)
+        named = None if section is None else known_section(section, self.client._profile)
         return self.client._source.get(
             Request.for_section(self.host, named, asked, refresh=refresh, expire_after=expire_after)
         )
@@ -176,7 +177,13 @@ class Project(Closing):
         if section is None:
             raise ScopeError("read takes one section; combined() reads the combined view")
         payload = self.fetch(section, scope, refresh=refresh, **filters)
-        return to_tables(section, payload, strict=strict, dtype_backend=dtype_backend)
+        return to_tables(
+            section,
+            payload,
+            profile=self.client._profile,
+            strict=strict,
+            dtype_backend=dtype_backend,
+        )
 
     def read_all(
         self,
@@ -217,12 +224,13 @@ class Project(Closing):
         >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        asked, names = _scope(scope, filters), known_sections(sections)
+        asked, names = _scope(scope, filters), known_sections(sections, self.client._profile)
         (dataset,) = read_many(
             [partial(self.fetch, scope=asked)],
             names,
             workers=self.client.workers,
             progress=progress,
+            profile=self.client._profile,
         )
         raise_if_all_refused(dataset, NotAuthorized, NotVisible, NotFound)
         return dataset
@@ -250,7 +258,7 @@ class Project(Closing):
         True
         """
         payload = self.fetch(None, scope, refresh=refresh, **filters)
-        return read_combined(payload)
+        return read_combined(payload, self.client._profile)
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -264,13 +272,13 @@ class Project(Closing):
         return code(repr(self))
 
 
-def read_combined(payload: Payload) -> Dataset:
+def read_combined(payload: Payload, profile: Profile | None = None) -> Dataset:
     """Return the tables of a combined view, by section; under ``combined`` where none is found."""
-    parts = combined_view.split(payload)
+    parts = combined_view.split(payload, section_names(profile))
     if not parts:
-        drawn = sections.propose(payload, "combined").section
-        return Dataset({"combined": to_tables(drawn, payload)})
-    return normalized(((name, partial(_result, part)) for name, part in parts.items()))
+        whole = profile or Profile("undescribed")
+        return Dataset({"combined": to_tables("combined", payload, profile=whole)})
+    return normalized(((name, partial(_result, part)) for name, part in parts.items()), profile)
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:

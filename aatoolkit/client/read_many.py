@@ -18,7 +18,8 @@ from aatoolkit.jsontree.decode import outline
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
-from aatoolkit.sections.section import Section
+from aatoolkit.sections import Profile, Section
+from aatoolkit.sections.declared import PROFILE
 
 Fetch = Callable[[str], Payload]
 """A function that fetches one section of a host and scope."""
@@ -31,6 +32,7 @@ def read_many(
     workers: int,
     progress: bool | None,
     unit: str = "section",
+    profile: Profile | None = None,
 ) -> Generator[Dataset]:
     """Yield one dataset per host and scope, in order, as the answers come in."""
     calls = [(place, name) for place in range(len(fetches)) for name in names]
@@ -45,10 +47,13 @@ def read_many(
     with closing(in_order(ask, calls, min(workers, max(1, len(calls))))) as answers:
         watched = progress_bar(answers, progress, total=len(calls), unit=unit)
         for _, group in groupby(watched, key=lambda answer: answer[0][0]):
-            yield normalized(((name, outcome.result) for (_, name), outcome in group))
+            results = ((name, outcome.result) for (_, name), outcome in group)
+            yield normalized(results, profile)
 
 
-def normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset:
+def normalized(
+    answers: Iterable[tuple[str, Callable[[], Payload]]], profile: Profile | None = None
+) -> Dataset:
     """Normalise many answers; a section that fails is in ``.errors`` of the dataset.
 
     Fields that most answers share are their envelope.
@@ -64,7 +69,7 @@ def normalized(answers: Iterable[tuple[str, Callable[[], Payload]]]) -> Dataset:
     envelope = _envelope(got)
     for name, payload in got.items():
         try:
-            results[name] = to_tables(name, payload, envelope=envelope)
+            results[name] = to_tables(name, payload, profile=profile, envelope=envelope)
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
@@ -105,7 +110,14 @@ def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None
         raise next(iter(dataset.errors.values()))
 
 
-def known_sections(asked: Iterable[str] | None) -> tuple[str, ...]:
+def section_names(profile: Profile | None) -> tuple[str, ...]:
+    """The sections that may be asked for: the API's, and those that a profile adds."""
+    if profile is None:
+        return sections.names()
+    return tuple(sorted({*PROFILE.names, *profile.names}))
+
+
+def known_sections(asked: Iterable[str] | None, profile: Profile | None = None) -> tuple[str, ...]:
     """Validate section names and drop duplicates; all sections if None.
 
     Raises
@@ -114,14 +126,14 @@ def known_sections(asked: Iterable[str] | None) -> tuple[str, ...]:
         If there is no such section.
     """
     if asked is None:
-        return sections.names()
+        return section_names(profile)
     listed = [asked] if isinstance(asked, str) else list(asked)
-    return tuple(dict.fromkeys(map(known_section, listed)))
+    return tuple(dict.fromkeys(known_section(name, profile) for name in listed))
 
 
-def known_section(section: str) -> str:
+def known_section(section: str, profile: Profile | None = None) -> str:
     """Validate the name of a section; the error suggests near matches."""
-    names = sections.names()
+    names = section_names(profile)
     if section in names:
         return section
     near = near_matches(str(section), names)

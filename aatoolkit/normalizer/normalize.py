@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ from aatoolkit.normalizer.column_availability import (
     is_silent,
     signal_table,
 )
+from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
 from aatoolkit.normalizer.field_map import field_map
 from aatoolkit.normalizer.keys import count_distinct
@@ -43,7 +45,8 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
-from aatoolkit.sections.section import Column, Section, Table
+from aatoolkit.sections import Column, Profile, Section, Table
+from aatoolkit.sections.registry import qualifier
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +57,7 @@ def normalize(
     section: str | Section,
     answer: Payload | bytes | str | Mapping[str, Any] | list[Any],
     *,
+    profile: Profile | None = None,
     strict: bool = False,
     dtype_backend: str = "numpy_nullable",
     options: ScopeOptions | None = None,
@@ -65,12 +69,19 @@ def normalize(
     Column names, their order and dtypes depend on the section, never on the answer. What
     no column takes is in ``.extra``; where answer and declaration differ is in ``.drift``.
 
+    An answer that the shipped declaration does not fit at all, or of a section that the profile
+    lacks, is read by a draft made of that very answer, with the service's own names: its rows
+    are in tables, units and rules of aggregation are open.
+
     Parameters
     ----------
     section : str
         The section's name, or a declaration of one's own.
     answer : Payload, bytes, str, dict or list
         The answer, as it came or decoded.
+    profile : Profile, optional
+        What is known of the service; the default profile, `aa.sections.default_profile`, if left
+        out.
     strict : bool
         Whether drift is an error.
     dtype_backend : {"numpy_nullable", "pyarrow"}
@@ -99,6 +110,8 @@ def normalize(
 
     Warns
     -----
+    DraftWarning
+        Once a process, if an answer was read by a draft.
     SchemaDriftWarning
         Once, if the answer drifted.
     UnknownAvailabilityWarning
@@ -115,31 +128,77 @@ def normalize(
     [0]
     """
     check_backend(dtype_backend)
-    declared = sections.get(section) if isinstance(section, str) else section
+    given = partial(
+        _read,
+        answer,
+        strict=strict,
+        backend=dtype_backend,
+        options=options,
+        envelope=envelope,
+        max_nodes=max_nodes,
+    )
+    declared, tentative, owner = resolve(section, profile)
+    if declared is None:
+        name = section if isinstance(section, str) else section.name
+        draft = draft_of(answer, name, None)
+        if draft is not None:
+            return given(draft, OWNER)
+        shipped = sections.default_profile()
+        if name not in shipped:
+            problem = f"nothing in this answer of {name} can be made a table"
+            raise PayloadError(problem, section=name, problems=[problem])
+        return given(shipped[name], shipped.name)
+    drafts = partial(draft_of, answer, declared.name, declared) if tentative else None
+    return given(declared, owner, drafts=None if strict else drafts)
+
+
+def _read(
+    answer: Any,
+    declared: Section,
+    owner: str,
+    *,
+    strict: bool,
+    backend: str,
+    options: ScopeOptions | None,
+    envelope: Collection[str],
+    max_nodes: int,
+    drafts: Callable[[], Section | None] | None = None,
+) -> Tables:
+    """An answer as a declaration has it, or as a draft of its own where that does not fit."""
     payload = answer if isinstance(answer, Payload) else None
     parsed = _parsed(declared, answer, max_nodes)
     document = Cursor.of(parsed.root)
     detection = _detect(document, parsed, payload, declared, options, envelope)
     signals = detection.signals
     source = _source(declared, payload, parsed.envelope)
+    before = qualifier(declared, owner)
     report = DriftReport(document)
     is_error_answer = is_silent(declared, parsed.envelope, signals)
     if is_error_answer:
         report.keep(document, document.rows, "no answer")
         document = Cursor.of(parse_document({}).root)
     rows = [TableRows(document, table) for table in declared]
-    built = {found.table.name: _build(found, report, signals, source) for found in rows}
+    built = {found.table.name: _build(found, before, report, signals, source) for found in rows}
     _keep_unplaced(rows, report)
     collect_unmapped(document, declared, report)
     if is_error_answer:
         report.differences.clear()
-    _raise_or_warn(declared, report, strict)
+    elif drafts is not None:
+        arrows = [arrow for arrow, _ in built.values()]
+        draft = None if fits(arrows, report, signals) else drafts()
+        again = partial(_read, answer, backend=backend, options=options, envelope=envelope)
+        drafted = None
+        if draft is not None:
+            drafted = attempt(partial(again, draft, OWNER, strict=strict, max_nodes=max_nodes))
+        if drafted is not None:
+            return drafted
+    if owner == OWNER:
+        warn_of_draft()
+    else:
+        _raise_or_warn(declared, report, strict)
     return Tables(
         declared.name,
-        {
-            name: partial(_frame, arrow, known, dtype_backend)
-            for name, (arrow, known) in built.items()
-        },
+        {name: partial(_frame, arrow, known, backend) for name, (arrow, known) in built.items()},
         rows={name: arrow.num_rows for name, (arrow, _) in built.items()},
         words={name: in_words(known, signals) for name, (_, known) in built.items()},
         extra=partial(_extra, report),
@@ -154,6 +213,8 @@ def normalize(
             {name: arrow for name, (arrow, _) in built.items()},
         ),
         payload=payload,
+        declaration=declared,
+        drafted=owner == OWNER,
     )
 
 
@@ -228,7 +289,7 @@ def _instant(moment: datetime) -> str:
 
 
 def _build(
-    rows: TableRows, report: DriftReport, signals: list[Signal], source: attrs.Source
+    rows: TableRows, before: str, report: DriftReport, signals: list[Signal], source: attrs.Source
 ) -> tuple[pa.Table, attrs.FrameMetadata]:
     table = rows.table
     if rows.absent:
@@ -243,7 +304,8 @@ def _build(
         array, absent = found[column.name]
         array = _mask(array, arrays.get("engine"), rows, column, signals, report)
         arrays[column.name], measured = array, array.null_count < len(array)
-        known[column.name] = describe(column, absent, measured, _json_path_of(rows, column))
+        said = describe(column, absent, measured, _json_path_of(rows, column))
+        known[column.name] = replace(said, of=f"{before}{said.of}") if before else said
     arrow = _keyed(pa.table(arrays), table, report)
     return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,))
 
@@ -374,7 +436,7 @@ def _raise_or_warn(section: Section, report: DriftReport, strict: bool) -> None:
         warnings.warn(
             f"{section.name}: {'; '.join(problems[:3])}{more}; see tables.drift and tables.extra",
             SchemaDriftWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

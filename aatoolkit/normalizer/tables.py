@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from aatoolkit.payload import Payload
+    from aatoolkit.sections import Section
 
 
 _MARKS = {
@@ -58,6 +59,10 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         teaches it: `Section.with_rule`.
     payload : Payload or None
         The answer itself, where it was fetched.
+    declaration : Section or None
+        The declaration that the answer was read by.
+    drafted : bool
+        Whether that is a draft, made of this very answer: another answer may give other columns.
     """
 
     def __init__(
@@ -73,8 +78,12 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         drift: Callable[[], pd.DataFrame],
         hints: Callable[[], pd.DataFrame],
         payload: Payload | None = None,
+        declaration: Section | None = None,
+        drafted: bool = False,
     ) -> None:
         self.section = section
+        self.declaration = declaration
+        self.drafted = drafted
         self._availability = availability
         self._drift = drift
         self._hints = hints
@@ -184,11 +193,12 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
     def _noted(self) -> str:
-        """How many drifts and hints there are, if any."""
+        """Whether it was drafted, and how many drifts and hints there are, if any."""
+        draft = ", drafted from this answer" if self.drafted else ""
         drifts = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
         plural = "s" if len(self.hints) > 1 else ""
         hints = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""
-        return drifts + hints
+        return draft + drifts + hints
 
 
 def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> pd.DataFrame:

@@ -4,9 +4,10 @@ In: nothing but data. Out: `Section` objects, which the normalizer follows. Ever
 declaration is made of is imported from here. In reading order: ``section`` has `Section` and
 `Table`, ``column`` has `Column` and how its values are read, ``columns`` short forms of it,
 ``row_shapes`` where rows are located in an answer, ``aggregation`` units and aggregation rules,
-``availability_rule`` where a service states its availability; ``declared`` holds one file for
-each section, ``registry`` finds them, and ``inference`` drafts new ones from answers, which
-``code`` prints.
+``availability_rule`` where a service states its availability; ``profile`` has `Profile`, the
+declarations of one service, ``declared`` the one that is shipped, one file for each section;
+``registry`` is the default profile of the process, and ``inference`` drafts declarations from
+answers, which ``code`` prints.
 
 >>> import aatoolkit as aa
 >>> aa.sections.get("domains").names[0]
@@ -63,9 +64,11 @@ from aatoolkit.sections.columns import (
     timestamp,
     words,
 )
+from aatoolkit.sections.profile import Profile
 from aatoolkit.sections.registry import (
     Description,
     all,
+    default_profile,
     describe,
     get,
     names,
@@ -116,6 +119,7 @@ __all__ = [
     "Aggregation",
     "Column",
     "Description",
+    "Profile",
     "Rows",
     "Rule",
     "Section",
@@ -127,6 +131,7 @@ __all__ = [
     "computed",
     "count",
     "date",
+    "default_profile",
     "describe",
     "flag",
     "fraction",

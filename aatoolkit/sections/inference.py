@@ -282,6 +282,8 @@ def _values(vector: Vector, column: Column) -> list[Any]:
     if source.startswith("["):
         at = int(source[1:-1])
         return [row[at] if type(row) is list else MISSING for row in vector.values]
+    if source == ".":
+        return vector.values
     return descend(vector, parse_pattern(source)).values
 
 

@@ -1,26 +1,34 @@
-"""The registry of sections: the declared ones, and those that a user registers."""
+"""The default profile of the process: the reference shapes, and what a user registers."""
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections import ChainMap
+from collections.abc import Mapping
 from importlib import import_module
+from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup
-from aatoolkit.errors import ConfigurationError, ScopeError
-from aatoolkit.sections import declared as _declared
+from aatoolkit.errors import ConfigurationError
+from aatoolkit.sections.declared import PROFILE
+from aatoolkit.sections.profile import Profile, fingerprint, unknown
 from aatoolkit.sections.section import Column, Section, Table
 
 if TYPE_CHECKING:
     from aatoolkit.sections.inference import Proposal
 
-__all__ = ["all", "describe", "get", "names", "propose", "register", "table", "unregister"]
-
-_SCOPE_OPTIONS = "scope_options"
+__all__ = [
+    "all",
+    "default_profile",
+    "describe",
+    "get",
+    "names",
+    "propose",
+    "register",
+    "table",
+    "unregister",
+]
 
 
 def names() -> tuple[str, ...]:
@@ -31,7 +39,7 @@ def names() -> tuple[str, ...]:
     >>> "domains" in names(), "scope_options" in names()
     (True, False)
     """
-    return tuple(name for name in _known() if name != _SCOPE_OPTIONS)
+    return _default.profile.names
 
 
 def get(name: str) -> Section:
@@ -47,13 +55,7 @@ def get(name: str) -> Section:
     >>> get("domains").tables[0].name
     'source_domains'
     """
-    key = name.replace("-", "_")
-    if key in _registered:
-        return _registered[key]
-    if key not in _modules():
-        raise _unknown("section", name, _known())
-    section: Section = import_module(f"{_declared.__name__}.{key}").SECTION
-    return section
+    return _default.profile.section(name)
 
 
 def all() -> Mapping[str, Section]:
@@ -64,11 +66,15 @@ def all() -> Mapping[str, Section]:
     >>> all()["crawl"].tables[0].name
     'crawl_bots'
     """
-    return _all()
+    profile = _default.profile
+    return MappingProxyType({name: profile[name] for name in sorted(profile)})
 
 
 def table(name: str) -> Table:
     """The declaration of a table, whichever section it is in.
+
+    Metadata of frames names tables of other profiles than the default one as
+    ``profile#fingerprint:table``; they are found too.
 
     Raises
     ------
@@ -80,10 +86,8 @@ def table(name: str) -> Table:
     >>> table("crawl_bots").key
     ('bot',)
     """
-    tables = _tables()
-    if name not in tables:
-        raise _unknown("table", name, tables)
-    return tables[name]
+    found = _seen.get(name)
+    return _default.profile.table(name) if found is None else found
 
 
 def register(section: Section) -> None:
@@ -120,14 +124,14 @@ def register(section: Section) -> None:
             setting="section",
         )
     for declared in section:
-        owner = next((s.name for s in _all().values() if declared.name in s.names), None)
+        owner = next((s.name for s in _default.profile.values() if declared.name in s.names), None)
         if owner is not None and owner != section.name:
             raise ConfigurationError(
                 f"the section {owner} has a table {declared.name!r} already; name it otherwise",
                 setting="section",
             )
-    _registered[section.name.replace("-", "_")] = section
-    _forget()
+    _default.registered[section.name.replace("-", "_")] = section
+    _default.change()
 
 
 def unregister(name: str) -> None:
@@ -138,9 +142,9 @@ def unregister(name: str) -> None:
     ScopeError
         If none of that name is registered.
     """
-    if _registered.pop(name.replace("-", "_"), None) is None:
-        raise _unknown("registered section", name, _registered)
-    _forget()
+    if _default.registered.pop(name.replace("-", "_"), None) is None:
+        raise unknown("registered section", name, tuple(_default.registered))
+    _default.change()
 
 
 def propose(answers: Any, name: str | None = None) -> Proposal:
@@ -236,38 +240,67 @@ def _kind(column: Column) -> str:
     return f"{column.dtype}, {column.unit}" if column.unit else column.dtype
 
 
-def _known() -> tuple[str, ...]:
-    return tuple(sorted({*_modules(), *_registered}))
+def default_profile() -> Profile:
+    """The profile that holds where none is given: the reference shapes, and what was registered.
+
+    Examples
+    --------
+    >>> default_profile().name
+    'reference'
+    """
+    return _default.profile
 
 
-def _forget() -> None:
-    """Clear the cached look-ups after the declarations changed."""
-    _all.cache_clear()
-    _tables.cache_clear()
+class _Default:
+    """The default profile of this process, and the declarations that were registered in it."""
+
+    def __init__(self) -> None:
+        self.registered: dict[str, Section] = {}
+        self.profile = PROFILE
+
+    def change(self) -> None:
+        """Make the profile anew from what is registered."""
+        sections = ChainMap(dict(self.registered), PROFILE)  # type: ignore[arg-type]
+        tentative = [name for name in PROFILE if name not in self.registered]
+        self.profile = Profile.over(PROFILE.name, sections, doc=PROFILE.doc, tentative=tentative)
 
 
-_registered: dict[str, Section] = {}
+_default = _Default()
 
 
-@cache
-def _modules() -> tuple[str, ...]:
-    found = (module.name for module in pkgutil.iter_modules(_declared.__path__))
-    return tuple(sorted(name for name in found if not name.startswith("_")))
+def qualifier(section: Section, owner: str) -> str:
+    """What the names of a section's tables begin with in metadata, so that `table` finds them.
+
+    Nothing where the default profile has the section; else the owner's name and a fingerprint.
+
+    Examples
+    --------
+    >>> qualifier(get("domains"), "reference")
+    ''
+    >>> import aatoolkit as aa
+    >>> mine = aa.sections.propose({"items": [{"id": "a"}]}, "mine").section
+    >>> table(qualifier(mine, "acme") + "mine_items").key
+    ('id',)
+    """
+    if _default.profile.get(section.name) is section:
+        return ""
+    before = f"{owner}#{fingerprint(section)}:"
+    for declared in section:
+        remember(before + declared.name, declared)
+    return before
 
 
-@cache
-def _all() -> Mapping[str, Section]:
-    return MappingProxyType({name: get(name) for name in _known()})
+def remember(name: str, declared: Table) -> None:
+    """Keep a table of another profile under its qualified name; the oldest make room."""
+    if name not in _seen:
+        with _changing:
+            while len(_seen) >= _MOST:
+                _seen.pop(next(iter(_seen)))
+            _seen[name] = declared
 
 
-@cache
-def _tables() -> Mapping[str, Table]:
-    return MappingProxyType({table.name: table for section in _all().values() for table in section})
+_seen: dict[str, Table] = {}
+"""The tables of profiles other than the default one, by qualified name: what frames refer to."""
 
-
-def _unknown(what: str, name: str, known: Iterable[str]) -> ScopeError:
-    near = near_matches(name, known)
-    hint = did_you_mean(near, f"known: {', '.join(known)}")
-    return ScopeError(
-        f"{name!r} is not a {what}; {hint}", parameter=what, unknown=(name,), suggestions=near
-    )
+_MOST = 8192
+_changing = Lock()

@@ -253,7 +253,7 @@ class Study(StudyReader):
         if isinstance(client._source, Recorder | Replay):
             raise StudyError("what is recorded or replayed already is not recorded again")
         recorder = Recorder(client._source, writer.append)
-        recorded = Client._from_source(recorder, client.base_url, client.workers)
+        recorded = Client._from_source(recorder, client.base_url, client.workers, client._profile)
         return recorded.project(source.host) if isinstance(source, Project) else recorded
 
     def project(self, host: str, *, base_url: str | None = None, **settings: Any) -> Project:

@@ -404,7 +404,8 @@ def test_a_combined_view_that_cannot_be_told_apart_is_kept_whole(
 ) -> None:
     one = project()
     scripted.script = reply({"host": HOST, "rows": [{"id": "a", "n": 1}, {"id": "b", "n": None}]})
-    dataset = one.combined()
+    with pytest.warns(errors.DraftWarning):
+        dataset = one.combined()
     assert list(dataset) == ["combined"]
     assert dataset["combined"].main["id"].tolist() == ["a", "b"]
     assert dataset["combined"].payload.json["host"] == HOST

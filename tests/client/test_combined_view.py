@@ -17,7 +17,7 @@ import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.client import combined_view
 from aatoolkit.client.project import read_combined
-from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.errors import AAToolkitWarning
 
 NAMES = sections.names()
 SAMPLES = {
@@ -67,7 +67,7 @@ def test_sections_are_found_however_deep_they_sit(
         found = [{**SAMPLES[name], "section": name} for name in names]
     for wrap in around:
         found = wrap(found)
-    parts = combined_view.split(payload(found))
+    parts = combined_view.split(payload(found), sections.names())
     assert [*parts] == names
     for name, part in parts.items():
         assert part.json == {**SAMPLES[name], "section": name}
@@ -86,7 +86,9 @@ def test_a_section_of_another_name_is_left_in_the_answer(
     renamed = data.draw(st.sampled_from(names))
     answer = {f"my {name}" if name == renamed else name: SAMPLES[name] for name in names}
     expected = [name for name in names if name != renamed]
-    assert [*combined_view.split(payload(answer))] == (expected if len(expected) > 1 else [])
+    assert [*combined_view.split(payload(answer), sections.names())] == (
+        expected if len(expected) > 1 else []
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_a_section_of_another_name_is_left_in_the_answer(
     ],
 )
 def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
-    assert combined_view.split(payload(answer)) == {}
+    assert combined_view.split(payload(answer), sections.names()) == {}
 
 
 @settings(
@@ -115,7 +117,7 @@ def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
 def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> None:
     answer = {key: SAMPLES[name], "count": 1}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SchemaDriftWarning)
+        warnings.simplefilter("ignore", AAToolkitWarning)
         dataset = read_combined(payload(answer))
     assert [*dataset] == ["combined"]
     assert dataset["combined"].rebuild() == answer
@@ -124,5 +126,13 @@ def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> No
 def test_the_place_that_names_most_is_taken_and_the_outermost_of_several() -> None:
     inner = {"domains": {"n": 1}, "urls": {"n": 2}}
     outer = {"domains": {"domains": [], "prompts": 1, "urls": 2, "ads": inner}, "urls": {}}
-    assert [*combined_view.split(payload({**inner, "more": inner}))] == ["domains", "urls"]
-    assert [*combined_view.split(payload(outer))] == ["domains", "prompts", "urls", "ads"]
+    assert [*combined_view.split(payload({**inner, "more": inner}), sections.names())] == [
+        "domains",
+        "urls",
+    ]
+    assert [*combined_view.split(payload(outer), sections.names())] == [
+        "domains",
+        "prompts",
+        "urls",
+        "ads",
+    ]

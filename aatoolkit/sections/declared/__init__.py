@@ -1,5 +1,43 @@
-"""The declared sections, one module each: found by looking, never listed.
+"""The profile ``reference``: the shapes of the reference service, one module for each section.
 
 A module of this package whose name has no leading underscore declares one ``SECTION``. It
-is named after the section, and is imported when it is first asked for.
+is named after the section, is found by looking, and is imported when it is first asked for.
 """
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
+
+from aatoolkit.sections.profile import Profile
+from aatoolkit.sections.section import Section
+
+
+class _Modules(Mapping[str, Section]):
+    """The declarations of this package's modules, by the modules' names."""
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        found = (module.name for module in pkgutil.iter_modules(__path__))
+        return tuple(sorted(name for name in found if not name.startswith("_")))
+
+    def __getitem__(self, name: str) -> Section:
+        if name not in self._names:
+            raise KeyError(name)
+        section: Section = import_module(f"{__name__}.{name}").SECTION
+        return section
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+_SECTIONS = _Modules()
+
+PROFILE = Profile.over(
+    "reference", _SECTIONS, doc="The shapes of the reference service.", tentative=_SECTIONS
+)

@@ -1,0 +1,143 @@
+"""Drafts: the declaration of an answer that no profile describes, made of the answer itself."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from aatoolkit import sections
+from aatoolkit.availability.detect import Signal
+from aatoolkit.errors import AAToolkitError, DraftWarning, PayloadError
+from aatoolkit.jsontree.nodes import Node
+from aatoolkit.metadata.attrs import EMPTY
+from aatoolkit.normalizer.drift import DriftReport
+from aatoolkit.payload import Payload
+from aatoolkit.sections import Profile, Section
+
+T = TypeVar("T")
+
+OWNER = "draft"
+"""The name, in metadata, of the profile that a drafted declaration is of."""
+
+_UNFITTING = ("new", "wrong type")
+
+
+def resolve(section: str | Section, profile: Profile | None) -> tuple[Section | None, bool, str]:
+    """The declaration of a section, whether it is only a guess, and the name of its profile.
+
+    None for a section that a profile lacks.
+
+    Raises
+    ------
+    ScopeError
+        If no profile is given, and there is no such section.
+    """
+    if isinstance(section, Section):
+        return section, False, "own" if profile is None else profile.name
+    known = sections.default_profile() if profile is None else profile
+    found = known.section(section) if profile is None else known.get(section)
+    return found, found is not None and found.name in known.tentative, known.name
+
+
+def fits(tables: Iterable[pa.Table], report: DriftReport, signals: Iterable[Signal]) -> bool:
+    """Whether an answer is what a declaration describes, rather than something else altogether.
+
+    It is not if most of its values are in no column, and it does not say that there is nothing
+    to report.
+    """
+    unread: int = sum(
+        _leaf_count(cursor.node) for cursor, _, why in report.kept if why in _UNFITTING
+    )
+    if not unread:
+        return True
+    if any(each.scope == "section" and each.availability.status in EMPTY for each in signals):
+        return True
+    columns = (column for table in tables for column in table.columns)
+    read: int = sum(len(column) - column.null_count for column in columns)
+    return unread <= read
+
+
+def _leaf_count(node: Node | None) -> int:
+    """How many values there are at and below a node."""
+    if node is None:
+        return 0
+    found = sum(len(array) - array.null_count for array, _ in chain(*node.scalars.values()))
+    fields = node.record.fields.values() if node.record else ()
+    below = [*fields, *(child.node for child in (node.items, node.entries) if child)]
+    return int(found) + sum(map(_leaf_count, below))
+
+
+def draft_of(answer: Any, name: str, declared: Section | None) -> Section | None:
+    """A declaration of a section made of one answer, with the service's own names.
+
+    None if the answer holds no records, or nothing that can be made a table. An availability
+    rule that is known is kept; units and rules of aggregation are open.
+    """
+    if isinstance(answer, Payload) and (not answer.body or answer.status >= 400):
+        return None
+    drawn = attempt(partial(_proposed, answer, name))
+    if drawn is None:
+        return None
+    if declared is not None and all(table.rows.one for table in drawn):
+        return None
+    tables = (
+        replace(
+            table,
+            columns=tuple(
+                replace(column, doc=f"Drafted from this answer: {column.pattern or 'the answer'}.")
+                for column in table.columns
+            ),
+        )
+        for table in drawn
+    )
+    rule = None if declared is None else declared.availability
+    doc = "Drafted from this answer; units and aggregation rules are open."
+    return Section(drawn.name, doc, *tables, kept=drawn.kept, availability=rule)
+
+
+def _proposed(answer: Any, name: str) -> Section | None:
+    try:
+        section: Section = sections.propose(answer, name).section
+    except PayloadError:
+        return None
+    return section
+
+
+def attempt(draft: Callable[[], T]) -> T | None:
+    """What drafting gives; None, with a warning, where it fails: no answer is lost by that."""
+    try:
+        return draft()
+    except (AAToolkitError, Warning):
+        raise
+    except Exception as error:
+        warnings.warn(
+            f"an answer could not be drafted ({type(error).__name__}: {error}), which is a fault "
+            "of aatoolkit; its values are in tables.extra",
+            DraftWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def warn_of_draft() -> None:
+    """Warn that answers are read by drafts: once a process, as Python's filters have it."""
+    warnings.warn_explicit(
+        "no declaration fits this service's answers: they are read by drafts made of the answers "
+        "themselves, with its own names; aa.profile.draft(project) finds units and rules, and "
+        "Client(profile=) keeps the columns the same",
+        DraftWarning,
+        __file__,
+        1,
+        __name__,
+        _warned,
+    )
+
+
+_warned: dict[Any, Any] = {}
+"""Where Python keeps that the warning was given."""

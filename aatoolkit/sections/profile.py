@@ -1,0 +1,266 @@
+"""Profiles: what is known of one service, a declaration for each of its sections.
+
+A profile is a value: two clients with two profiles work side by side. `Profile.load` reads one from
+the Python file in which a person keeps it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import runpy
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit._util.text import listing
+from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
+from aatoolkit.sections.section import Section, Table
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+class Profile(Mapping[str, Section]):
+    """What is known of one service: a mapping from a section's name to its declaration.
+
+    Parameters
+    ----------
+    name : str
+        The profile's name: letters, digits, ``_`` and ``-``.
+    *sections : Section
+        The declarations.
+    doc : str
+        What service it is of, and how it was made.
+    baseline : mapping, optional
+        What answers looked like when the profile was made, to notice changes by.
+    tentative : collection of str
+        The sections whose declaration is no more than a guess at what services answer. An answer
+        that it does not fit at all is read by a draft made of the answer itself.
+
+    Raises
+    ------
+    ConfigurationError
+        If the name cannot be one, or two sections or two tables have one name.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> section = aa.sections.propose({"items": [{"id": "a", "n": 1}]}, "things").section
+    >>> acme = Profile("acme", section)
+    >>> acme.names, acme["things"].names
+    (('things',), ('things_items',))
+    >>> aa.normalize("things", {"items": [{"id": "b", "n": 2}]}, profile=acme).main["n"].tolist()
+    [2]
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *sections: Section,
+        doc: str = "",
+        baseline: Mapping[str, Any] | None = None,
+        tentative: Collection[str] = (),
+    ) -> None:
+        for section in sections:
+            if not isinstance(section, Section):
+                raise _problem(f"a {type(section).__name__} is no Section; a proposal has one")
+        named = {_key(section.name): section for section in sections}
+        if len(named) < len(sections):
+            raise _problem(f"the profile {name!r} has two sections of one name")
+        self._fill(name, named, doc, baseline, tentative)
+        if len(self._tables) < sum(len(section.tables) for section in sections):
+            raise _problem(f"the profile {name!r} has two tables of one name")
+
+    @classmethod
+    def over(
+        cls,
+        name: str,
+        sections: Mapping[str, Section],
+        *,
+        doc: str = "",
+        tentative: Collection[str] = (),
+    ) -> Profile:
+        """A profile over a mapping, which may load its declarations when they are asked for."""
+        profile = cls.__new__(cls)
+        profile._fill(name, sections, doc, None, tentative)
+        return profile
+
+    def _fill(
+        self,
+        name: str,
+        sections: Mapping[str, Section],
+        doc: str,
+        baseline: Mapping[str, Any] | None,
+        tentative: Collection[str],
+    ) -> None:
+        if not _NAME.fullmatch(name):
+            raise _problem(f"{name!r} is no name of a profile: use letters, digits, _ and -")
+        self.name, self.doc, self.tentative = name, doc, tentative
+        self.baseline: Mapping[str, Any] = MappingProxyType(dict(baseline or {}))
+        self._sections = sections
+
+    @classmethod
+    def load(cls, source: Profile | ModuleType | str | os.PathLike[str]) -> Profile:
+        """A profile from a Python file, which is run; or from a module; or the profile itself.
+
+        The file has a `Profile` as ``PROFILE``; without one, its `Section` objects are the
+        profile, under the file's name.
+
+        Parameters
+        ----------
+        source : Profile, module, str or path
+            Where the profile is. Run only files that you trust: they are programs.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no such file, it fails, or has neither a profile nor sections.
+
+        Examples
+        --------
+        >>> from aatoolkit.sections import declared
+        >>> Profile.load(declared).name
+        'reference'
+        """
+        if isinstance(source, Profile):
+            return source
+        if isinstance(source, ModuleType):
+            return cls._found(vars(source), source.__name__.rpartition(".")[2], source.__name__)
+        path = Path(source)
+        try:
+            names = runpy.run_path(str(path))
+        except FileNotFoundError as error:
+            if path.exists():
+                raise _failed(path, error) from error
+            raise _problem(f"there is no file {path}; aa.profile.draft writes one") from None
+        except (Exception, SystemExit) as error:
+            raise _failed(path, error) from error
+        return cls._found(names, path.stem, str(path))
+
+    @classmethod
+    def _found(cls, names: Mapping[str, Any], stem: str, where: str) -> Profile:
+        found = names.get("PROFILE")
+        if isinstance(found, Profile):
+            return found
+        sections = {id(value): value for value in names.values() if isinstance(value, Section)}
+        if not sections:
+            raise _problem(f"{where} has no PROFILE, and no Section")
+        return cls(re.sub(r"[^A-Za-z0-9_-]", "_", stem).lstrip("_-") or "own", *sections.values())
+
+    def __getitem__(self, name: str) -> Section:
+        return self._sections[_key(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sections)
+
+    def __len__(self) -> int:
+        return len(self._sections)
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its sections, in alphabetical order; scope options are not one."""
+        return tuple(sorted(name for name in self if name != SCOPE_OPTIONS))
+
+    def section(self, name: str) -> Section:
+        """The declaration of a section.
+
+        Raises
+        ------
+        ScopeError
+            If there is none of that name; it suggests names that look alike.
+        """
+        try:
+            return self[name]
+        except KeyError:
+            raise unknown("section", name, tuple(sorted(self))) from None
+
+    def table(self, name: str) -> Table:
+        """The declaration of a table, whichever section it is in.
+
+        Raises
+        ------
+        ScopeError
+            If no section declares it; it suggests names that look alike.
+        """
+        if name not in self._tables:
+            raise unknown("table", name, tuple(self._tables))
+        return self._tables[name]
+
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
+        return {table.name: table for section in self.values() for table in section}
+
+    def with_section(self, section: Section) -> Profile:
+        """The same profile with one more section, or another declaration of one.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> one = aa.sections.propose({"items": [{"id": "a"}]}, "things").section
+        >>> Profile("acme").with_section(one).names
+        ('things',)
+        """
+        sections = {**self, _key(section.name): section}
+        return Profile(
+            self.name,
+            *sections.values(),
+            doc=self.doc,
+            baseline=self.baseline,
+            tentative=[name for name in self.tentative if name != _key(section.name)],
+        )
+
+    def __repr__(self) -> str:
+        return f"<Profile {self.name}: {len(self)} sections>"
+
+    def _repr_html_(self) -> str:
+        title = f"Profile {self.name}: {self.doc or f'{len(self)} sections'}"
+        return listing(title, (f"{name}: {', '.join(self[name].names)}" for name in self))
+
+
+SCOPE_OPTIONS = "scope_options"
+"""The section that describes what may be asked; the API has it at an address of its own."""
+
+
+@lru_cache(maxsize=1024)
+def fingerprint(section: Section) -> str:
+    """A short hash of a declaration: equal ones have the same, others another.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> len(fingerprint(aa.sections.get("domains")))
+    8
+    """
+    text = re.sub(r" at 0x[0-9a-f]+", "", repr(section))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def unknown(what: str, name: str, known: tuple[str, ...]) -> ScopeError:
+    """The error for a name that is none, with those that look alike."""
+    near = near_matches(name, known)
+    hint = did_you_mean(near, f"known: {', '.join(known)}")
+    return ScopeError(
+        f"{name!r} is not a {what}; {hint}", parameter=what, unknown=(name,), suggestions=near
+    )
+
+
+def _key(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _problem(problem: str) -> ConfigurationError:
+    return ConfigurationError(problem, setting="profile")
+
+
+def _failed(path: Path, error: BaseException) -> ConfigurationError:
+    said = error.message if isinstance(error, AAToolkitError) else str(error)
+    return _problem(f"the profile {path} cannot be loaded: {type(error).__name__}: {said}")

@@ -1,0 +1,135 @@
+"""Answers that no declaration fits: read by a draft of their own, and never lost."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit import sections
+from aatoolkit.errors import DraftWarning, ScopeError
+from aatoolkit.sections import Profile, Section, count, records, text
+
+FOREIGN = {
+    "meta": {"generated": "2026-11-20"},
+    "hosts": [
+        {"host": "a.example", "cites": 3, "pct": 60.5, "seen": "2026-11-02"},
+        {"host": "b.example", "cites": 2, "pct": 39.5, "seen": None},
+    ],
+}
+
+
+def test_an_answer_that_the_shipped_declaration_does_not_fit_is_drafted() -> None:
+    with pytest.warns(DraftWarning, match="aa.profile.draft"):
+        tables = aa.normalize("domains", FOREIGN)
+    assert tables.drafted
+    assert repr(tables).startswith("<Tables of domains, drafted from this answer>")
+    main = tables.main
+    assert main[["host", "cites"]].to_numpy().tolist() == [["a.example", 3], ["b.example", 2]]
+    assert [str(dtype) for dtype in main.dtypes] == ["string", "Int64", "Float64", "datetime64[us]"]
+    book = main.aa.codebook
+    assert book["unit"].isna().all()
+    assert set(book["aggregation"]) == {"key", "none"}
+    assert book.loc["cites", "doc"].startswith("Drafted from this answer")
+    assert not len(tables.extra)
+    assert tables.rebuild() == FOREIGN
+
+
+def test_one_warning_a_process_says_so() -> None:
+    from aatoolkit.normalizer import draft
+
+    draft._warned.clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            aa.normalize("domains", FOREIGN)
+            aa.normalize("urls", FOREIGN)
+    assert [each.category for each in caught] == [DraftWarning]
+
+
+@pytest.mark.parametrize("name", sections.names())
+def test_an_answer_that_fits_is_not_drafted(name: str) -> None:
+    with warnings.catch_warnings(action="ignore"):
+        empty = aa.normalize(name, {})
+    assert not empty.drafted
+    assert [*empty] == [*sections.get(name).names]
+
+
+def test_an_answer_that_says_why_it_is_empty_is_not_drafted() -> None:
+    answer = {
+        "availability": {"status": "not_connected", "reason": "no gateway"},
+        "hints": [{"step": "connect", "url": "https://x.example"}],
+    }
+    with warnings.catch_warnings(action="ignore"):
+        tables = aa.normalize("crawl", answer)
+    assert not tables.drafted
+    assert tables.words["crawl_bots"].startswith("unavailable")
+
+
+def test_strict_is_never_drafted_nor_is_a_declaration_of_ones_own() -> None:
+    with pytest.raises(aa.errors.PayloadError, match="differs"):
+        aa.normalize("domains", FOREIGN, strict=True)
+    mine = Section(
+        "domains", "Mine.", aa.Table("mine", "Rows.", records("rows"), "id", (text("id"),))
+    )
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        assert not aa.normalize(mine, FOREIGN).drafted
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        assert not aa.normalize("domains", FOREIGN, profile=Profile("p", mine)).drafted
+
+
+def test_what_a_profile_lacks_is_drafted_and_nothing_else() -> None:
+    answer = {"rows": [{"id": "a", "n": 1}]}
+    table = aa.Table("acme_rows", "Rows.", records("rows"), "id", (text("id"), count("n")))
+    acme = Profile("acme", Section("urls", "Urls.", table))
+    assert [*aa.normalize("urls", answer, profile=acme)] == ["acme_rows"]
+    with pytest.warns(DraftWarning):
+        assert [*aa.normalize("domains", answer, profile=acme)] == ["domains_rows"]
+    with pytest.raises(ScopeError):
+        aa.normalize("nothing", answer)
+
+
+def test_two_profiles_work_side_by_side() -> None:
+    def profile(name: str, unit: str) -> Profile:
+        columns = (text("id"), count("n", "How many.", unit=unit))
+        table = aa.Table("rows", "Rows.", records("rows"), "id", columns)
+        return Profile(name, Section("urls", "Urls.", table))
+
+    answer = {"rows": [{"id": "a", "n": 1}, {"id": "b", "n": 2}]}
+    one = aa.normalize("urls", answer, profile=profile("one", "pages")).main
+    other = aa.normalize("urls", answer, profile=profile("other", "visits")).main
+    assert one.aa.codebook.loc["n", "unit"] == "pages"
+    assert other.aa.codebook.loc["n", "unit"] == "visits"
+    assert one.aa.aggregate(columns="n")["n"].tolist() == [3]
+    assert "rows" not in sections.all()
+
+
+_keys = st.sampled_from(["rows", "data", "id", "name", "status", "columns", "a b", "", "by", "x.y"])
+_json = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-5, 2**70),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.sampled_from(["a", "2026-11-20", "1,204", "—", "available", "not_connected"]),
+    ),
+    lambda below: st.one_of(st.lists(below, max_size=4), st.dictionaries(_keys, below, max_size=4)),
+    max_leaves=25,
+)
+
+
+@given(_json, st.sampled_from(["domains", "overview", "chats"]))
+def test_no_answer_is_lost_by_drafting(answer: Any, name: str) -> None:
+    body = json.dumps(answer).encode()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tables = aa.normalize(name, body)
+        for table in tables:
+            tables[table].aa.codebook  # noqa: B018
+    assert not [each for each in caught if "fault of aatoolkit" in str(each.message)]
+    assert json.dumps(tables.rebuild(), sort_keys=True) == json.dumps(answer, sort_keys=True)
