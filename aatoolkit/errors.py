@@ -349,18 +349,22 @@ class TokenRepeated(StudyError):
 
 
 class InternalError(AAToolkitError):
-    """A fault of this package: the answer came, and could not be handled; please report it.
+    """A fault of this package, and not of the network or the service; please report it.
 
     Attributes
     ----------
-    section : str or None
-        The section that was read.
+    url, section, scope, status, excerpt : as for `FetchError`
+        What is known of the response.
     payload : Payload or None
-        The answer, where one came.
+        The answer, where a whole one came.
     """
 
-    section = None
-    payload = None
+    url: str | None
+    section: str | None
+    scope: Any
+    status: int | None
+    excerpt: str | None
+    payload: Any
 
 
 class ExportError(AAToolkitError, ValueError):

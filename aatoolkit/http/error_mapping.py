@@ -12,7 +12,7 @@ from typing import Literal
 import requests
 import urllib3.exceptions as urllib3
 
-from aatoolkit.http.body import BadEncoding
+from aatoolkit.http.body import BadEncoding, IncompleteBody
 from aatoolkit.http.deadline import Cancelled, DeadlineReached, ResponseTooLarge
 from aatoolkit.http.framing import MalformedResponse
 from aatoolkit.http.sockets import HostNotFound, NoResponse, NotLoopback
@@ -42,7 +42,7 @@ class Problem:
 
     reason: str
     retryable: bool = True
-    kind: Literal["connection", "deadline", "too_large", "encoding"] = "connection"
+    kind: Literal["connection", "deadline", "too_large", "encoding", "internal"] = "connection"
 
 
 DEADLINE_REACHED = Problem(
@@ -95,13 +95,25 @@ _PROBLEMS: tuple[tuple[tuple[type[BaseException], ...], Problem], ...] = (
 )
 
 
+_OF_THE_NETWORK = (
+    OSError,
+    EOFError,
+    IncompleteBody,
+    urllib3.HTTPError,
+    requests.RequestException,
+)
+"""What the libraries raise for the network's faults; anything else is a fault of this package."""
+
+
 def problem_of(error: Exception) -> Problem:
     """Return the first problem that an exception, or any exception behind it, maps to."""
     chain = tuple(_chain(error))
     for kinds, problem in _PROBLEMS:
         if any(isinstance(each, kinds) for each in chain):
             return problem
-    return _BROKEN
+    if any(isinstance(each, _OF_THE_NETWORK) for each in chain):
+        return _BROKEN
+    return Problem(f"{type(error).__name__} within aatoolkit", retryable=False, kind="internal")
 
 
 def release(error: BaseException) -> None:

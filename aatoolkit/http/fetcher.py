@@ -133,7 +133,7 @@ class Fetcher:
                 return now if fresh else self._send(request, left)
 
             found = self._single_flight.run(key, send_once, deadline)
-        if not isinstance(found, errors.FetchError):
+        if not isinstance(found, errors.FetchError | errors.InternalError):
             return _payload(found, request)
         if cached is not None and _allows_stale(found):
             _warn_stale(cached, found)
@@ -187,14 +187,14 @@ def _is_fresh(cached: CachedAnswer, limit: float) -> bool:
     return 0 <= age < limit
 
 
-def _allows_stale(error: errors.FetchError) -> bool:
+def _allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
     """Whether a stale answer may be used instead: when the service failed, not when it refused."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated" and not isinstance(error, errors.TooLarge)
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
-def _warn_stale(cached: CachedAnswer, error: errors.FetchError) -> None:
+def _warn_stale(cached: CachedAnswer, error: errors.AAToolkitError) -> None:
     warnings.warn(
         f"{error.message}; an answer of {cached.fetched_at:%Y-%m-%d %H:%M} UTC was used instead",
         errors.StaleDataWarning,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from aatoolkit.errors import DecodeError, FetchError, StatusError
+from aatoolkit.errors import DecodeError, FetchError, InternalError, StatusError
 from aatoolkit.http.deadline import pause
 
 T = TypeVar("T")
@@ -32,7 +32,11 @@ class AttemptFailed(Exception):
     """
 
     def __init__(
-        self, error: FetchError, *, retryable: bool, retry_after: float | None = None
+        self,
+        error: FetchError | InternalError,
+        *,
+        retryable: bool,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(error.message)
         self.error = error
@@ -104,7 +108,7 @@ class Retry:
     draw: Callable[[float, float], float] = random.uniform
     quota: Quota = field(default_factory=Quota)
 
-    def run(self, attempt: Callable[[float], T], deadline: float) -> T | FetchError:
+    def run(self, attempt: Callable[[float], T], deadline: float) -> T | FetchError | InternalError:
         """Call ``attempt`` with the seconds left, until it succeeds or a retry would not help.
 
         The error is returned, not raised, so that the caller raises it outside every handler.

@@ -146,7 +146,8 @@ class Transport(HTTPAdapter):
         for pooled in reversed(range(self._connections + 1)):
             try:
                 with call.active():
-                    return self._exchange(request, call, received, options)
+                    self._exchange(request, call, received, options)
+                return self._judged(request, received)
             except Exception as error:
                 problem = DEADLINE_REACHED if call.is_expired else problem_of(error)
                 release(error)
@@ -163,7 +164,8 @@ class Transport(HTTPAdapter):
         call: Call,
         received: _Partial,
         options: dict[str, Any],
-    ) -> FinalResponse | AttemptFailed:
+    ) -> None:
+        """Send the request, and receive the response's status, headers and body."""
         asked = request.copy()
         # requests-cache sets this header for itself; it is not meant for the service.
         asked.headers.pop("Cache-Control", None)
@@ -189,7 +191,6 @@ class Transport(HTTPAdapter):
             if connection is not None:
                 connection.close()
             raw.close()
-        return self._judged(request, received)
 
     def _receive(self, raw: Any, call: Call, received: _Partial) -> None:
         """Read the body: all of an answer, the beginning of an error."""
@@ -209,6 +210,25 @@ class Transport(HTTPAdapter):
     def _judged(
         self, request: requests.PreparedRequest, received: _Partial
     ) -> FinalResponse | AttemptFailed:
+        """Return the answer or error that a response is; a fault of ours says that it is one.
+
+        It does not stop an answer: that is returned as it came, and is not kept.
+        """
+        try:
+            return self._judge(request, received)
+        except Exception as error:
+            name = type(error).__name__
+            release(error)
+        body = bytes(received.body)
+        if received.status in ANSWERS and not self._repeats_token(body):
+            return self._answer(request, received, body, is_temporary=True)
+        return self._failure(
+            Problem(f"{name} within aatoolkit", retryable=False, kind="internal"), received
+        )
+
+    def _judge(
+        self, request: requests.PreparedRequest, received: _Partial
+    ) -> FinalResponse | AttemptFailed:
         url, body, headers = received.url, bytes(received.body), received.headers
         status = received.status or 0
         if status in ANSWERS and self._repeats_token(body):
@@ -224,13 +244,25 @@ class Transport(HTTPAdapter):
             return AttemptFailed(
                 error, retryable=is_retryable(error), retry_after=retry_after(headers)
             )
-        answer = FinalResponse()
-        answer.status_code, answer.url, answer.request = status, url, request
-        answer.headers.update({name: value for name, value in headers.items() if _is_kept(name)})
-        answer.fetched_at = datetime.now(UTC)
-        answer.is_temporary = status in ANSWERS and is_temporary(body)
         # Errors may repeat what was sent.
-        answer._content = body if status in ANSWERS else self._masked(body)
+        content = body if status in ANSWERS else self._masked(body)
+        temporary = status in ANSWERS and is_temporary(body)
+        return self._answer(request, received, content, is_temporary=temporary)
+
+    def _answer(
+        self,
+        request: requests.PreparedRequest,
+        received: _Partial,
+        content: bytes,
+        *,
+        is_temporary: bool,
+    ) -> FinalResponse:
+        answer = FinalResponse()
+        answer.status_code, answer.url = received.status or 0, received.url
+        answer.request, answer._content = request, content
+        kept = {name: value for name, value in received.headers.items() if _is_kept(name)}
+        answer.headers.update(kept)
+        answer.fetched_at, answer.is_temporary = datetime.now(UTC), is_temporary
         return answer
 
     def _failure(self, problem: Problem, received: _Partial) -> AttemptFailed:
@@ -247,6 +279,13 @@ class Transport(HTTPAdapter):
                 limit=self._max_body,
                 **facts,
             )
+        elif problem.kind == "internal":
+            internal = errors.InternalError(
+                f"the response could not be handled: {problem.reason}; this is a fault of "
+                "aatoolkit and not of the network, please report it",
+                **facts,
+            )
+            return AttemptFailed(internal, retryable=False)
         elif problem.kind == "encoding":
             error = errors.DecodeError(problem.reason, problem="encoding", **facts)
         else:

@@ -323,6 +323,22 @@ def test_what_was_not_understood_is_pointed_out(read: Read) -> None:
     assert "1 hint (see .hints)" in tables._repr_html_()
 
 
+def test_a_fault_in_normalising_says_so_and_gives_the_answer(
+    scripted: Any, reply: Any, project: aa.Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise TypeError("x")
+
+    monkeypatch.setattr("aatoolkit.normalizer.normalize.is_silent", broken)
+    scripted.script = lambda asked: reply({"bots": [bot("a", 1)]})
+    with pytest.raises(errors.InternalError, match="a fault of aatoolkit") as told:
+        project.read("probe")
+    assert told.value.section == "probe"
+    assert told.value.payload.json == {"bots": [bot("a", 1)]}
+    dataset = project.read_all(sections=["probe"])
+    assert isinstance(dataset.errors["probe"], errors.InternalError)
+
+
 def test_hints_of_a_dataset_name_their_sections() -> None:
     with pytest.warns(errors.SchemaDriftWarning):
         odd = aa.normalize(PROBE, {"observability": "blind", "bots": []})

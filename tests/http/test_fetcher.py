@@ -984,3 +984,35 @@ def test_logging_is_quiet(scripted: Any, fetcher: Any, caplog: pytest.LogCapture
     caplog.set_level(logging.INFO)
     ask(fetcher())
     assert caplog.records == []
+
+
+# --- faults of our own ----------------------------------------------------------------------
+
+
+def test_a_fault_of_ours_does_not_stop_an_answer_and_poses_as_nothing_else(
+    scripted: Any, fetcher: Any, reply: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise TypeError("object of type 'NoneType' has no len()")
+
+    monkeypatch.setattr("aatoolkit.http.transport.judge", broken)
+    scripted.script = lambda asked: reply({"domains": []})
+    assert ask(fetcher()).json == {"domains": []}
+    scripted.script = lambda asked: reply({"code": "x"}, status=500)
+    with pytest.raises(errors.InternalError, match="fault of aatoolkit and not of the net") as told:
+        ask(fetcher(), refresh=True)
+    assert (told.value.status, told.value.section) == (500, "domains")
+    assert not isinstance(told.value, errors.FetchError)
+    assert len(scripted.asked) == 2
+
+
+def test_an_exception_that_no_library_raises_for_the_network_is_a_fault_of_ours(
+    scripted: Any, fetcher: Any, reply: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr("aatoolkit.http.transport.read_body", broken)
+    scripted.script = lambda asked: reply({"domains": []})
+    with pytest.raises(errors.InternalError, match="KeyError within aatoolkit"):
+        ask(fetcher())
