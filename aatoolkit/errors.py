@@ -388,10 +388,13 @@ class NotWritten(AAToolkitError, OSError):
         The file or folder.
     errno : int or None
         The system's number for the reason, as in `OSError`.
+    in_place : bool or None
+        True if the new version is in place, and only may not survive a loss of power.
     """
 
     path: str | None
     errno: int | None
+    in_place: bool | None
 
 
 class AAToolkitWarning(UserWarning):

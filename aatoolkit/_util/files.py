@@ -68,10 +68,10 @@ def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[
     Raises
     ------
     NotWritten
-        If it cannot be written; what was there is untouched.
+        If it cannot be written; what was there is untouched, unless ``in_place`` is true.
     """
     target = Path(os.path.realpath(path))
-    with _reporting(target):
+    with _reporting(target) as progress:
         mode = _mode(target)
         with _unfinished(target.parent, private, is_folder=False) as temporary:
             yield temporary
@@ -79,6 +79,7 @@ def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[
                 temporary.chmod(mode)
             _sync(temporary)
             _replace(temporary, target)
+            progress.in_place = True
             _sync(target.parent)
 
 
@@ -88,7 +89,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes, *, private: bool =
     Raises
     ------
     NotWritten
-        If it cannot be written; what was there is untouched.
+        If it cannot be written; what was there is untouched, unless ``in_place`` is true.
     """
     with writing(path, private=private) as temporary:
         temporary.write_bytes(content)
@@ -118,10 +119,11 @@ def writing_folder(
     Raises
     ------
     NotWritten
-        If it cannot be written, or something is there; what was there is untouched.
+        If it cannot be written, or something is there; what was there is untouched, unless
+        ``in_place`` is true.
     """
     target = Path(os.path.realpath(path))
-    with _reporting(target):
+    with _reporting(target) as progress:
         if _is_taken(target) and not overwrite:
             raise FileExistsError(errno.EEXIST, "something is there; name another folder")
         with _unfinished(target.parent, private, is_folder=True) as temporary:
@@ -131,6 +133,7 @@ def writing_folder(
                 _exchange(temporary, target)
             else:
                 _replace(temporary, target)
+            progress.in_place = True
             _sync(target.parent)
 
 
@@ -160,17 +163,29 @@ _sweep_once = lru_cache(maxsize=1024)(sweep)
 """Once a process for each folder: it takes long to look through one with many files."""
 
 
+class _Progress:
+    """How far a write has come: whether the new version is in place."""
+
+    in_place = False
+
+
 @contextlib.contextmanager
-def _reporting(target: Path) -> Iterator[None]:
-    """Say in an error of our own what was not written, and why."""
+def _reporting(target: Path) -> Iterator[_Progress]:
+    """Raise system errors as `NotWritten`, which says what became of the new version."""
+    progress = _Progress()
     try:
-        yield
+        yield progress
     except NotWritten:
         raise
     except OSError as error:
         why = error.strerror or str(error)
         raise NotWritten(
-            f"{target} was not written: {why}", path=str(target), errno=error.errno
+            f"{target} is written and in place, but may not survive a loss of power: {why}"
+            if progress.in_place
+            else f"{target} was not written: {why}",
+            path=str(target),
+            errno=error.errno,
+            in_place=progress.in_place,
         ) from error
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit._util.files import write_whole
-from aatoolkit.errors import NotWritten, StudyError
+from aatoolkit.errors import AAToolkitError, NotWritten, StudyError
 from aatoolkit.study.record import Record
 from aatoolkit.study.storage import MANIFEST, SEAL, TABLES, answer_file
 
@@ -98,13 +98,13 @@ class Writer:
         NotWritten
             If it cannot be written: the disk is full, or a permission is missing.
         """
-        with self._lock, locked(self.folder) as manifest:
+        with reporting(self.folder), self._lock, locked(self.folder) as manifest:
             return self._append(manifest, record, body)
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the lock; the unfinished line of a writer that was killed is dropped."""
-        with self._lock, locked(self.folder) as manifest:
+        with reporting(self.folder), self._lock, locked(self.folder) as manifest:
             self._catch_up(manifest)
             yield
 
@@ -142,26 +142,28 @@ class Writer:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[int]:
-    """Open the manifest for reading and writing, locked against other writers.
-
-    Raises
-    ------
-    NotWritten
-        If it cannot be opened.
-    """
+def reporting(folder: Path) -> Iterator[None]:
+    """Raise the errors of the system as `NotWritten`."""
     reason: OSError | None = None
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     try:
-        handle = os.open(folder / MANIFEST, flags, 0o666)
+        yield
+    except AAToolkitError:
+        raise
     except OSError as error:
         reason = error
     if reason is not None:
         raise NotWritten(
-            f"the study in {folder} cannot be written to: {reason.strerror}",
+            f"the study in {folder} cannot be written to: {reason.strerror or reason}",
             path=str(folder),
             errno=reason.errno,
         )
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """Open the manifest for reading and writing, locked against other writers."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(folder / MANIFEST, flags, 0o666)
     try:
         _lock(handle)
         yield handle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import re
 import stat
@@ -97,11 +98,16 @@ class FolderStorage:
 
     def names(self) -> list[str]:
         """The names of all files, sorted; the names of folders end in a slash."""
-        found = []
-        for name in _walk(self.path, ""):
-            found.append(name)
-            if len(found) > _MAX_FILES:
-                raise _unusable(self.path, f"it holds more than {_MAX_FILES} files")
+        found: list[str] = []
+        problem = ""
+        try:
+            found += itertools.islice(_walk(self.path, ""), _MAX_FILES + 1)
+        except OSError as error:
+            problem = f"it cannot be listed ({error.strerror or error})"
+        if len(found) > _MAX_FILES:
+            problem = f"it holds more than {_MAX_FILES} files"
+        if problem:
+            raise _unusable(self.path, problem)
         return sorted(found)
 
     def has(self, name: str) -> bool:

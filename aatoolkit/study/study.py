@@ -180,6 +180,8 @@ class Study(StudyReader):
         ------
         StudyError
             If the study was opened for replay, is damaged, or its folder holds other files.
+        NotWritten
+            If its folder cannot be written to.
         """
         writer = self._recording()
         with writer.held():

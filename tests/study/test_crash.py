@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import random
 import select
@@ -13,6 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from effort import effort
@@ -140,6 +142,57 @@ def test_an_interrupt_while_a_line_is_written_leaves_no_half_of_it(
         with pytest.raises(KeyboardInterrupt):
             study._writer.append(*numbered(1))
     assert study.records == ()
+
+
+CALLS = (
+    *("open", "close", "write", "lseek", "fstat", "stat", "lstat", "fsync", "ftruncate"),
+    *("scandir", "unlink", "replace", "mkdir"),
+)
+
+
+@pytest.mark.parametrize("act", ["record", "seal"])
+@pytest.mark.parametrize("call", [*CALLS, "flock", "io.open"])
+def test_whichever_call_fails_is_a_typed_error_and_the_study_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, act: str
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    home = {"flock": fcntl, "io.open": io}.get(call, os)
+    name = call.rpartition(".")[2]
+    real, study, kept = getattr(home, name), aa.Study.create(tmp_path / "study"), 1
+    assert study._writer is not None
+    study._writer.append(*numbered(0))
+    for nth in range(1, 200):
+        seen = 0
+        (study.path / ".tmp-0123456789abcdef").touch()  # something to remove for who seals
+        (study.path / "answers" / f"{'0' * 64}.json").write_bytes(b"of no record")
+        study.seal() if act == "record" else None
+        nobody = replace(PLAIN, sha256=sha256(b"").hexdigest(), params={"section": "crawl"})
+
+        def failing(*args: Any, nth: int = nth, **options: Any) -> Any:
+            nonlocal seen
+            seen += 1
+            if seen == nth:
+                raise OSError(errno.EIO, "Input/output error")
+            return real(*args, **options)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(home, name, failing)
+            try:
+                if act == "record":
+                    study._writer.append(*numbered(nth))
+                else:
+                    study._writer.append(nobody, b"")
+                    study.seal()
+            except (errors.NotWritten, errors.StudyError):
+                pass
+            else:
+                kept += 1
+        # Whatever happened, the study is not damaged, and recording goes on.
+        assert len(study.records) >= (kept if act == "record" else 1)
+        if seen < nth:
+            assert study.seal() == study.verify().digest
+            return
+    pytest.fail("it never came to an end")
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
