@@ -1,45 +1,45 @@
-"""Everything that can go wrong, as one tree.
+"""Every error and warning of the package, as one tree.
 
 ::
 
     AAToolkitError
     ├─ ConfigurationError (ValueError)   a base URL, token or setting that cannot be used
-    ├─ ScopeError (ValueError)           a filter or value that the project does not know
+    ├─ ScopeError (ValueError)           a filter or value that cannot be requested
     ├─ FetchError                        no usable answer came back
-    │  ├─ ConnectionFailed               nothing answered: DNS, refusal, a broken connection
-    │  │  └─ DeadlineExceeded            the call took longer than it was allowed to
-    │  ├─ NotCached                      offline, and the answer was never kept
-    │  ├─ DecodeError                    an answer came back that is not one JSON document
+    │  ├─ ConnectionFailed               no response: DNS, refusal, a broken connection
+    │  │  └─ DeadlineExceeded            the call did not end before its deadline
+    │  ├─ NotCached                      offline, and the answer was never cached
+    │  ├─ DecodeError                    the answer is not one JSON document
     │  │  └─ TooLarge                    its body is larger than the limit
     │  └─ StatusError                    the service answered with an error status
     │     ├─ NotAuthorized               401: the token is missing or not accepted
     │     ├─ NotVisible                  403: the host is not visible to the account
-    │     │  └─ NotFound                 404, 410: there is nothing there, or nothing to be seen
+    │     │  └─ NotFound                 404, 410: there is no such thing, or it is not visible
     │     ├─ BadRequest                  400, 422: the service refused a parameter
     │     ├─ RateLimited                 429: too many requests
     │     ├─ ServerFailed                5xx: the service failed, 502 on scope options included
-    │     └─ UnexpectedRedirect          3xx: redirects are refused, the token stays here
-    ├─ PayloadError (ValueError)         an answer is not shaped as its declaration says
+    │     └─ UnexpectedRedirect          3xx: redirects are refused, to protect the token
+    ├─ PayloadError (ValueError)         an answer does not match its declaration
     │  └─ TooManyPaths                   it has values at more different paths than are allowed
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
     ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
-    │  └─ TokenRepeated                  an answer repeats the token, and is not kept
+    │  └─ TokenRepeated                  an answer repeats the token, and is not stored
     ├─ InternalError                     a fault of this package; the answer is in ``payload``
     ├─ ExportError (ValueError)          a frame cannot be written as it is
     └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
 
     AAToolkitWarning (UserWarning)
     ├─ DraftWarning                      answers are read by drafts made of themselves
-    ├─ SchemaDriftWarning                an answer holds what no declaration claims
-    ├─ UnknownAvailabilityWarning        a word of availability that is not known
+    ├─ SchemaDriftWarning                an answer has fields that no declaration lists
+    ├─ UnknownAvailabilityWarning        an unknown word about availability
     ├─ DetectionWarning                  availability could not be read: a fault of this package
-    ├─ RedactionWarning                  what is left out of a publication stands elsewhere in it
+    ├─ RedactionWarning                  what is left out of a publication is elsewhere in it
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
-    ├─ ScopeWarning                      a value that is chosen is no longer offered
+    ├─ ScopeWarning                      a chosen value is no longer offered
     └─ CacheWarning                      the cache cannot be used; answers come from the network
 
-Every error carries its facts as attributes, says what to do, pickles, and never holds a token.
+Every error has its facts as attributes, says what to do, pickles, and never holds a token.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ from typing import Any, ClassVar
 
 
 class AAToolkitError(Exception):
-    """The root of every error this package raises.
+    """Base class of all errors of this package.
 
     Parameters
     ----------
     message
         What went wrong and what to do about it.
     **facts
-        The facts of the case; each becomes an attribute.
+        Further facts; each becomes an attribute.
 
     Examples
     --------
@@ -92,127 +92,80 @@ def _rebuild(kind: type[AAToolkitError], message: str, facts: dict[str, Any]) ->
 
 
 class ConfigurationError(AAToolkitError, ValueError):
-    """A base URL, token or setting cannot be used.
-
-    Attributes
-    ----------
-    setting : str
-        The name of the setting.
-    """
+    """A base URL, token or setting cannot be used."""
 
     setting: str | None
+    """The name of the setting."""
 
 
 class ScopeError(AAToolkitError, ValueError):
-    """A filter or value that cannot be asked for.
-
-    Attributes
-    ----------
-    parameter : str
-        The filter concerned, such as ``engine``.
-    unknown : tuple of str
-        The values that are not known.
-    suggestions : tuple of str
-        Known values that look alike.
-    """
+    """A filter or value cannot be requested."""
 
     parameter: str | None
+    """The filter concerned, such as ``engine``."""
     unknown: tuple[str, ...] | None
+    """The values that are not known."""
     suggestions: tuple[str, ...] | None
+    """Known values that look alike."""
 
 
 class FetchError(AAToolkitError):
-    """No usable answer came back.
-
-    Attributes
-    ----------
-    url : str
-        What was asked for; it holds no secret.
-    section : str or None
-        The section asked for; None for scope options and the combined view.
-    scope : aatoolkit.Scope or None
-        The scope asked for.
-    status : int or None
-        The HTTP status, where one came.
-    excerpt : str or None
-        The beginning of the body, where one came: what does not print is escaped, and the
-        token masked.
-    """
+    """No usable answer came back."""
 
     url: str | None
+    """What was asked for; it holds no secret."""
     section: str | None
+    """The section asked for; None for scope options and the combined view."""
     scope: Any
+    """The scope asked for."""
     status: int | None
+    """The HTTP status, where one came."""
     excerpt: str | None
+    """The beginning of the body, where one came: what does not print is escaped, and the token
+    masked."""
 
 
 class ConnectionFailed(FetchError):
-    """Nothing answered: the name is not known, the connection was refused or broke off."""
+    """There was no response: unknown host name, connection refused or broken."""
 
 
 class DeadlineExceeded(ConnectionFailed):
-    """The call took longer than it was allowed to.
-
-    Attributes
-    ----------
-    deadline : float
-        The limit, in seconds.
-    """
+    """The call did not end before its deadline."""
 
     deadline: float | None
+    """The limit, in seconds."""
 
 
 class NotCached(FetchError):
-    """The client is offline, or a study is replayed, and this answer was never kept.
-
-    Attributes
-    ----------
-    nearest : str or None
-        The request a study does hold that comes nearest.
-    """
+    """The client is offline, or a study is replayed, and has no such answer."""
 
     nearest: str | None
+    """The request a study does hold that comes nearest."""
 
 
 class DecodeError(FetchError):
-    """An answer came back that is not one JSON document.
-
-    Attributes
-    ----------
-    problem : str
-        What is wrong with it, in a word: ``html``, ``truncated``, ``not_json``, ``wrong_type``,
-        ``encoding``, ``duplicate_key``, ``not_finite``, ``too_deep``, ``empty``, or ``token``
-        if it repeats the token.
-    """
+    """The answer is not one JSON document."""
 
     problem: str | None
+    """What is wrong with it, in a word: ``html``, ``truncated``, ``not_json``, ``wrong_type``,
+    ``encoding``, ``duplicate_key``, ``not_finite``, ``too_deep``, ``empty``, or ``token`` if it
+    repeats the token."""
 
 
 class TooLarge(DecodeError):
-    """The body of an answer is larger than the limit.
-
-    Attributes
-    ----------
-    limit : int
-        The limit, in bytes.
-    """
+    """The body of an answer is larger than the limit."""
 
     limit: int | None
+    """The limit, in bytes."""
 
 
 class StatusError(FetchError):
-    """The service answered with an error status.
-
-    Attributes
-    ----------
-    code : str or None
-        The service's own word for it, where it gave one.
-    body : bytes
-        The whole body, with the token masked should it be there.
-    """
+    """The service answered with an error status."""
 
     code: str | None
+    """The service's own word for it, where it gave one."""
     body: bytes | None
+    """The whole body, with the token masked should it be there."""
 
 
 class NotAuthorized(StatusError):
@@ -224,181 +177,119 @@ class NotVisible(StatusError):
 
 
 class NotFound(NotVisible):
-    """404 or 410: there is no such thing, or none that the account may see."""
+    """404 or 410: there is no such thing, or it is not visible to the account."""
 
 
 class BadRequest(StatusError):
-    """400 or 422: the service refused a parameter.
-
-    Attributes
-    ----------
-    parameter : str or None
-        The parameter, where the service named it.
-    suggestions : tuple of str
-        What the service would have accepted, where it said so.
-    """
+    """400 or 422: the service refused a parameter."""
 
     parameter: str | None
+    """The parameter, where the service named it."""
     suggestions: tuple[str, ...] | None
+    """What the service would have accepted, where it said so."""
 
 
 class RateLimited(StatusError):
-    """429: too many requests.
-
-    Attributes
-    ----------
-    retry_after : float or None
-        Seconds to wait, where the service said so.
-    """
+    """429: too many requests."""
 
     retry_after: float | None
+    """Seconds to wait, where the service said so."""
 
 
 class ServerFailed(StatusError):
-    """5xx: the service failed; for scope options the documented read failure is 502.
-
-    Attributes
-    ----------
-    retry_after : float or None
-        Seconds to wait, where the service said so.
-    """
+    """5xx: the service failed; for scope options the documented read failure is 502."""
 
     retry_after: float | None
+    """Seconds to wait, where the service said so."""
 
 
 class UnexpectedRedirect(StatusError):
-    """3xx: a redirect was refused, so that the token goes nowhere else.
-
-    Attributes
-    ----------
-    target : str
-        The host that the redirect pointed to.
-    """
+    """3xx: a redirect was refused, so that the token is sent nowhere else."""
 
     target: str | None
+    """The host that the redirect pointed to."""
 
 
 class PayloadError(AAToolkitError, ValueError):
-    """An answer is not shaped as its declaration says, or is not JSON.
-
-    Attributes
-    ----------
-    section : str
-        The section it was read as.
-    problems : list of str
-        Every problem, each ending in the JSON path it was found at.
-    """
+    """An answer does not match its declaration, or is not JSON."""
 
     section: str | None
+    """The section it was read as."""
     problems: list[str] | None
+    """Every problem, each ending in the JSON path it was found at."""
 
 
 class TooManyPaths(PayloadError):
-    """An answer has values at more different JSON paths than are allowed.
-
-    Attributes
-    ----------
-    limit : int
-        How many different paths are allowed.
-    """
+    """An answer has values at more different JSON paths than are allowed."""
 
     limit: int | None
+    """How many different paths are allowed."""
 
 
 class AvailabilityError(AAToolkitError, LookupError):
-    """A column that was asked for could not be measured.
-
-    Attributes
-    ----------
-    columns : dict of str to str
-        The columns, each with the reason.
-    """
+    """A column that was asked for could not be measured."""
 
     columns: dict[str, str] | None
+    """The columns, each with the reason."""
 
 
 class MetadataError(AAToolkitError, ValueError):
-    """The metadata of a frame or file is damaged, or newer than this version can read.
-
-    Attributes
-    ----------
-    version : str or None
-        The version found.
-    """
+    """The metadata of a frame or file is damaged, or newer than this version can read."""
 
     version: str | None
+    """The version found."""
 
 
 class StudyError(AAToolkitError, ValueError):
-    """A study is damaged or hostile, or cannot be used in this way.
-
-    Attributes
-    ----------
-    path : str
-        The study.
-    problems : tuple of str
-        What is wrong with it, each with the file concerned.
-    """
+    """A study is damaged or hostile, or cannot be used in this way."""
 
     path: str | None
+    """The study."""
     problems: tuple[str, ...] | None
+    """What is wrong with it, each with the file concerned."""
 
 
 class TokenRepeated(StudyError):
-    """An answer repeats the token that it was asked with, and is not kept."""
+    """An answer repeats the token of its request, and is not stored."""
 
 
 class InternalError(AAToolkitError):
-    """A fault of this package, and not of the network or the service; please report it.
-
-    Attributes
-    ----------
-    url, section, scope, status, excerpt : as for `FetchError`
-        What is known of the response.
-    payload : Payload or None
-        The answer, where a whole one came.
-    """
+    """A fault of this package, and not of the network or the service; please report it."""
 
     url: str | None
+    """The requested URL; it holds no secret."""
     section: str | None
+    """The section, as for `FetchError`, and so are scope, status and excerpt."""
     scope: Any
+    """The filters."""
     status: int | None
+    """The HTTP status, where one came."""
     excerpt: str | None
+    """The beginning of the body, where one came."""
     payload: Any
+    """The answer, where a whole one came."""
 
 
 class ExportError(AAToolkitError, ValueError):
-    """A frame cannot be written as it is.
-
-    Attributes
-    ----------
-    path : str
-        The file that was to be written.
-    """
+    """A frame cannot be written as it is."""
 
     path: str | None
+    """The file that was to be written."""
 
 
 class NotWritten(AAToolkitError, OSError):
-    """A file or folder was not written: a full disk, a missing permission.
-
-    Attributes
-    ----------
-    path : str
-        The file or folder.
-    errno : int or None
-        The system's number for the reason, as in `OSError`.
-    in_place : bool or None
-        True if the new version is in place, and only may not survive a loss of power.
-    """
+    """A file or folder was not written: a full disk, a missing permission."""
 
     path: str | None
+    """The file or folder."""
     errno: int | None
+    """The system's number for the reason, as in `OSError`."""
     in_place: bool | None
+    """True if the new version is in place, and only may not survive a loss of power."""
 
 
 class AAToolkitWarning(UserWarning):
-    """The root of every warning this package gives."""
+    """Base class of all warnings of this package."""
 
 
 class DraftWarning(AAToolkitWarning):
@@ -406,7 +297,7 @@ class DraftWarning(AAToolkitWarning):
 
 
 class SchemaDriftWarning(AAToolkitWarning):
-    """An answer holds what no declaration claims, or lacks what one declares."""
+    """An answer has fields that its declaration does not list, or lacks declared ones."""
 
 
 class UnknownAvailabilityWarning(AAToolkitWarning):
@@ -422,7 +313,7 @@ class DetectionWarning(AAToolkitWarning):
 
 
 class RedactionWarning(AAToolkitWarning):
-    """What is left out of one column of a publication stands in another."""
+    """What is left out of one column of a publication is in another column."""
 
 
 class StaleDataWarning(AAToolkitWarning):
