@@ -1,12 +1,26 @@
-"""Text from elsewhere, made safe to show."""
+"""Text from elsewhere, made safe to show or to write."""
 
 from __future__ import annotations
 
 import html
+import json
+import re
 from collections.abc import Iterable
+from typing import Any
 
 _LONG = 300
 """How many characters of a piece of text a display shows."""
+
+_UNSAFE = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Characters that steer a terminal, reorder a line or are invisible; not those between the letters
+of a word or the parts of an emoji."""
+
+_CONTROLS = re.compile(f"[{_UNSAFE}]")
+_ESCAPABLE = re.compile(rf"[{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
+_ESCAPE = re.compile(r"(?:\\u[0-9a-f]{4})+")
 
 
 def visible(text: str) -> str:
@@ -18,6 +32,47 @@ def visible(text: str) -> str:
     'a\\x1b[31m\\nb'
     """
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    r"""Serialize to JSON in UTF-8, with control and bidirectional characters as escapes.
+
+    Nothing is lost: whoever parses the text gets the same value.
+
+    Examples
+    --------
+    >>> json_text(["Müller\u202e"])
+    '["Müller\\u202e"]'
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    return _CONTROLS.sub(_escaped, text)
+
+
+def escaped(text: str) -> str:
+    r"""Escape control and bidirectional characters as ``\uXXXX``; `unescaped` undoes it.
+
+    Examples
+    --------
+    >>> escaped("a\x9bb\\u0041")
+    'a\\u009bb\\u005cu0041'
+    """
+    return _ESCAPABLE.sub(_escaped, text)
+
+
+def unescaped(text: str) -> str:
+    r"""Undo `escaped`.
+
+    Examples
+    --------
+    >>> unescaped(r"a\u009bb\u005cu0041") == "a\x9bb\\u0041"
+    True
+    """
+    return _ESCAPE.sub(lambda found: str(json.loads(f'"{found[0]}"')), text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def clipped(text: str) -> str:

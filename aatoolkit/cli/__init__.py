@@ -1,9 +1,13 @@
 """The command line, ``aatoolkit``.
 
-demo, scope, read, export, report, collect, study, cache, doctor, synth, serve.
+Data goes to standard output; notes, warnings and the progress bar to standard error. The exit code
+is 0 for success, 1 if something failed, 2 if the command was not understood. In reading order:
 
-Data goes to standard output, notes and progress to standard error. The exit code is 0 when
-all went well, 1 when something failed, 2 when the command was not understood.
+- ``parser``: the commands and their options; ``arguments``: how they are parsed and refused.
+- this module: one function per command, named in `COMMANDS`; it loads what it needs when it runs,
+  so that ``--help`` loads no pandas.
+- ``report``: what the commands print and write; ``study``, ``doctor``, ``serving``: the commands of
+  these names.
 """
 
 from __future__ import annotations
@@ -11,11 +15,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.cli import parser
+from aatoolkit.cli.arguments import missing_folder
 from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
 from aatoolkit.scope import FILTERS, Scope
 
@@ -48,7 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as done:
         return int(done.code or 0)
     try:
-        status = asked.run(asked)
+        folder = missing_folder(asked)
+        if folder is not None:
+            raise ConfigurationError(
+                f"there is no folder {folder}; make it, or give --parents", setting="parents"
+            )
+        with _warnings_as_notes():
+            status = asked.run(asked)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read our output has read enough; the interpreter must not complain at exit.
@@ -67,11 +80,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def note(text: str) -> None:
-    """Say something beside the data."""
+    """Print a note to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
-def _asked_scope(asked: argparse.Namespace) -> Scope:
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print warnings as notes, each once, without the line of code that they came from."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in seen:
+            seen.add(str(message))
+            note(f"aatoolkit: warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def _scope_of(asked: argparse.Namespace) -> Scope:
     return Scope(days=asked.days, **{name: tuple(getattr(asked, name)) for name in FILTERS})
 
 
@@ -93,19 +121,23 @@ def _token(file: Path | None) -> str | None:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         pass
-    raise ConfigurationError(f"the token file {file} cannot be read", setting="token_file")
+    # Its name is not repeated: it may be the token itself, given by mistake.
+    raise ConfigurationError(
+        "the file that --token-file names cannot be read; check its path and permissions",
+        setting="token_file",
+    )
 
 
 def _demo(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report
     from aatoolkit.client.connect import demo
 
-    scope = _asked_scope(asked)
+    scope = _scope_of(asked)
     note("starting the embedded service on synthetic data")
     with demo(asked.host, seed=asked.seed, answers=asked.answers) as project:
         note(f"serving at {project.client.base_url}, for as long as this command runs")
         note(repr(scope.check(project.scope_options()) and project.scope_options()))
-        dataset = project.read_all(scope, progress=True)
+        dataset = project.read_all(scope)
         return report.export(dataset, asked.out, asked.json)
 
 
@@ -120,36 +152,38 @@ def _scope(asked: argparse.Namespace) -> int:
 def _read(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
+    form = report.table_format(asked.out, json=asked.json, csv=asked.csv)
     with _project(asked) as project:
-        tables = project.read(asked.section, _asked_scope(asked))
-    report.table(tables, asked.table, json=asked.json, csv=asked.csv, out=asked.out)
+        tables = project.read(asked.section, _scope_of(asked))
+    report.table(tables, asked.table, form, asked.out)
     return 0
 
 
 def _export(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
-    scope = _asked_scope(asked)
+    scope = _scope_of(asked)
     with _project(asked) as project:
-        dataset = project.read_all(scope, sections=asked.sections, progress=True)
+        dataset = project.read_all(scope, sections=asked.sections)
     return report.export(dataset, asked.out, asked.json)
 
 
 def _report(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
-    scope = _asked_scope(asked)
+    report.check_suffix(asked.out, ".html", ".htm")
+    scope = _scope_of(asked)
     with _project(asked) as project:
-        dataset = project.read_all(scope, sections=asked.sections, progress=True)
+        dataset = project.read_all(scope, sections=asked.sections)
     return report.page(dataset, asked.out, asked.json)
 
 
 def _collect(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
-    scope = _asked_scope(asked)
+    scope = _scope_of(asked)
     with _client(asked, workers=asked.workers) as client:
-        datasets = client.datasets(asked.hosts, scope, asked.sections, progress=True)
+        datasets = client.datasets(asked.hosts, scope, asked.sections)
         return report.collected(datasets, asked.out, asked.json)
 
 
@@ -160,7 +194,7 @@ def _cache(asked: argparse.Namespace) -> int:
 
     if asked.action == "info":
         if asked.host is not None:
-            raise ConfigurationError("--host goes with clear; info tells all", setting="host")
+            raise ConfigurationError("--host goes with clear, info lists all hosts", setting="host")
         report.cache(cache_info(asked.folder), asked.json)
         return 0
     host = None if asked.host is None else canonical_host(asked.host)
@@ -171,7 +205,7 @@ def _cache(asked: argparse.Namespace) -> int:
 def _study_record(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import study
 
-    scope = _asked_scope(asked)
+    scope = _scope_of(asked)
     with _project(asked) as project:
         return study.record(asked, project, scope, note)
 

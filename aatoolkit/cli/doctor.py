@@ -1,4 +1,4 @@
-"""``aatoolkit doctor``: what is installed, what is set, what can be reached."""
+"""``aatoolkit doctor``: check the installation, the settings and the connection."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing examined: what it is, whether it is as it should be, and what was found.
-
-    ``good`` is None for what is neither right nor wrong.
-    """
+    """The result of one check; ``good`` is None for what is neither right nor wrong."""
 
     what: str
     good: bool | None
@@ -34,7 +31,7 @@ class Finding:
 
 
 def examine(base_url: str | None, token: str | None, host: str | None) -> list[Finding]:
-    """Examine the installation, the settings, the cache and, given a host, the service."""
+    """Check the installation, the settings, the cache and, given a host, the service."""
     return [
         Finding("aatoolkit", True, __version__),
         Finding("python", True, f"{platform.python_version()} on {platform.system()}"),
@@ -81,7 +78,9 @@ def _cache() -> Finding:
         place = place.parent
     if not os.access(place, os.W_OK):
         return Finding(
-            "cache", False, f"{place} cannot be written to; give cache=False or a folder"
+            "cache",
+            False,
+            f"{place} cannot be written to; use --no-cache, or permit it",
         )
     return Finding("cache", True, f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}")
 
@@ -100,7 +99,7 @@ def _connection(base_url: str | None, token: str | None, host: str | None) -> It
         yield Finding("service", True, client.base_url)
         yield Finding("token", None, "found" if client.has_token else "none found")
         if host is None:
-            yield Finding("project", None, "name a HOST to try to reach it")
+            yield Finding("project", None, "name a HOST to connect to it")
             return
         try:
             options = client.project(host).scope_options()

@@ -1,4 +1,4 @@
-"""What may be typed: the commands of the command line and their options."""
+"""The commands of the command line and their options."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit import __version__
+from aatoolkit.cli.arguments import Parser, output
 from aatoolkit.scope import DAYS, FILTERS
 
 Command = Callable[[argparse.Namespace], int]
@@ -19,8 +20,8 @@ A token is never given on the command line, where others could read it."""
 
 
 def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
-    """The parser; each command is run by the function of its name."""
-    parser = argparse.ArgumentParser(
+    """Build the parser; each command is run by the function of its name."""
+    parser = Parser(
         prog="aatoolkit",
         description="A toolkit for the Agent Analytics API: how AI answer engines treat a brand.",
         epilog="aatoolkit COMMAND --help says more of each. " + _CONNECTION,
@@ -32,12 +33,13 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
         return _command(listed, name, doc, commands[name])
 
     demo = command("demo", "read everything from an embedded service")
-    demo.add_argument(
+    output(
+        demo,
+        "-o",
         "--out",
-        type=Path,
         default=Path("aatoolkit-demo"),
         metavar="DIR",
-        help="where the Parquet files go (default: %(default)s)",
+        help="the folder for the Parquet files (default: %(default)s)",
     )
     demo.add_argument(
         "--host",
@@ -47,10 +49,10 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _synthetic(demo)
     _filters(demo)
 
-    scope = command("scope", "the values that the filters of a project take")
+    scope = command("scope", "list the filter values of a project")
     scope.add_argument("host", metavar="HOST", help="the project's domain")
     scope.add_argument(
-        "--refresh", action="store_true", help="ask the service to refresh the scope options first"
+        "--refresh", action="store_true", help="have the service refresh the scope options first"
     )
     _connection(scope)
 
@@ -58,75 +60,74 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     read.add_argument("host", metavar="HOST", help="the project's domain")
     read.add_argument("section", metavar="SECTION", help="one of the 17 sections")
     read.add_argument("--table", metavar="NAME", help="one table of it (default: the main table)")
-    read.add_argument("--csv", action="store_true", help="write CSV")
-    read.add_argument(
+    read.add_argument("--csv", action="store_true", help="print CSV")
+    output(
+        read,
+        "-o",
         "--out",
-        type=Path,
         metavar="FILE",
-        help="write Parquet with its metadata instead of printing",
+        help="write a file; its suffix is the format: .parquet (with metadata), .csv or .json",
     )
     _filters(read)
     _connection(read)
 
     export = command("export", "write every table as Parquet")
     export.add_argument("host", metavar="HOST", help="the project's domain")
-    export.add_argument("out", type=Path, metavar="DIR", help="where the files go")
+    output(export, "out", metavar="DIR", help="the folder for the files")
     _sections(export)
     _filters(export)
     _connection(export)
 
     report = command("report", "write one page of HTML with pictures and tables")
     report.add_argument("host", metavar="HOST", help="the project's domain")
-    report.add_argument(
-        "-o", "--out", type=Path, metavar="FILE", required=True, help="where the page goes"
-    )
+    output(report, "-o", "--out", metavar="FILE", required=True, help="the HTML file to write")
     _sections(report)
     _filters(report)
     _connection(report)
 
     collect = command("collect", "write every table of many hosts as Parquet, host by host")
     collect.add_argument("hosts", metavar="HOST", nargs="+", help="the projects' domains")
-    collect.add_argument(
-        "--out",
+    output(
+        collect,
         "-o",
-        type=Path,
+        "--out",
         required=True,
         metavar="DIR",
-        help="where the files go: DIR/HOST/SECTION/TABLE.parquet",
+        help="the folder for the files: DIR/HOST/SECTION/TABLE.parquet",
     )
     _sections(collect)
     collect.add_argument(
-        "--workers", type=int, default=8, help="answers asked for at once (default: %(default)s)"
+        "--workers", type=int, default=8, help="concurrent requests (default: %(default)s)"
     )
     _filters(collect)
     _connection(collect)
 
-    cache = command("cache", "say what answers are kept, or remove them")
+    cache = command("cache", "show the cached answers, or delete them")
     cache.add_argument(
-        "action", choices=("info", "clear"), help="info: sizes by host; clear: remove answers"
+        "action", choices=("info", "clear"), help="info: sizes by host; clear: delete answers"
     )
     cache.add_argument(
-        "--folder", type=Path, metavar="DIR", help="where the cache is (default: the user's own)"
+        "--folder", type=Path, metavar="DIR", help="the folder of the cache (default: the user's)"
     )
     cache.add_argument("--host", metavar="HOST", help="clear the answers of this host only")
 
     _study(listed, commands)
 
-    doctor = command("doctor", "say what is installed, set and reachable")
-    doctor.add_argument("host", metavar="HOST", nargs="?", help="a project to try to reach")
+    doctor = command("doctor", "check what is installed, configured and reachable")
+    doctor.add_argument("host", metavar="HOST", nargs="?", help="a project to connect to")
     _connection(doctor)
 
     synth = command("synth", "write a synthetic store of observations")
-    synth.add_argument("out", type=Path, metavar="DIR", help="where the store goes")
+    output(synth, "out", metavar="DIR", help="the folder of the store")
     _synthetic(synth)
 
     serve = command("serve", "serve a store of observations")
     serve.add_argument("store", type=Path, metavar="DIR", nargs="?", help="the store's folder")
     serve.add_argument(
-        "--describe", action="store_true", help="print the tables that a store may hold, and stop"
+        "--describe", action="store_true", help="print the tables that a store may hold, and exit"
     )
     serve.add_argument(
-        "--address", default="127.0.0.1", help="where to listen (default: %(default)s)"
+        "--address", default="127.0.0.1", help="the address to listen on (default: %(default)s)"
     )
     serve.add_argument(
         "--port", type=int, default=8765, help="0 takes a free one (default: %(default)s)"
@@ -135,7 +136,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
         "--accounts",
         type=Path,
         metavar="FILE",
-        help="JSON: the SHA-256 of each token, and the hosts it may see",
+        help="JSON: the SHA-256 of each token, and the hosts that it may see",
     )
     serve.add_argument(
         "--token-file",
@@ -152,7 +153,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     serve.add_argument(
         "--fail-scope-options",
         action="store_true",
-        help="answer 502 to scope options, to see what a client makes of it",
+        help="answer 502 to requests for scope options, to test clients",
     )
     return parser
 
@@ -176,9 +177,12 @@ def _study(listed: Any, commands: Mapping[str, Command]) -> None:
         added = _command(actions, name, doc, commands[f"study {name}"])
         if name == "record":
             added.add_argument("host", metavar="HOST", help="the project's domain")
-        added.add_argument(
-            "study", type=Path, metavar="DIR", help="the study's folder, or its file if packed"
-        )
+        if name == "record":
+            output(added, "study", metavar="DIR", help="the study's folder")
+        else:
+            added.add_argument(
+                "study", type=Path, metavar="DIR", help="the study's folder, or its file if packed"
+            )
         return added
 
     record = command("record", "read scope options and sections into a study, and seal it")
@@ -203,17 +207,19 @@ def _study(listed: Any, commands: Mapping[str, Command]) -> None:
     )
     _filters(record)
     _connection(record)
-    command("show", "say what a study holds")
+    command("show", "list what a study holds")
     verify = command("verify", "find any byte that was altered, taken away or added")
     verify.add_argument(
-        "--replay", action="store_true", help="make the tables again, and compare them too"
+        "--replay",
+        action="store_true",
+        help="normalise the answers again, and compare the tables",
     )
-    diff = command("diff", "say what changed; exits with 0 if nothing did, 1 if something, else 2")
+    diff = command("diff", "show what changed; exits with 0 if nothing did, 1 if something, else 2")
     diff.add_argument("other", type=Path, metavar="OTHER", help="the study to compare it with")
     pack = command("pack", "put a study into one file")
-    pack.add_argument("file", type=Path, metavar="FILE", help="the zip file to write")
+    output(pack, "file", metavar="FILE", help="the zip file to write")
     publish = command("publish", "put the tables of a study into a folder for others to use")
-    publish.add_argument("out", type=Path, metavar="OUT", help="the folder to write")
+    output(publish, "out", metavar="OUT", help="the folder to write")
     publish.add_argument(
         "--redact",
         action="append",
@@ -248,7 +254,7 @@ def _filters(parser: argparse.ArgumentParser) -> None:
             action="append",
             default=[],
             metavar="VALUE",
-            help=f"narrow to this {name}; may be repeated",
+            help=f"include this {name}; may be repeated",
         )
 
 
@@ -272,9 +278,9 @@ def _synthetic(parser: argparse.ArgumentParser) -> None:
 
 def _connection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("connection", _CONNECTION)
-    group.add_argument("--base-url", metavar="URL", help="where the service is")
+    group.add_argument("--base-url", metavar="URL", help="the address of the service")
     group.add_argument(
         "--token-file", type=Path, metavar="FILE", help="a file that holds the token"
     )
-    group.add_argument("--no-cache", action="store_true", help="keep no answers")
-    group.add_argument("--offline", action="store_true", help="use kept answers only")
+    group.add_argument("--no-cache", action="store_true", help="cache no answers")
+    group.add_argument("--offline", action="store_true", help="use cached answers only")

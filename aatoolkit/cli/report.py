@@ -1,4 +1,4 @@
-"""What the commands print: data on standard output, notes on standard error."""
+"""Print and write the results of commands: data on standard output, notes on standard error."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from aatoolkit._util.text import visible
-from aatoolkit.errors import ScopeError
+from aatoolkit._util.files import write_whole
+from aatoolkit._util.text import json_text, visible
+from aatoolkit.errors import ConfigurationError, ScopeError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,15 +22,19 @@ if TYPE_CHECKING:
     from aatoolkit.normalizer.tables import Tables
     from aatoolkit.scope import Scope, ScopeOptions
 
+Format = Literal["grid", "csv", "json", "parquet"]
+
+_SUFFIXES: dict[str, Format] = {".parquet": "parquet", ".csv": "csv", ".json": "json"}
+
 
 def export(dataset: Dataset, folder: Path, json: bool) -> int:
-    """Write every table as Parquet, print what was read, say where; 1 if a section failed."""
+    """Write every table as Parquet and print a summary; returns 1 if a section failed."""
     from aatoolkit.frame.parquet import write_tables
 
     written = [path for tables in dataset.values() for path in write_tables(tables, folder)]
     summary = dataset.summary
     if json:
-        _json(
+        print_json(
             {
                 "folder": str(folder),
                 "tables": _records(summary),
@@ -46,11 +51,11 @@ def export(dataset: Dataset, folder: Path, json: bool) -> int:
 
 
 def page(dataset: Dataset, path: Path, json: bool) -> int:
-    """Write the report, say what is in it and where; 1 if a section failed."""
+    """Write the report and print its path; returns 1 if a section failed."""
     written = dataset.report(path)
     failed = {name: str(error) for name, error in dataset.errors.items()}
     if json:
-        _json({"file": str(written), "sections": list(dataset), "errors": failed})
+        print_json({"file": str(written), "sections": list(dataset), "errors": failed})
     else:
         print(written)
     for name, error in failed.items():
@@ -60,7 +65,7 @@ def page(dataset: Dataset, path: Path, json: bool) -> int:
 
 
 def collected(datasets: Iterable[tuple[str, Scope, Dataset]], folder: Path, json: bool) -> int:
-    """Write the tables of each host as they come in, say how many; 1 if an answer failed."""
+    """Write the tables of each host as they arrive; returns 1 if a request failed."""
     from aatoolkit.frame.parquet import write_tables
 
     told: list[dict[str, Any]] = []
@@ -78,7 +83,7 @@ def collected(datasets: Iterable[tuple[str, Scope, Dataset]], folder: Path, json
         told.append(facts)
     heads = ("host", "sections", "rows", "files", "failed")
     if json:
-        _json({"folder": str(folder), "hosts": told})
+        print_json({"folder": str(folder), "hosts": told})
     else:
         grid(heads, ({**facts, "errors": len(facts["errors"])}.values() for facts in told))
     _note(f"{sum(facts['files'] for facts in told)} Parquet files are in {folder}")
@@ -94,7 +99,7 @@ def scope_options(options: ScopeOptions, json: bool) -> None:
         "brands": options.brands,
     }
     if json:
-        _json(
+        print_json(
             {
                 "host": options.host,
                 **{name: _records(frame) for name, frame in frames.items()},
@@ -111,8 +116,42 @@ def scope_options(options: ScopeOptions, json: bool) -> None:
     print(f"days: {', '.join(map(str, options.days))}")
 
 
-def table(tables: Tables, name: str | None, *, json: bool, csv: bool, out: Path | None) -> None:
-    """Print one table of a section, or write it as Parquet with its metadata.
+def table_format(out: Path | None, *, json: bool, csv: bool) -> Format:
+    """Return the format that options and the suffix of a file ask for.
+
+    Raises
+    ------
+    ConfigurationError
+        If they contradict each other, or the suffix is none of a format.
+    """
+    asked: list[Format] = []
+    if csv:
+        asked.append("csv")
+    if json:
+        asked.append("json")
+    if out is not None:
+        check_suffix(out, *_SUFFIXES)
+        asked.append(_SUFFIXES[out.suffix.lower()])
+    if len({*asked}) > 1:
+        raise ConfigurationError(
+            f"the table is asked for as {' and as '.join(dict.fromkeys(asked))}; choose one format",
+            setting="format",
+        )
+    return asked[0] if asked else "grid"
+
+
+def check_suffix(path: Path, *suffixes: str) -> None:
+    """Raise a `ConfigurationError` if a file has none of these suffixes."""
+    if path.suffix.lower() not in suffixes:
+        raise ConfigurationError(
+            f"{path.name} does not end in {' or '.join(suffixes)}, which says its format; "
+            "rename it",
+            setting="out",
+        )
+
+
+def table(tables: Tables, name: str | None, form: Format, out: Path | None) -> None:
+    """Print one table of a section, or write it to a file.
 
     Raises
     ------
@@ -128,17 +167,30 @@ def table(tables: Tables, name: str | None, *, json: bool, csv: bool, out: Path 
             suggestions=tuple(tables),
         )
     frame = tables[name]
-    if out is not None:
+    if form == "grid":
+        grid(frame.columns, frame.itertuples(index=False))
+    elif form == "parquet" and out is not None:
         from aatoolkit.frame.parquet import write_parquet
 
-        _note(f"{len(frame)} rows of {name} are in {write_parquet(frame, out)}")
-    elif json:
-        _json({"table": name, "rows": _records(frame), "availability": _availability(frame)})
-    elif csv:
-        _flat(frame).to_csv(sys.stdout, index=False)
+        write_parquet(frame, out)
     else:
-        grid(frame.columns, frame.itertuples(index=False))
+        content = _serialized(frame, name, form)
+        if out is None:
+            print(content, end="")
+        else:
+            write_whole(out, content.encode())
+    if out is not None:
+        _note(f"{len(frame)} rows of {name} are in {out}")
     _note(f"{name}: {tables.rows[name]} rows, {visible(tables.words[name])}")
+
+
+def _serialized(frame: pd.DataFrame, name: str, form: Format) -> str:
+    from aatoolkit.frame.csv import csv_bytes
+
+    if form == "csv":
+        return csv_bytes(frame).decode()
+    facts = {"table": name, "rows": _records(frame), "availability": _availability(frame)}
+    return json_text(facts, indent=2) + "\n"
 
 
 def cache(info: CacheInfo, json: bool) -> None:
@@ -146,24 +198,24 @@ def cache(info: CacheInfo, json: bool) -> None:
     heads = ("origin", "host", "answers", "bytes", "oldest", "newest")
     if json:
         told = {**vars(info), "hosts": [vars(host) for host in info.hosts]}
-        _json(told)
+        print_json(told)
         return
     grid(heads, ([getattr(host, name) for name in heads] for host in info.hosts))
     _note(f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}")
 
 
 def cleared(count: int, left: CacheInfo, json: bool) -> None:
-    """Print how many answers were removed, and what is left."""
+    """Print how many answers were deleted, and what is left."""
     if json:
-        _json({"removed": count, "answers": left.answers, "bytes": left.bytes})
+        print_json({"removed": count, "answers": left.answers, "bytes": left.bytes})
         return
     _note(f"{count} answers removed; {left.answers} left, {left.bytes:,} bytes in {left.folder}")
 
 
 def findings(found: Sequence[Finding], json: bool) -> None:
-    """Print what was examined."""
+    """Print the findings of `doctor`."""
     if json:
-        _json([vars(finding) for finding in found])
+        print_json([vars(finding) for finding in found])
         return
     marks = {True: "ok", False: "PROBLEM", None: "-"}
     grid(("what", "", "finding"), ((f.what, marks[f.good], f.said) for f in found))
@@ -173,7 +225,7 @@ def files(written: Iterable[Path], json: bool) -> None:
     """Print the files that were written."""
     listed = [str(path) for path in written]
     if json:
-        _json(listed)
+        print_json(listed)
     else:
         print("\n".join(listed))
 
@@ -202,19 +254,6 @@ def _cell(value: Any) -> str:
     return visible(f"{value:.4g}" if isinstance(value, float) else str(value))
 
 
-def _flat(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with lists as JSON text, which a cell of CSV can hold."""
-    lists = [name for name, dtype in frame.dtypes.items() if str(dtype).startswith("list<")]
-    return frame.assign(
-        **{
-            str(name): frame[name].map(
-                lambda words: jsonlib.dumps(list(words), ensure_ascii=False), na_action="ignore"
-            )
-            for name in lists
-        }
-    )
-
-
 def _availability(frame: pd.DataFrame) -> Any:
     from aatoolkit.frame.accessor import Accessor
 
@@ -225,8 +264,9 @@ def _records(frame: pd.DataFrame) -> Any:
     return jsonlib.loads(frame.to_json(orient="records", date_format="iso", date_unit="s"))
 
 
-def _json(value: Any) -> None:
-    print(jsonlib.dumps(value, ensure_ascii=False, indent=2, default=str))
+def print_json(value: Any) -> None:
+    """Print a value as JSON."""
+    print(json_text(value, indent=2))
 
 
 def _note(text: str) -> None:

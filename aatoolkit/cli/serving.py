@@ -1,4 +1,4 @@
-"""``aatoolkit synth`` and ``serve``: a store of observations, made and put behind the API."""
+"""``aatoolkit synth`` and ``serve``: write a synthetic store, and serve one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aatoolkit.errors import ConfigurationError
 
 
 def synthesize(folder: Path, seed: int, answers: int) -> list[Path]:
-    """Write a synthetic store; its files.
+    """Write a synthetic store; returns its files.
 
     Raises
     ------
@@ -35,14 +35,14 @@ def synthesize(folder: Path, seed: int, answers: int) -> list[Path]:
 
 
 def description() -> str:
-    """The tables that a store may hold, as Markdown."""
+    """Return the tables that a store may hold, as Markdown."""
     from aatoolkit.service import describe_store
 
     return str(describe_store())
 
 
 def serve(asked: Namespace, note: Callable[[str], None]) -> None:
-    """Serve a store in the foreground; says where, and with which token.
+    """Serve a store in the foreground; prints the address and the token.
 
     Raises
     ------
@@ -55,12 +55,12 @@ def serve(asked: Namespace, note: Callable[[str], None]) -> None:
         raise ConfigurationError("say which store to serve: aatoolkit serve DIR", setting="store")
     problem = ""
     try:
-        store = Store.open(asked.store, as_of=_instant(asked.as_of))
         if asked.accounts is not None:
             accounts, said = Accounts.load(asked.accounts), "the accounts of that file"
         else:
             token, said = _token(asked.token_file)
             accounts = Accounts.single(token)
+        store = Store.open(asked.store, as_of=_instant(asked.as_of))
     except (StoreError, ValueError) as error:
         problem = str(error)
     if problem:
@@ -75,9 +75,16 @@ def serve(asked: Namespace, note: Callable[[str], None]) -> None:
 
 
 def _token(file: Path | None) -> tuple[str, str]:
-    """The one token that may see every host, and what to say of it."""
+    """The one token that may see every host, and a description of it."""
     if file is not None:
-        return file.read_text(encoding="utf-8").strip(), f"the token in {file}"
+        try:
+            return file.read_text(encoding="utf-8").strip(), "the token in that file"
+        except (OSError, UnicodeDecodeError):
+            pass
+        raise ConfigurationError(
+            "the file that --token-file names cannot be read; check its path and permissions",
+            setting="token_file",
+        )
     known = os.environ.get("AATOOLKIT_TOKEN")
     if known:
         return known.strip(), "the token in AATOOLKIT_TOKEN"

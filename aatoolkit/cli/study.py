@@ -38,7 +38,7 @@ def record(asked: argparse.Namespace, project: Project, scope: Scope, note: Note
             recorded.scope_options()
         except AAToolkitError as error:
             failed["scope options"] = error
-        failed |= recorded.read_all(scope, sections=asked.sections, progress=True).errors
+        failed |= recorded.read_all(scope, sections=asked.sections).errors
     for name, why in failed.items():
         note(f"aatoolkit: {name} failed: {why}")
     _records(study, asked.json)
@@ -64,7 +64,7 @@ def verify(asked: argparse.Namespace, note: Note) -> int:
     found = Study(asked.study).verify(replay=asked.replay)
     if asked.json:
         told = [vars(problem) for problem in found.found]
-        print(json.dumps({"ok": found.ok, "digest": found.digest, "problems": told}, indent=2))
+        report.print_json({"ok": found.ok, "digest": found.digest, "problems": told})
     elif not found.ok:
         print("\n".join(map(str, found.found)))
     if found.ok:
@@ -83,7 +83,7 @@ def diff(asked: argparse.Namespace, note: Note) -> int:
         return 2
     if asked.json:
         told = {name: json.loads(frame.to_json(orient="records")) for name, frame in frames(found)}
-        print(json.dumps({"same": found.same, **told}, ensure_ascii=False, indent=2))
+        report.print_json({"same": found.same, **told})
     elif not found.is_same:
         print(found)
     return 0 if found.is_same else 1
@@ -116,7 +116,7 @@ def publish(asked: argparse.Namespace, note: Note) -> int:
 def _records(study: Study, as_json: bool) -> None:
     rows = [_facts(one) for one in study.records]
     if as_json:
-        print(json.dumps({"digest": study.digest, "records": rows}, ensure_ascii=False, indent=2))
+        report.print_json({"digest": study.digest, "records": rows})
     elif rows:
         report.grid(rows[0], (row.values() for row in rows))
 

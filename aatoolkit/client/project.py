@@ -302,7 +302,7 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
         if UNTAGGED in getattr(merged, name):
             raise ScopeError(
                 f"{UNTAGGED!r} counts the prompts without a {name}, and the API has no filter for "
-                f"them; project.scope_options().values({name!r}) lists the values",
+                f"them; choose one of the other values",
                 parameter=name,
                 unknown=(UNTAGGED,),
             )

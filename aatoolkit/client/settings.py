@@ -28,8 +28,8 @@ def find_base_url(given: str | None) -> str:
     found = given or os.environ.get(BASE_URL)
     if not found:
         raise ConfigurationError(
-            f"no base URL: set {BASE_URL}, or give base_url= or --base-url; aa.demo() and "
-            "`aatoolkit demo` need none, they serve synthetic data on this machine",
+            f"no base URL: set {BASE_URL}, or name the service (base_url, --base-url); the "
+            "demo needs none, it serves synthetic data on this machine",
             setting="base_url",
         )
     return found

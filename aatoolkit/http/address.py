@@ -48,7 +48,7 @@ class BaseUrl:
         if parts.scheme not in _PORTS:
             raise _refused("does not begin with https://")
         if "@" in parts.netloc:
-            raise _refused("names a user; give the token as token= instead")
+            raise _refused("names a user; give the token by itself instead")
         if "?" in given or "#" in given:
             raise _refused("holds a query or a fragment; leave it out")
         if any(_is_dot_segment(segment) for segment in parts.path.split("/")):

@@ -151,7 +151,7 @@ class Database:
             doing = "written to" if writes else "used"
             warnings.warn(
                 f"the cache in {self.folder} cannot be {doing} ({error}); answers come from the "
-                "network. `aatoolkit cache clear` empties it, cache= names another folder",
+                "network. `aatoolkit cache clear` empties it; it can also be in another folder",
                 CacheWarning,
                 stacklevel=2,
             )

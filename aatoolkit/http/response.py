@@ -127,8 +127,8 @@ def _refusal(
         return _redirect(headers, facts)
     if status == 401:
         return errors.NotAuthorized(
-            f"the service wants a token, or does not accept this one (401){quote}; give it as "
-            "token= or in AATOOLKIT_TOKEN",
+            f"the service wants a token, or does not accept this one (401){quote}; check "
+            "the token, such as in AATOOLKIT_TOKEN",
             **facts,
         )
     if status in (403, 404, 410):

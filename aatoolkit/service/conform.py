@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Tabular: TypeAlias = pa.Table | pd.DataFrame
 
 _ADVICE = (
-    "Rows are counted from 0. aatoolkit.service.store.describe_store() documents every"
+    "Rows are counted from 0. `aatoolkit serve --describe` documents every"
     " table and column: mend the tables and give them again."
 )
 _UTC_ADVICE = "say which zone they are in, and UTC is made of it: nothing is assumed"

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,6 +97,133 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.usefixtures("at_service")
+def test_a_file_has_the_format_of_its_suffix(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["read", "acme.example", "domains", "--no-cache"]
+    assert main([*asked, "--csv"]) == 0
+    csv = capsys.readouterr().out
+    assert main([*asked, "-o", "domains.csv", "--csv"]) == 0
+    assert main([*asked, "-o", "domains.JSON"]) == 0
+    assert capsys.readouterr().out == ""
+    assert Path("domains.csv").read_text() == csv
+    assert len(json.loads(Path("domains.JSON").read_text())["rows"]) == len(csv.splitlines()) - 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["read", "h.example", "urls", "--csv", "--json"], "as csv and as json; choose one"),
+        (["read", "h.example", "urls", "--csv", "-o", "x.parquet"], "as csv and as parquet"),
+        (["read", "h.example", "urls", "--json", "-o", "x.csv"], "as json and as csv"),
+        (["read", "h.example", "urls", "-o", "x"], "does not end in .parquet or .csv or .json"),
+        (["report", "h.example", "-o", "x.pdf"], "does not end in .html"),
+        (["read", "h.example", "urls", "-o", "a/b/x.csv"], "give --parents"),
+        (["export", "h.example", "a/b"], "give --parents"),
+        (["collect", "h.example", "-o", "a/b"], "give --parents"),
+        (["demo", "-o", "a/b"], "give --parents"),
+        (["synth", "a/b"], "give --parents"),
+        (["study", "record", "h.example", "a/b"], "give --parents"),
+        (["study", "pack", "s", "a/b.zip"], "give --parents"),
+        (["study", "publish", "s", "a/b"], "give --parents"),
+    ],
+)
+@pytest.mark.usefixtures("at_service")
+def test_what_is_asked_for_is_never_ignored(
+    asked: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(asked) == 2
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert printed.out == ""
+    assert not [*Path().iterdir()]
+
+
+@pytest.mark.usefixtures("at_service")
+def test_missing_folders_are_made_when_asked_for(tmp_path: Path) -> None:
+    asked = ["read", "acme.example", "domains", "--no-cache", "-o", "a/b/x.csv", "--parents"]
+    assert main(asked) == 0
+    assert (tmp_path / "a/b/x.csv").stat().st_size > 0
+
+
+SECRET = "canary-9f31c07a5d"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["read", "acme.example", "urls", "--token", SECRET],
+        ["read", "acme.example", "urls", f"--token={SECRET}"],
+        ["read", "--token", SECRET, "acme.example", "urls"],
+        ["--token", SECRET, "read", "acme.example", "urls"],
+        ["read", "acme.example", "urls", "--tok", SECRET],
+        ["read", "acme.example", "urls", "--token-fil", SECRET],
+        ["read", "acme.example", "urls", f"--token-f={SECRET}"],
+        ["--tok", SECRET, "read", "acme.example", "urls"],
+        ["read", "acme.example", "urls", "--token-file", SECRET],
+        ["doctor", "--token-file", SECRET],
+        ["serve", "store", "--token-file", SECRET],
+        ["serve", "store", "--token", SECRET],
+        ["study", "record", "acme.example", "mine", "--token", SECRET],
+        ["study", SECRET],
+        ["cache", SECRET],
+        ["read", "acme.example", "urls", SECRET, SECRET],
+    ],
+)
+@pytest.mark.usefixtures("at_service")
+def test_no_error_repeats_a_token_given_by_mistake(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("store").mkdir()
+    assert main(asked) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert SECRET not in printed.err
+    assert "--token-file" in printed.err or "--help" in printed.err or "there are" in printed.err
+
+
+def test_the_token_file_of_the_environment_is_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AATOOLKIT_BASE_URL", "https://api.example")
+    monkeypatch.setenv("AATOOLKIT_TOKEN_FILE", SECRET)
+    assert main(["read", "acme.example", "urls"]) == 2
+    assert SECRET not in capsys.readouterr().err
+
+
+def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--answer", "600"]) == 2
+    assert "unknown option: --answer;" in capsys.readouterr().err
+    assert main(["raed", "acme.example", "urls"]) == 2
+    assert "'raed' is unknown; did you mean 'read'?" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("at_service")
+def test_a_file_gets_no_progress_bar(base_url: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "aatoolkit", "export", "acme.example", "out", "--no-cache"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\r" not in done.stdout + done.stderr
+    assert done.stderr.splitlines()[-1].endswith("Parquet files are in out")
+
+
+@pytest.mark.usefixtures("at_service")
+def test_a_warning_is_a_note_without_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path("cache").resolve()))
+    Path("cache").write_text("a file where a folder should be")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["read", "acme.example", "urls"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("aatoolkit: warning: the cache in") == 1
+    assert "CacheWarning" not in said
+    assert ".py" not in said
+
+
+@pytest.mark.usefixtures("at_service")
 def test_export_of_some_sections(tmp_path: Path) -> None:
     assert main(["export", "acme.example", "out", "--no-cache", "--section", "crawl"]) == 0
     files = [path.relative_to(tmp_path / "out") for path in tmp_path.rglob("*.parquet")]
@@ -162,7 +290,7 @@ def test_the_cache_is_told_and_cleared(
     assert json.loads(capsys.readouterr().out)["answers"] == 0
     (tmp_path / "answers.sqlite").write_text("no database at all" * 100)
     assert main(["cache", "info", "--folder", str(tmp_path)]) == 2
-    assert "clearing it helps" in capsys.readouterr().err
+    assert "clear it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Protocol
 import pandas as pd
 from matplotlib.axes import Axes
 
+from aatoolkit._util.text import visible
 from aatoolkit.availability import Status
 from aatoolkit.display.plot import (
     bars,
@@ -103,7 +104,7 @@ def _draw(axes: Axes, name: str, chosen: Drawable) -> None:
     canvas.add_title_and_notes(axes, chosen.title, [*_about(chosen), *notes, source])
     if isinstance(axes, canvas.Picture):
         axes.kind = name
-        axes.finding = f"{chosen.title}: {chosen.finding}"
+        axes.finding = visible(f"{chosen.title}: {chosen.finding}")
 
 
 def _chosen(data: PlotData, options: PlotOptions) -> tuple[str, Drawable]:

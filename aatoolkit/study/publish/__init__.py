@@ -8,7 +8,7 @@ same answers and versions give the same bytes, and the folder is written atomica
 - ``stacking``: the tables of all answers, concatenated; ``provenance_tables``: the tables about
   the answers themselves (availability, statements, extra, drift).
 - ``redaction``: columns that are left out, and everything that may quote them.
-- ``spreadsheets``: CSV and Excel without formulas, rounding or silent truncation.
+- ``spreadsheets``: Excel without formulas, rounding or silent truncation; CSV is in ``frame.csv``.
 - ``codebook``, ``descriptor``, ``crate``, ``readme``: the description of the tables as a
   codebook, a ``datapackage.json``, an RO-Crate, and for people.
 """
@@ -16,7 +16,6 @@ same answers and versions give the same bytes, and the folder is written atomica
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,7 +28,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing_folder
+from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import ExportError
+from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.parquet import arrow_table
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.study.publish import readme
@@ -37,7 +38,7 @@ from aatoolkit.study.publish.codebook import as_markdown, codebook
 from aatoolkit.study.publish.crate import NO_LICENCE, crate
 from aatoolkit.study.publish.descriptor import descriptor, path_of
 from aatoolkit.study.publish.redaction import Redaction
-from aatoolkit.study.publish.spreadsheets import csv_bytes, write_excel
+from aatoolkit.study.publish.spreadsheets import write_excel
 from aatoolkit.study.publish.stacking import FailedAnswer, PublishedTable, collect_tables
 
 __all__ = ["About", "FailedAnswer", "publish"]
@@ -250,7 +251,7 @@ class _Summary:
             "study": f"sha256:{about.digest}" if about.digest else "not sealed",
         }
         notes = (
-            about.description,
+            None if about.description is None else visible(about.description),
             readme.SYNTHETIC if hosts and all(map(_is_reserved, hosts)) else None,
             readme.REDACTED.format(", ".join(redaction.requested)) if redaction.requested else None,
         )
@@ -320,4 +321,4 @@ def _put(folder: Path, name: str, content: str | bytes) -> None:
 
 
 def _json(body: Mapping[str, Any]) -> str:
-    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+    return json_text(body, indent=1) + "\n"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from aatoolkit._util.text import visible
 from aatoolkit.sections.section import Column
 from aatoolkit.study.publish.stacking import PublishedTable
 
@@ -85,7 +86,7 @@ def cell(value: object) -> str:
     """A value as a cell of a Markdown table, with all markup escaped."""
     if value is None or value is pd.NA:
         return ""
-    text = " ".join(str(value).split())
+    text = visible(" ".join(str(value).split()))
     return "".join(f"\\{char}" if char in "\\|<>*_`[]" else char for char in text)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from aatoolkit.frame.csv import is_guarded_number
 from aatoolkit.sections.section import Column
 from aatoolkit.study.publish.codebook import CODES, QUDT, rule_of
-from aatoolkit.study.publish.spreadsheets import is_guarded_number
 from aatoolkit.study.publish.stacking import PublishedTable
 
 _TYPES = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aatoolkit import __version__
+from aatoolkit._util.text import json_text
 from aatoolkit.study.publish.codebook import cell
 from aatoolkit.study.publish.descriptor import path_of
 from aatoolkit.study.publish.stacking import PublishedTable
@@ -66,7 +66,7 @@ def _yaml(value: Any) -> str:
     return re.sub(
         r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]",
         lambda found: f"\\u{ord(found[0]):04x}",
-        json.dumps(value, ensure_ascii=False),
+        json_text(value),
     )
 
 
@@ -139,9 +139,10 @@ _SPREADSHEETS = """\
 The CSV files and the workbook are safe to open: no cell is a formula. In CSV, a text that begins
 with `=`, `+`, `-`, `@`, one of their full-width forms, white space or an apostrophe, one that
 begins with more than 15 digits, and an empty one, has an apostrophe before it: remove one
-apostrophe from each text that begins with one to restore it. A column with whole numbers of more
-than 15 digits is text. Times are in UTC, as ISO 8601. In Excel, text that does not fit a cell is
-cut and marked, and a table that does not fit a sheet continues in the next; the sheet `tables`
+apostrophe from each text that begins with one to restore it. Characters that control a terminal
+or the direction of text are written as in JSON, such as `\\u202e`. A column with whole numbers of
+more than 15 digits is text. Times are in UTC, as ISO 8601. In Excel, text that does not fit a cell
+is cut and marked, and a table that does not fit a sheet continues in the next; the sheet `tables`
 lists them. For analyses, use the Parquet files.
 """
 _FILES = """\

@@ -1,68 +1,24 @@
-"""Tables for spreadsheets: no cell is a formula, rounded, or truncated without a note.
-
-A spreadsheet interprets a text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and
-stores 15 digits of a number. So in CSV an apostrophe is put before a text that begins with one
-of these signs, with one of their full-width forms, with white space or with an apostrophe, before
-more than 15 digits, and before an empty text, which would otherwise be missing. Removing one
-apostrophe from every text that begins with one restores the text.
-"""
+"""Tables as an Excel workbook: no cell is a formula, rounded, or truncated without a note."""
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from aatoolkit.frame.csv import as_texts, needs_guard
+
 if TYPE_CHECKING:
     from aatoolkit.study.publish.stacking import PublishedTable
 
-_GUARDED = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
 _DIGITS = 10**15
 ROWS, CELL, SHEET = 1_048_576, 32_767, 31
 """The most rows of a sheet, characters of a cell, and characters of a sheet's name."""
-
-
-def guarded(text: str) -> str:
-    """A text escaped so that a spreadsheet reads it as text.
-
-    Examples
-    --------
-    >>> guarded("=1+1"), guarded("1 + 1"), guarded("")
-    ("'=1+1", '1 + 1', "'")
-    """
-    return f"'{text}" if _GUARDED.match(text) else text
-
-
-def unguarded(text: str) -> str:
-    """Undo `guarded`.
-
-    Examples
-    --------
-    >>> unguarded(guarded("'tis")), unguarded("plain")
-    ("'tis", 'plain')
-    """
-    return text.removeprefix("'")
-
-
-def is_guarded_number(values: pd.Series) -> bool:
-    """Whether a column of integers is written as text, as some have more than 15 digits."""
-    if not pd.api.types.is_integer_dtype(values.dtype):
-        return False
-    return bool(((values >= _DIGITS) | (values <= -_DIGITS)).any())
-
-
-def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """A frame as CSV that is safe to open: UTF-8, one line feed a row, missing is empty."""
-    flat = pd.DataFrame({guarded(str(name)): _as_csv(frame[name]) for name in frame.columns})
-    # All texts are quoted: a carriage return in one that is not would begin a row, and a cell.
-    return flat.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).encode()
 
 
 def write_excel(tables: Iterable[PublishedTable], path: Path, created: datetime) -> None:
@@ -136,7 +92,7 @@ class _Book:
         elif isinstance(value, datetime):
             sheet.write_datetime(row, column, value, self._day)
         elif isinstance(value, str):
-            form = self._text if _GUARDED.match(value) else None
+            form = self._text if needs_guard(value) else None
             sheet.write_string(row, column, self._fitted(value), form)
         else:
             sheet.write_number(row, column, value)
@@ -168,7 +124,7 @@ def _as_excel(values: pd.Series) -> list[Any]:
         return [None if pd.isna(value) else _number(value) for value in values]
     if pd.api.types.is_datetime64_dtype(dtype):
         return [None if pd.isna(value) else _day(value) for value in values]
-    return [None if pd.isna(value) else value for value in _texts(values)]
+    return [None if pd.isna(value) else value for value in as_texts(values)]
 
 
 def _number(value: Any) -> Any:
@@ -186,44 +142,3 @@ def _day(value: Any) -> Any:
 
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
-
-
-def _texts(values: pd.Series) -> pd.Series:
-    """A column as text: ISO 8601 in UTC for times, JSON for lists; missing stays missing."""
-    dtype = values.dtype
-    text: Callable[[Any], str] = str
-    if isinstance(dtype, pd.DatetimeTZDtype):
-        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-        text = _instant
-    elif pd.api.types.is_datetime64_dtype(dtype):
-        text = _day_text
-    elif str(dtype).startswith("list<"):
-        text = _list
-    written: pd.Series = values.astype("object").map(text, na_action="ignore")
-    return written
-
-
-def _instant(moment: pd.Timestamp) -> str:
-    return f"{moment.isoformat()}Z"
-
-
-def _day_text(moment: pd.Timestamp) -> str:
-    return moment.isoformat().removesuffix("T00:00:00")
-
-
-def _list(words: Iterable[Any]) -> str:
-    return json.dumps([*words], ensure_ascii=False)
-
-
-def _as_csv(values: pd.Series) -> pd.Series:
-    """The cells of a column in CSV."""
-    dtype = values.dtype
-    if pd.api.types.is_bool_dtype(dtype):
-        return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")
-    if pd.api.types.is_numeric_dtype(dtype) and not is_guarded_number(values):
-        return values
-    texts = _texts(values)
-    if pd.api.types.is_datetime64_any_dtype(dtype):
-        return texts
-    safe: pd.Series = texts.map(guarded, na_action="ignore")
-    return safe

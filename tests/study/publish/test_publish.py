@@ -23,9 +23,9 @@ from rocrate.rocrate import ROCrate
 
 import aatoolkit as aa
 from aatoolkit.errors import ExportError, NotWritten, RedactionWarning
+from aatoolkit.frame.csv import guarded, unguarded
 from aatoolkit.payload import Payload
 from aatoolkit.study.publish import About, FailedAnswer, publish
-from aatoolkit.study.publish.spreadsheets import guarded, unguarded
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "data" / "samples"

@@ -1,0 +1,79 @@
+"""The argument parser: no abbreviations, and no error repeats a value that may be a token."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from aatoolkit._util.suggest import did_you_mean, near_matches
+
+_NO_TOKEN = (
+    "a token is never given on the command line, where others could read it: put it into a file "
+    "and name that with --token-file, or set AATOOLKIT_TOKEN"
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """An `argparse.ArgumentParser` whose errors hold no values but near matches.
+
+    What is mistyped as an option may be a token. So neither the value after an unknown option is
+    repeated, nor one that does not resemble any choice.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **{**options, "allow_abbrev": False})
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; exits with 2 if they are not understood."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self._refuse(unknown)
+        return found
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments, unless one is an option for a token."""
+        args = sys.argv[1:] if args is None else args
+        if any(_is_token_option(argument) for argument in args):
+            self.error(_NO_TOKEN)
+        return super().parse_known_args(args, namespace)
+
+    def _refuse(self, unknown: Sequence[str]) -> NoReturn:
+        options = [each.partition("=")[0] for each in unknown if each.startswith("-")]
+        if options:
+            self.error(f"unknown option: {', '.join(options)}; --help lists the options")
+        self.error(f"{len(unknown)} arguments too many; --help lists the arguments")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        choices = [str(choice) for choice in action.choices or ()]
+        if action.choices is None or value in action.choices:
+            return
+        near = near_matches(str(value), choices)
+        hint = did_you_mean(near, f"there are {', '.join(choices)}")
+        shown = f"{str(value)!r} is unknown" if near else "its value is unknown"
+        raise argparse.ArgumentError(action, f"{shown}; {hint}")
+
+
+def _is_token_option(argument: str) -> bool:
+    name = argument.partition("=")[0]
+    return name in ("--token", "-token", "--bearer", "--api-key", "--password")
+
+
+def output(parser: argparse._ActionsContainer, *names: str, **options: Any) -> None:
+    """Add an argument that names a file or folder to write, and ``--parents``."""
+    action = parser.add_argument(*names, type=Path, **options)
+    parser.add_argument(
+        "--parents", action="store_true", help="make the missing folders above it, too"
+    )
+    parser.set_defaults(output=action.dest)
+
+
+def missing_folder(asked: argparse.Namespace) -> Path | None:
+    """Return the folder that an output needs, if it does not exist and is not to be made."""
+    target = getattr(asked, getattr(asked, "output", ""), None)
+    if target is None or asked.parents:
+        return None
+    folder = Path(target).absolute().parent
+    return None if folder.is_dir() else folder

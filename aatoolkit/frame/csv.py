@@ -1,0 +1,106 @@
+"""CSV that is safe to open: no cell is a formula, steers a terminal or is rounded.
+
+A spreadsheet interprets a text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and
+stores 15 digits of a number. So an apostrophe is put before a text that begins with one of these
+signs, with one of their full-width forms, with white space or with an apostrophe, before more than
+15 digits, and before an empty text, which would otherwise be missing. Control and bidirectional
+characters are written as ``\\uXXXX``. `unguarded` restores the text.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pandas as pd
+
+from aatoolkit._util.text import escaped, unescaped
+
+_GUARDED = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
+_DIGITS = 10**15
+
+
+def guarded(text: str) -> str:
+    r"""Escape a text so that a spreadsheet reads it as text, and a terminal prints it.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("1 + 1"), guarded(""), guarded("\x9b5m")
+    ("'=1+1", '1 + 1', "'", '\\u009b5m')
+    """
+    safe = escaped(text)
+    return f"'{safe}" if needs_guard(text) else safe
+
+
+def unguarded(text: str) -> str:
+    """Undo `guarded`.
+
+    Examples
+    --------
+    >>> unguarded(guarded("'tis")), unguarded("plain")
+    ("'tis", 'plain')
+    """
+    return unescaped(text.removeprefix("'"))
+
+
+def needs_guard(text: str) -> bool:
+    """Whether a spreadsheet would read a text as something else."""
+    return _GUARDED.match(text) is not None
+
+
+def is_guarded_number(values: pd.Series) -> bool:
+    """Whether a column of integers is written as text, as some have more than 15 digits."""
+    if not pd.api.types.is_integer_dtype(values.dtype):
+        return False
+    return bool(((values >= _DIGITS) | (values <= -_DIGITS)).any())
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A frame as CSV that is safe to open: UTF-8, one line feed a row, missing is empty."""
+    flat = pd.DataFrame({guarded(str(name)): _as_csv(frame[name]) for name in frame.columns})
+    # All texts are quoted: a carriage return in one that is not would begin a row, and a cell.
+    return flat.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).encode()
+
+
+def as_texts(values: pd.Series) -> pd.Series:
+    """A column as text: ISO 8601 in UTC for times, JSON for lists; missing stays missing."""
+    dtype = values.dtype
+    text: Callable[[Any], str] = str
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+        text = _instant
+    elif pd.api.types.is_datetime64_dtype(dtype):
+        text = _day_text
+    elif str(dtype).startswith("list<"):
+        text = _list
+    written: pd.Series = values.astype("object").map(text, na_action="ignore")
+    return written
+
+
+def _instant(moment: pd.Timestamp) -> str:
+    return f"{moment.isoformat()}Z"
+
+
+def _day_text(moment: pd.Timestamp) -> str:
+    return moment.isoformat().removesuffix("T00:00:00")
+
+
+def _list(words: Iterable[Any]) -> str:
+    return json.dumps([*words], ensure_ascii=False)
+
+
+def _as_csv(values: pd.Series) -> pd.Series:
+    """The cells of a column in CSV."""
+    dtype = values.dtype
+    if pd.api.types.is_bool_dtype(dtype):
+        return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")
+    if pd.api.types.is_numeric_dtype(dtype) and not is_guarded_number(values):
+        return values
+    texts = as_texts(values)
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return texts
+    safe: pd.Series = texts.map(guarded, na_action="ignore")
+    return safe
