@@ -113,16 +113,15 @@ class FetchError(AAToolkitError):
     """No usable answer came back."""
 
     url: str | None
-    """What was asked for; it holds no secret."""
+    """The requested URL; it holds no secret."""
     section: str | None
-    """The section asked for; None for scope options and the combined view."""
+    """The section; None for scope options and the combined view."""
     scope: Any
-    """The scope asked for."""
+    """The filters; None for scope options."""
     status: int | None
     """The HTTP status, where one came."""
     excerpt: str | None
-    """The beginning of the body, where one came: what does not print is escaped, and the token
-    masked."""
+    """The beginning of the body, where one came: controls are escaped, the token is masked."""
 
 
 class ConnectionFailed(FetchError):
@@ -140,7 +139,7 @@ class NotCached(FetchError):
     """The client is offline, or a study is replayed, and has no such answer."""
 
     nearest: str | None
-    """The request a study does hold that comes nearest."""
+    """The most similar request that the study has."""
 
 
 class DecodeError(FetchError):
@@ -163,9 +162,9 @@ class StatusError(FetchError):
     """The service answered with an error status."""
 
     code: str | None
-    """The service's own word for it, where it gave one."""
+    """The service's own code of the error, where it gave one."""
     body: bytes | None
-    """The whole body, with the token masked should it be there."""
+    """The body, with the token masked."""
 
 
 class NotAuthorized(StatusError):

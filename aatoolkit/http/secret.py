@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import chain, combinations
 from typing import NoReturn
 
 from aatoolkit.errors import ConfigurationError
 
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
-_ODD = re.compile(r"[+/=~]")
-_FORMS = ("%{:02X}", "%{:02x}", "\\u{:04X}", "\\u{:04x}", "&#{:d};", "&#x{:X};", "&#x{:x};")
+_PUNCTUATION = re.compile(r"[^A-Za-z0-9]+")
+_LETTER = rb"(?:3[0-9]|4[1-9a-fA-F]|5[0-9aA]|6[1-9a-fA-F]|7[0-9aA])"
+_ESCAPED_LETTERS = (re.compile(rb"\\u00" + _LETTER), re.compile(rb"%" + _LETTER))
+"""The escapes of letters and digits in JSON and URLs, which no ordinary encoder writes."""
+
+_ESCAPE = re.compile(
+    rb"\\(?:u00([2-7][0-9a-fA-F])|([/\\]))|%([2-7][0-9a-fA-F])"
+    rb"|&#(?:0*([0-9]{2,3})|[xX]0*([2-7][0-9a-fA-F]));?"
+)
+_ROUNDS = 4
+"""How many layers of escapes are decoded; each may be of another kind."""
+
 _PART = 12
 _CHANCE = 8
 _PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
@@ -60,22 +69,27 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        """Whether a text holds the token: plain, or as URLs, JSON, HTML, UTF-16 or Base64 have it.
+        r"""Whether a text holds the token, also with escapes of URLs, JSON or HTML, or in Base64.
 
         Examples
         --------
-        >>> Secret("abc/12345").is_in(b"?t=abc%2f12345"), Secret("abc/12345").is_in(b"abc")
-        (True, False)
+        >>> secret = Secret("abc/12345")
+        >>> secret.is_in(b"?t=abc%2f12345"), secret.is_in(rb"\u0061bc\/12345")
+        (True, True)
+        >>> secret.is_in(b"abc")
+        False
         """
-        token = self.reveal()
-        # What every plain spelling has in common is looked for first: answers are long.
-        common = max(_ODD.split(token), key=len).encode()
-        if common in text and any(each in text for each in _spellings(token)):
+        token = self.reveal().encode()
+        # Answers are long: escapes are decoded only where the longest run of letters and digits,
+        # which ordinary encoders leave alone, is in the text, or the escape of any letter.
+        run = max(_PUNCTUATION.split(self.reveal()), key=len).encode()
+        suspicious = run in text or any(pattern.search(text) for pattern in _ESCAPED_LETTERS)
+        if suspicious and any(token in layer for layer in _layers(text)):
             return True
         # Both orders of UTF-16 hold what is between the first byte and the last.
-        wide = token.encode("utf-16-le")[:-1]
+        wide = self.reveal().encode("utf-16-le")[:-1]
         return wide in text or any(
-            form in text for form in set(_base64_forms(token.encode())) if len(form) >= _CHANCE
+            form in text for form in set(_base64_forms(token)) if len(form) >= _CHANCE
         )
 
     @property
@@ -85,8 +99,17 @@ class Secret:
 
     def hide_in(self, text: bytes) -> bytes:
         """Return the text with the token masked, and any longer part of it."""
-        folded = text.lower()
-        spans = {span for part in self._parts() for span in _positions(part, folded)}
+        parts, spans = self._parts(), set[tuple[int, int]]()
+        layer: bytes = text
+        starts: Sequence[int] = range(len(text) + 1)
+        for _ in range(_ROUNDS + 1):
+            folded = layer.lower()
+            for part in parts:
+                spans |= {(starts[at], starts[end]) for at, end in _positions(part, folded)}
+            if _ESCAPE.search(layer) is None:
+                break
+            layer, inner = _decoded_with_starts(layer)
+            starts = [starts[at] for at in inner]
         shown, end = b"", 0
         for first, last in sorted(spans):
             if first > end or not end:
@@ -120,26 +143,43 @@ def _flaw(token: str) -> str | None:
 
 def _parts(token: str) -> frozenset[bytes]:
     """Every part of the token, in lower case, that is too long to occur by chance."""
+    folded = token.lower().encode()
     return frozenset(
-        spelling[start : start + _PART]
-        for spelling in {each.lower() for each in _spellings(token)}
-        for start in range(max(1, len(spelling) - _PART + 1))
+        folded[start : start + _PART] for start in range(max(1, len(folded) - _PART + 1)) if folded
     )
 
 
-def _spellings(token: str) -> set[bytes]:
-    """The token as it stands, and as URLs, JSON and HTML write its few odd characters.
+def _layers(text: bytes) -> Iterator[bytes]:
+    """A text, and what it is with one layer of escapes after the other decoded."""
+    yield text
+    for _ in range(_ROUNDS):
+        decoded = _ESCAPE.sub(_character, text)
+        if decoded == text:
+            return
+        yield decoded
+        text = decoded
 
-    Which of them they write otherwise is a matter of taste: each choice is a spelling.
-    """
-    odd = sorted(set(_ODD.findall(token)))
-    chosen = chain.from_iterable(combinations(odd, count + 1) for count in range(len(odd)))
-    written = [
-        token.translate({ord(char): form.format(ord(char)) for char in chars})
-        for chars in chosen
-        for form in _FORMS
-    ]
-    return {each.encode() for each in (token, token.replace("/", "\\/"), *written) if each}
+
+def _character(found: re.Match[bytes]) -> bytes:
+    """The character that an escape stands for."""
+    plain, decimal = found[2], found[4]
+    if plain:
+        return plain
+    code = int(decimal) if decimal else int(found[1] or found[3] or found[5], 16)
+    return bytes([code]) if code < 128 else found[0]
+
+
+def _decoded_with_starts(text: bytes) -> tuple[bytes, list[int]]:
+    """A text with one layer of escapes decoded, and where each of its bytes began."""
+    pieces, starts, end = [], list[int](), 0
+    for found in _ESCAPE.finditer(text):
+        decoded = _character(found)
+        pieces += [text[end : found.start()], decoded]
+        starts += range(end, found.start())
+        starts += [found.start()] * len(decoded)
+        end = found.end()
+    starts += range(end, len(text) + 1)
+    return b"".join((*pieces, text[end:])), starts
 
 
 def _base64_forms(token: bytes) -> Iterator[bytes]:

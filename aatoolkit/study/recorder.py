@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -27,8 +26,6 @@ from aatoolkit.study.record import Record
 
 _ABOUT_THE_CALL = (NotAuthorized, RateLimited, UnexpectedRedirect)
 """Errors about the call (credentials, rate, redirect), not about the request."""
-
-_ESCAPE = re.compile(rb"(?:%|\\u00)([0-7][0-9A-Fa-f])")
 
 Store = Callable[[Record, bytes], object]
 
@@ -96,17 +93,12 @@ class Recorder:
 
     def _take(self, record: Record, body: bytes) -> None:
         text = b"\n".join((body, record.url.encode(), *map(str.encode, record.headers.values())))
-        if self._fetcher.repeats_token(text) or self._fetcher.repeats_token(_unescaped(text)):
+        if self._fetcher.repeats_token(text):
             raise TokenRepeated(
                 f"the answer to {record.name} contains the token, and was not stored; tell the "
                 "operator of the service, and have the token replaced"
             )
         self._keep(record, body)
-
-
-def _unescaped(text: bytes) -> bytes:
-    """A text with the escapes of URLs and JSON decoded, which may hide any character."""
-    return _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), text)
 
 
 def _answer_in(error: FetchError) -> bytes | None:

@@ -22,6 +22,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import requests
@@ -356,15 +357,57 @@ def test_only_final_answers_are_kept(
     assert cache_info(tmp_path / "cache").answers == 0
 
 
-@pytest.mark.parametrize("spell", [str, lambda token: token.replace("/", "\\/")])
+SPELLINGS: list[Callable[[str], str]] = [
+    str,
+    lambda token: token.replace("/", "\\/"),
+    lambda token: token.replace("-", "\\u002d"),
+    lambda token: token.replace("c", "\\u0063"),
+    lambda token: "".join(f"\\u{ord(each):04x}" for each in token),
+    lambda token: "".join(f"\\u{ord(each):04X}" for each in token),
+    lambda token: "".join(f"\\\\u{ord(each):04x}" for each in token),
+    lambda token: "".join(f"%{ord(each):02x}" for each in token),
+    lambda token: quote(token, safe=""),
+]
+
+
+@pytest.mark.parametrize("spell", SPELLINGS)
+@pytest.mark.parametrize("place", ['{"echo": "%s"}', '{"%s": 1}', '{"a": [{"b": ["%s"]}]}'])
 def test_an_answer_that_repeats_the_token_is_refused(
-    scripted: Any, fetcher: Any, reply: Any, tmp_path: Path, spell: Callable[[str], str]
+    scripted: Any,
+    fetcher: Any,
+    reply: Any,
+    tmp_path: Path,
+    spell: Callable[[str], str],
+    place: str,
 ) -> None:
-    scripted.script = reply(b'{"echo": "%b"}' % spell(TOKEN).encode())
+    scripted.script = reply((place % spell(TOKEN)).encode())
     error = fails(errors.DecodeError, fetcher())
-    assert (error.problem, error.excerpt) == ("token", '{"echo": "***"}')
+    assert (error.problem, error.excerpt) == ("token", place % "***")
     assert cache_info(tmp_path / "cache").answers == 0
     assert len(scripted.asked) == 1
+
+
+@pytest.mark.parametrize("spell", SPELLINGS)
+@pytest.mark.parametrize("status", [400, 401, 404, 500])
+def test_an_error_that_repeats_the_token_is_masked(
+    scripted: Any, fetcher: Any, reply: Any, spell: Callable[[str], str], status: int
+) -> None:
+    body = '{"error": {"message": "no %s", "suggestions": ["%s"]}}' % ((spell(TOKEN),) * 2)
+    scripted.script = reply(body.encode(), status)
+    with pytest.raises(errors.StatusError) as caught:
+        ask(fetcher())
+    said = f"{caught.value} {caught.value.body!r} {caught.value.excerpt} {vars(caught.value)}"
+    assert TOKEN not in said
+    assert spell(TOKEN) not in said
+    assert "no ***" in str(caught.value)
+
+
+def test_escapes_of_other_texts_are_no_reason_to_refuse(
+    scripted: Any, fetcher: Any, reply: Any
+) -> None:
+    body = b'{"canary": "\\u0063anary-\\/\\u00e9 %63anary 100%25 &#45; canary-7f3a9c"}'
+    scripted.script = reply(body)
+    assert ask(fetcher()).body == body
 
 
 def test_a_token_of_a_few_characters_is_no_reason_to_refuse(
