@@ -22,7 +22,8 @@ from aatoolkit.metadata.attrs import (
     metadata_of,
     tables_of,
 )
-from aatoolkit.metadata.fingerprint import FingerprintCheck, fingerprint_of
+from aatoolkit.metadata.fingerprint import whole_fingerprint
+from aatoolkit.metadata.fingerprint_check import FingerprintCheck
 
 _SIDE = "_aatoolkit_side"
 
@@ -222,7 +223,7 @@ def _fitting(
     measured = [
         name for name, column in declared.items() if column.availability.status not in EMPTY
     ]
-    fingerprint = fingerprint_of(other, measured, theirs.key, limit=len(other))
+    fingerprint = whole_fingerprint(other, measured, theirs.key)
     whole = FingerprintCheck(frame, fingerprint, theirs.key)
     fitting = {}
     for name, column in declared.items():

@@ -6,7 +6,7 @@ whatever pandas did to it. In reading order:
 - ``column``: `ColumnMetadata`, of one column, and `Source`, an answer
 - ``attrs``: `FrameMetadata`, stored in ``DataFrame.attrs``
 - ``serialize``: their form as JSON
-- ``fingerprint``: detects columns that were changed since they were read
+- ``fingerprint`` and ``fingerprint_check``: detect columns that were changed since they were read
 - ``row_status``: the status of each row, where a statement is about some rows only
 - ``cell_hash``: the hashes of cells that a fingerprint is made of
 - ``arrow_schema``: the same metadata in the schema of a Parquet file

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import Availability, Status
@@ -27,11 +27,13 @@ from aatoolkit.metadata.column import ColumnMetadata as ColumnMetadata
 from aatoolkit.metadata.column import Source as Source
 from aatoolkit.metadata.fingerprint import (
     OVERWRITTEN,
+    WHOLE_SIZE,
     Fingerprint,
-    FingerprintCheck,
     arrays_of,
     fingerprint_of,
+    whole_fingerprint,
 )
+from aatoolkit.metadata.fingerprint_check import FingerprintCheck
 from aatoolkit.metadata.row_status import RowStatus
 from aatoolkit.metadata.serialize import (
     dump_fingerprint,
@@ -150,8 +152,41 @@ def attach(
         if column != NOTHING and column.availability.status not in EMPTY
     ]
     fingerprint = fingerprint_of(frame, measured, metadata.key, table=table)
-    frame.attrs[ATTRIBUTE] = replace(metadata, fingerprint=fingerprint).dumps()
+    text = replace(metadata, fingerprint=fingerprint).dumps()
+    if len(frame) <= WHOLE_SIZE:
+        text = Carrier(text)
+        text.hash_later(frame, measured, metadata.key)
+    frame.attrs[ATTRIBUTE] = text
     return frame
+
+
+class Carrier(str):
+    """The text of the metadata, with what every cell of its frame can be checked by.
+
+    pandas passes it on as it does text; a pickle or a file holds the text alone.
+    """
+
+    _snapshot: tuple[pd.DataFrame, list[str], tuple[str, ...]] | None = None
+
+    def hash_later(self, frame: pd.DataFrame, names: list[str], key: tuple[str, ...]) -> None:
+        """Take a snapshot of a frame, which costs nothing until the frame is written to."""
+        snapshot = frame.copy(deep=False)
+        snapshot.attrs = {}
+        self._snapshot = (snapshot, names, key)
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint | None:
+        """The hashes of all cells, where the frame had few enough rows."""
+        return whole_fingerprint(*self._snapshot) if self._snapshot else None
+
+    def __copy__(self) -> Carrier:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Carrier:
+        return self
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
 
 
 def attach_unchecked(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
@@ -178,9 +213,12 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
         If the metadata is damaged, or of a newer major version.
     """
     known = _stored(frame)
+    stored = frame.attrs.get(ATTRIBUTE)
+    whole = stored.fingerprint if isinstance(stored, Carrier) else None
     names = [str(name) for name in frame.columns]
     inside = [str(name) for name in frame.index.names if name is not None]
-    check = FingerprintCheck(frame, known.fingerprint or Fingerprint(), known.key)
+    fingerprint = whole or known.fingerprint or Fingerprint()
+    check = FingerprintCheck(frame, fingerprint, known.key)
     columns = {name: _verified(known, name, check) for name in dict.fromkeys((*names, *inside))}
     columns = over_rows(frame, columns)
     for name in {*inside} - {*names} if not levels else ():

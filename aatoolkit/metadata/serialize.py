@@ -81,7 +81,7 @@ def dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
         "labels": _hexadecimal([number >> 16 for number in fingerprint.labels], "I"),
         "keys": _hexadecimal([number >> 16 for number in fingerprint.keys], "I"),
         "cells": {
-            name: [missing, _hexadecimal(hashes, "H")]
+            name: [missing, _hexadecimal([*hashes], "H")]
             for name, (missing, hashes) in fingerprint.cells.items()
         },
     }

@@ -434,9 +434,17 @@ def test_no_sum_over_what_is_missing_is_believed(
                 assert shown["rows"].all() or len(shown) == len(frame)
 
 
-def test_what_cannot_be_noticed_is_a_change_of_rows_that_are_not_remembered() -> None:
+def test_every_cell_is_checked_up_to_ten_thousand_rows_and_a_sample_of_more() -> None:
     frame = large()
-    frame.loc[41, "rate"] = 0.99
-    assert metadata_of(frame).columns["rate"].of
-    frame.loc[3, "rate"] = 0.99
-    assert not metadata_of(frame).columns["rate"].of
+    for row in (41, 3):
+        changed = frame.copy()
+        changed.loc[row, "rate"] = 0.99
+        assert not metadata_of(changed).columns["rate"].of
+    longer = pd.concat([frame] * (10_000 // len(frame) + 1), ignore_index=True)
+    longer["brand"] = [f"brand {row}" for row in range(len(longer))]
+    attach(longer, KNOWN)
+    changed = longer.copy()
+    changed.loc[41, "rate"] = 0.99
+    assert metadata_of(changed).columns["rate"].of
+    changed.loc[3, "rate"] = 0.99
+    assert not metadata_of(changed).columns["rate"].of

@@ -1,0 +1,160 @@
+"""Check a frame against its fingerprint: which columns still hold what was read.
+
+A row is matched by its label, or by its key once labels were made anew. A column is accepted if
+the matched rows hold what they held, and if no row is a new one. Selecting, sorting, repeating
+and dropping rows, dropping columns, moving the key into the index and converting to a dtype of
+the same values all leave it accepted.
+
+What cannot be detected: a change of rows outside the sample of a frame that is larger than
+`WHOLE_SIZE`, and numbers alone that equal by chance, one by one, as many that were read. Rows
+without their key might be sums; they are accepted only where sums cannot look like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from aatoolkit.metadata.cell_hash import hash_cells
+from aatoolkit.metadata.fingerprint import (
+    MOVED,
+    OVERWRITTEN,
+    Fingerprint,
+    arrays_of,
+    index_levels,
+    index_names,
+    label_span,
+    mixed,
+    row_hashes,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aatoolkit.metadata.cell_hash import Array, Hashes
+
+    RowMatch = tuple[Hashes, Hashes]
+
+
+class FingerprintCheck:
+    """Check a frame against its fingerprint: which columns still hold what was read.
+
+    Rows are matched by label or by key, whichever leaves the fewest columns changed: a column
+    that was overwritten differs alone, and with new labels nearly all differ.
+    """
+
+    def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
+        self._index = frame.index
+        self._arrays = arrays_of(frame)
+        self._fingerprint = fingerprint
+        self._key = key
+
+    def is_empty(self, name: str) -> bool:
+        """Whether a column, or level of the index, is there and holds no value."""
+        values = self._arrays.get(name)
+        return values is not None and bool(values.isna().all())
+
+    def change(self, name: str) -> str | None:
+        """Why a column is not accepted; None if it is."""
+        return self._changes.get(name) if name in self._fingerprint.cells else MOVED
+
+    @cached_property
+    def _changes(self) -> Mapping[str, str]:
+        cells = self._fingerprint.cells
+        there = [name for name in cells if name in self._arrays]
+        alike = dict.fromkeys({*cells}.difference(there), "not one column of this name")
+        if len(self._index) == 0:
+            return alike
+        found: dict[str, str] | None = None
+        for match in self._row_matches():
+            changes = {name: OVERWRITTEN for name in there if self._differs(name, match)}
+            changes |= self._possible_sums(match, changes)
+            if found is None or len(changes) < len(found):
+                found = changes
+            if not found:
+                break
+        return alike | (dict.fromkeys(there, MOVED) if found is None else found)
+
+    def _possible_sums(self, match: RowMatch, changes: Mapping[str, str]) -> Mapping[str, str]:
+        """The columns that might hold sums: rows without their key that agree by chance.
+
+        Sums have numbers as labels too. As many rows are accepted if text agrees, or all
+        columns; fewer or more if both, in the columns of which no value was missing: a sum
+        over missing values would else pass for what was read beside it.
+        """
+        import numpy as np
+
+        cells = {
+            name: cell for name, cell in self._fingerprint.cells.items() if name in self._arrays
+        }
+        agreeing = {*cells} - {*changes}
+        if self._key and agreeing >= {*self._key}:
+            return {}
+        has_text = any(self._arrays[name].dtype.kind not in "biuf" for name in agreeing)
+        if len(self._index) == self._fingerprint.rows:
+            return {} if has_text or not changes else dict.fromkeys(cells, MOVED)
+        if changes or not has_text or not np.isin(*match).any():
+            return dict.fromkeys(cells, MOVED)
+        return {name: MOVED for name, (missing, _) in cells.items() if missing}
+
+    def _differs(self, name: str, match: RowMatch) -> bool:
+        """Whether a matched row holds something else, or other rows were filled or emptied."""
+        import numpy as np
+
+        values, (missing, hashes) = self._arrays[name], self._fingerprint.cells[name]
+        now, before = match
+        found = np.isin(now, before)
+        expected = mixed(before, np.asarray(hashes, dtype=np.uint64))
+        kept = hash_cells(values[found]) & np.uint64(self._fingerprint.bits)
+        held = mixed(now[found], kept)
+        return not self._lacks_as_before(name, missing) or not np.isin(held, expected).all()
+
+    def _lacks_as_before(self, name: str, missing: int) -> bool:
+        """Whether as many values are missing as can be, were rows dropped or repeated."""
+        if self._fingerprint.whole:
+            return True
+        now, before = len(self._index), self._fingerprint.rows
+        lacking = int(self._arrays[name].isna().sum())
+        if now == before:
+            return lacking == missing
+        return lacking * before <= missing * max(now, before)
+
+    def _row_matches(self) -> Iterator[RowMatch]:
+        """The ways to match rows with the sample in which no row is a new one."""
+        known = self._fingerprint
+        if index_names(self._index) == known.index:
+            beside = [name for name in known.beside if name in self._arrays]
+            parts = [*index_levels(self._index), *(self._arrays[name] for name in beside)]
+            match = self._row_match(parts, known.labels)
+            numbered = known.span is not None and not known.whole
+            fits = (
+                _within(label_span(self._index), known.span) if numbered else self._matches(match)
+            )
+            if fits and len(beside) == len(known.beside):
+                yield match
+        if len(known.keys) and all(self._is_filled(name) for name in self._key):
+            match = self._row_match([self._arrays[name] for name in self._key], known.keys)
+            if self._matches(match):
+                yield match
+
+    def _row_match(self, parts: list[Array], known: Sequence[int] | Hashes) -> RowMatch:
+        import numpy as np
+
+        return row_hashes([hash_cells(part) for part in parts]), np.asarray(known, dtype=np.uint64)
+
+    def _matches(self, match: RowMatch) -> bool:
+        """Whether rows match the sample: every row if all were sampled, else at least one."""
+        import numpy as np
+
+        found = np.isin(*match)
+        return bool(found.all() if self._fingerprint.whole else found.any())
+
+    def _is_filled(self, name: str) -> bool:
+        """Whether a key column is there, with no more values missing than when it was read."""
+        missing, _ = self._fingerprint.cells.get(name, (0, ()))
+        return name in self._arrays and self._lacks_as_before(name, missing)
+
+
+def _within(inner: tuple[int, int] | None, outer: tuple[int, int] | None) -> bool:
+    return bool(inner and outer and outer[0] <= inner[0] and inner[1] <= outer[1])
