@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, final
 
 from aatoolkit._util.closing import Closing
@@ -21,6 +19,7 @@ from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile, default_profile
+from aatoolkit.sections.profile import ProfileSource
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
@@ -101,7 +100,7 @@ class Client(Closing):
         expire_after: float = 3600.0,
         deadline: float = 60.0,
         workers: int = 8,
-        profile: Profile | ModuleType | str | os.PathLike[str] | None = None,
+        profile: ProfileSource | None = None,
     ) -> None:
         from aatoolkit.http import BaseUrl, Fetcher, Secret
 

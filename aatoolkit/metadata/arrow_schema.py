@@ -10,6 +10,7 @@ The same facts are stored four times, because engines look in different places:
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ from aatoolkit import sections
 from aatoolkit.availability import Status
 from aatoolkit.errors import MetadataError, ScopeError
 from aatoolkit.metadata.attrs import ATTRIBUTE, VERSION, ColumnMetadata, FrameMetadata
+from aatoolkit.sections.portable import dump_table, load_table
+from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Column
 
 KEY = ATTRIBUTE.encode()
@@ -95,6 +98,7 @@ def _carrier(written: Mapping[bytes, bytes]) -> str | None:
 def _body(known: FrameMetadata, facts: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     carried = json.loads(known.dumps())
     body: dict[str, Any] = {
+        **_declarations(known),
         "version": VERSION,
         "creator": {
             "library": "aatoolkit",
@@ -111,8 +115,22 @@ def _body(known: FrameMetadata, facts: Mapping[str, Mapping[str, str]]) -> dict[
     }
 
 
+def _declarations(known: FrameMetadata) -> dict[str, Any]:
+    """The tables of other profiles than the default one, which a reader need not have."""
+    names = {(column.of or "").partition(".")[0] for column in known.columns.values()}
+    found = {}
+    for name in sorted(name for name in names if ":" in name):
+        with contextlib.suppress(ScopeError):
+            found[name] = dump_table(sections.table(name))
+    return {"declarations": found} if found else {}
+
+
 def _text(body: Mapping[str, Any]) -> str:
     """The carrier's text again; facts that a carrier does not hold are left out."""
+    for name, declaration in body.get("declarations", {}).items():
+        if ":" in name:
+            remember(name, load_table(declaration))
+    body = {name: part for name, part in body.items() if name != "declarations"}
     states: list[list[str | None]] = []
     columns: dict[str, list[Any]] = {}
     if str(body["version"]).split(".")[0] == VERSION.split(".")[0]:

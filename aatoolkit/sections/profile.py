@@ -104,7 +104,7 @@ class Profile(Mapping[str, Section]):
         self._sections = sections
 
     @classmethod
-    def load(cls, source: Profile | ModuleType | str | os.PathLike[str]) -> Profile:
+    def load(cls, source: ProfileSource) -> Profile:
         """A profile from a Python file, which is run; or from a module; or the profile itself.
 
         The file has a `Profile` as ``PROFILE``; without one, its `Section` objects are the
@@ -225,6 +225,9 @@ class Profile(Mapping[str, Section]):
         title = f"Profile {self.name}: {self.doc or f'{len(self)} sections'}"
         return listing(title, (f"{name}: {', '.join(self[name].names)}" for name in self))
 
+
+ProfileSource = Profile | ModuleType | str | os.PathLike[str]
+"""A profile, or what one is loaded from."""
 
 SCOPE_OPTIONS = "scope_options"
 """The section that describes what may be asked; the API has it at an address of its own."""

@@ -17,6 +17,8 @@ from aatoolkit.client.project import Project
 from aatoolkit.errors import (
     StudyError,
 )
+from aatoolkit.sections import Profile
+from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.study.checksums import format_checksums, format_tables
 from aatoolkit.study.manifest import Writer, sha256_of
 from aatoolkit.study.reader import FORMAT, VERSION, StudyReader
@@ -258,7 +260,14 @@ class Study(StudyReader):
         recorded = Client._from_source(recorder, client.base_url, client.workers, client._profile)
         return recorded.project(source.host) if isinstance(source, Project) else recorded
 
-    def project(self, host: str, *, base_url: str | None = None, **settings: Any) -> Project:
+    def project(
+        self,
+        host: str,
+        *,
+        base_url: str | None = None,
+        profile: ProfileSource | None = None,
+        **settings: Any,
+    ) -> Project:
         """The project of a host: recording from the service, or replaying from the study.
 
         Parameters
@@ -267,6 +276,8 @@ class Study(StudyReader):
             The project's domain.
         base_url : str, optional
             The service. For a replay, only needed if the study holds answers of several.
+        profile : Profile, module, str or path, optional
+            What is known of the service, as for `Client`.
         **settings
             Settings of the client, as for ``aa.project``; a replay takes none.
 
@@ -277,7 +288,7 @@ class Study(StudyReader):
             replay.
         """
         if self._writer is not None:
-            return self.record(Client(base_url, **settings).project(host))
+            return self.record(Client(base_url, profile=profile, **settings).project(host))
         if settings:
             raise StudyError(
                 f"a replay uses no service and takes no {', '.join(settings)}; "
@@ -291,24 +302,33 @@ class Study(StudyReader):
                 f"{', '.join(self.hosts) or 'no host'}",
                 path=str(self.path),
             )
-        return self._replay(base_url, name).project(name)
+        return self._replay(base_url, name, profile).project(name)
 
-    def client(self, base_url: str | None = None) -> Client:
+    def client(
+        self, base_url: str | None = None, *, profile: ProfileSource | None = None
+    ) -> Client:
         """A client that answers from the study alone, for ``collect`` and ``datasets``.
 
         Parameters
         ----------
         base_url : str, optional
             The service; only needed if the study holds answers of several.
+        profile : Profile, module, str or path, optional
+            What is known of the service, as for `Client`.
 
         Raises
         ------
         StudyError
             If the study is damaged, holds nothing, or holds answers of several services.
         """
-        return self._replay(base_url)
+        return self._replay(base_url, profile=profile)
 
-    def _replay(self, base_url: str | None, host: str | None = None) -> Client:
+    def _replay(
+        self,
+        base_url: str | None,
+        host: str | None = None,
+        profile: ProfileSource | None = None,
+    ) -> Client:
         """A client that replays the records of one service."""
         records = self.current
         services = {record.base_url for record in records if host in (None, record.host)}
@@ -322,7 +342,8 @@ class Study(StudyReader):
             )
         (service,) = services
         asked = (record for record in records if record.base_url == service)
-        return Client._from_source(Replay(self, service, asked), service, _WORKERS)
+        known = None if profile is None else Profile.load(profile)
+        return Client._from_source(Replay(self, service, asked), service, _WORKERS, known)
 
     def __enter__(self) -> Study:
         """Record while the block runs; the study is sealed unless it raises."""

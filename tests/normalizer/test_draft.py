@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit.errors import DraftWarning, ScopeError
+from aatoolkit.errors import ConfigurationError, DraftWarning, ScopeError
 from aatoolkit.sections import Profile, Section, count, records, text
 
 FOREIGN = {
@@ -133,3 +134,50 @@ def test_no_answer_is_lost_by_drafting(answer: Any, name: str) -> None:
             tables[table].aa.codebook  # noqa: B018
     assert not [each for each in caught if "fault of aatoolkit" in str(each.message)]
     assert json.dumps(tables.rebuild(), sort_keys=True) == json.dumps(answer, sort_keys=True)
+
+
+def test_a_file_says_what_its_columns_are_without_the_profile(tmp_path: Path) -> None:
+    from aatoolkit.sections import registry
+
+    columns = (text("id"), count("n", "How many.", unit="pages"))
+    table = aa.Table("acme_rows", "Rows.", records("rows"), "id", columns)
+    acme = Profile("acme", Section("urls", "Urls.", table))
+    answer = {"rows": [{"id": "a", "n": 1}, {"id": "b", "n": 2}]}
+    path = tmp_path / "rows.parquet"
+    aa.normalize("urls", answer, profile=acme).main.aa.to_parquet(path)
+    registry._seen.clear()
+    found = aa.read_parquet(path)
+    book = found.aa.codebook
+    assert book.loc["n", ["unit", "aggregation", "doc"]].tolist() == ["pages", "sum", "How many."]
+    assert found.aa.aggregate(columns="n")["n"].tolist() == [3]
+
+
+def test_a_profile_is_loaded_from_a_file_a_module_or_itself(tmp_path: Path) -> None:
+    path = tmp_path / "acme.py"
+    path.write_text(
+        "from aatoolkit.sections import Profile, Section, Table, records, text\n"
+        "ROWS = Table('acme_rows', 'Rows.', records('rows'), 'id', (text('id'),))\n"
+        "URLS = Section('urls', 'Urls.', ROWS)\n"
+    )
+    found = Profile.load(path)
+    assert (found.name, found.names) == ("acme", ("urls",))
+    assert Profile.load(found) is found
+    assert Profile.load(sections.declared).name == "reference"
+    path.write_text(path.read_text() + "PROFILE = Profile('other', URLS, baseline={'n': 1})\n")
+    assert Profile.load(str(path)).name == "other"
+    assert Profile.load(path).baseline == {"n": 1}
+    with aa.Client("https://api.example", cache=False, profile=path) as client:
+        assert client.profile.name == "other"
+
+
+@pytest.mark.parametrize("code", ["1 / 0", "x = 1", "import nothing_of_that_name", "a b"])
+def test_a_file_that_is_no_profile_is_a_setting_that_cannot_be_used(
+    code: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "acme.py"
+    path.write_text(code)
+    with pytest.raises(ConfigurationError) as caught:
+        Profile.load(path)
+    assert caught.value.setting == "profile"
+    with pytest.raises(ConfigurationError, match="no file"):
+        Profile.load(tmp_path / "missing.py")

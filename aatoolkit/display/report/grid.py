@@ -28,7 +28,7 @@ def table_of(name: str, frame: pd.DataFrame, most: int) -> str:
     heads = "".join(_head(data, column) for column in data.kinds)
     columns = [_cells(shown, column) for column in data.kinds]
     try:
-        doc = sections.table(name).doc
+        doc = sections.table(data.table or name).doc
     except ScopeError:
         doc = ""
     of = f"first {len(shown):,} of {len(data):,} rows" if len(shown) < len(data) else "all rows"

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aatoolkit import sections
 from aatoolkit.display.plot.labels import describe_scope
 from aatoolkit.display.report.grid import grid, table_of
 from aatoolkit.display.report.markup import element, slug, text
 from aatoolkit.display.report.style import STYLE
-from aatoolkit.errors import ConfigurationError, ScopeError
+from aatoolkit.errors import ConfigurationError
 from aatoolkit.metadata.attrs import Source, metadata_of
 
 if TYPE_CHECKING:
@@ -136,10 +135,7 @@ _KEY = "A dash in a cell is a missing value, never a zero."
 
 
 def _section(name: str, tables: Tables, rows: int, at: int) -> str:
-    try:
-        doc = sections.get(name).doc
-    except ScopeError:
-        doc = ""
+    doc = "" if tables.declaration is None else tables.declaration.doc
     anchor = slug(name, at)
     main = next(iter(tables))
     others = [table for table in tables if table != main and len(tables[table])]

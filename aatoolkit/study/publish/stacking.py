@@ -15,8 +15,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from aatoolkit import sections
-from aatoolkit.errors import ExportError, RedactionWarning, ScopeError
+from aatoolkit.errors import ExportError, RedactionWarning
 from aatoolkit.frame.concat import concat
 from aatoolkit.frame.merge import rename
 from aatoolkit.frame.reshape import CONTEXT
@@ -129,7 +128,7 @@ def collect_tables(
     whole = [
         PublishedTable(
             name,
-            _doc(section, name),
+            _doc(numbered.values(), section, name),
             _stacked(name, section, numbered, metadata, answered),
             section,
         )
@@ -165,12 +164,10 @@ def _order(answer: Payload) -> tuple[str, ...]:
     return tuple(part or "" for part in parts)
 
 
-def _doc(section: str, table: str) -> str:
+def _doc(answers: Iterable[Tables], section: str, table: str) -> str:
     """What a row of a table is; empty for an undeclared table."""
-    try:
-        return sections.get(section)[table].doc
-    except (ScopeError, KeyError):
-        return ""
+    found = (each.declaration for each in answers if each.section == section and table in each)
+    return next((one[table].doc for one in found if one is not None), "")
 
 
 def _stacked(
