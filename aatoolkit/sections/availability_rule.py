@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from aatoolkit.jsontree.paths import Field, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Where a service keeps its availability: an object with a status, and maps of narrower ones.
+    """Where a service states its availability: in an object, a map, a field of rows, a header.
 
-    Given to a `Section`, it wins over recognition: where an answer has what it describes,
-    nothing else of the answer is read as availability. Where an answer lacks it, the general
-    rules are tried.
+    Given to a `Section`, a rule about an object wins over detection: where an answer has what it
+    describes, nothing else of the answer is read as availability. Where an answer lacks it, the
+    general rules are tried. A rule about a map, rows or a header adds to the general rules.
 
     Parameters
     ----------
@@ -23,18 +23,21 @@ class Rule:
         The rule's name, kept with what it reads.
     at : str
         The path to the object, such as ``meta.dataStatus``; a word or a flag may be there
-        instead.
+        instead. ``engineStates{}`` is a map from engines or fields to such objects or words,
+        ``rows[].quality`` a field that speaks of its row, ``header x-data-state`` a response
+        header.
     status, reason, sample_size, as_of : str
         The object's fields.
     fields, engines : str
         Its maps from a field's path, or an engine's id, to such an object, word or flag.
     words : mapping of str to str
-        What the service's own words mean, in words that are known: ``{"amber": "partial"}``.
+        What the service's own words or codes mean, in words that are known:
+        ``{"amber": "partial", "7": "not_connected"}``.
 
     Raises
     ------
     ValueError
-        If ``at`` is no path of plain fields.
+        If ``at`` is no such path.
 
     Examples
     --------
@@ -54,8 +57,32 @@ class Rule:
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        if not all(isinstance(step, Field) for step in parse_pattern(self.at)):
-            raise ValueError(f"{self.at!r} leads through lists or keys; name plain fields only")
+        if self.kind == "header":
+            return
+        steps = parse_pattern(self.at)
+        keyed = [step for step in steps[:-1] if isinstance(step, Entries)]
+        if keyed or not steps or isinstance(steps[-1], Each):
+            raise ValueError(
+                f"{self.at!r} is no place of availability; give the path of a field, of a field "
+                "of rows (rows[].quality), of a map (states{}), or a header (header x-state)"
+            )
+        if isinstance(steps[-1], Entries) and any(isinstance(step, Each) for step in steps):
+            raise ValueError(f"{self.at!r} is a map within rows, which cannot be read")
+
+    @property
+    def kind(self) -> Literal["object", "map", "rows", "header"]:
+        """What the rule describes."""
+        if self.at.startswith("header "):
+            return "header"
+        steps = parse_pattern(self.at)
+        if any(isinstance(step, Each) for step in steps):
+            return "rows"
+        return "map" if steps and isinstance(steps[-1], Entries) else "object"
+
+    @property
+    def header(self) -> str:
+        """The name of the header that the rule describes, in lower case."""
+        return self.at.removeprefix("header ").strip().lower()
 
     @property
     def steps(self) -> Iterator[str]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from aatoolkit._util.text import listing
 from aatoolkit.jsontree.paths import Each, Step, format_path, parse_pattern
@@ -189,8 +190,9 @@ class Section:
         listed = [table.name for table in tables]
         if len({*listed}) < len(listed):
             raise ValueError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
-        if availability is not None and availability.at.partition(".")[0] not in ENVELOPE:
-            kept = (*kept, availability.at)
+        at = "" if availability is None or availability.kind == "header" else availability.at
+        if at and at.partition(".")[0] not in ENVELOPE and at not in kept:
+            kept = (*kept, at)
         given = {"name": name, "doc": doc, "tables": tables, "kept": kept}
         for attribute, value in {**given, "availability": availability}.items():
             object.__setattr__(self, attribute, value)
@@ -212,6 +214,28 @@ class Section:
         return listing(
             f"{self.name}: {self.doc}", (f"{each.name}: {each.doc}" for each in self.tables)
         )
+
+    def with_rule(self, **rule: Any) -> Section:
+        """The same section with a rule for where the service states its availability.
+
+        Parameters
+        ----------
+        **rule
+            The parameters of `Rule`: ``at``, ``words`` and the others.
+
+        Returns
+        -------
+        Section
+            To normalise with, or to register in the place of the shipped one.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> taught = aa.sections.get("crawl").with_rule(at="light", words={"red": "not_connected"})
+        >>> taught.availability.at
+        'light'
+        """
+        return Section(self.name, self.doc, *self.tables, kept=self.kept, availability=Rule(**rule))
 
     @property
     def names(self) -> tuple[str, ...]:

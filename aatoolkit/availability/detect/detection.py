@@ -55,16 +55,15 @@ from typing import Any
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import codes, forms, objects, roles, rows, transport
 from aatoolkit.availability.detect.context import AnswerContext, FullDocument
+from aatoolkit.availability.detect.declared_rule import read_rule
 from aatoolkit.availability.detect.errors import read_errors
 from aatoolkit.availability.detect.hints import find_hints
 from aatoolkit.availability.detect.parts import footnote_marks
 from aatoolkit.availability.detect.roles import fold
-from aatoolkit.availability.detect.signals import Hint, Signal, raw
-from aatoolkit.availability.detect.vocabulary import read_word
+from aatoolkit.availability.detect.signals import Hint, Signal
 from aatoolkit.errors import DetectionWarning
-from aatoolkit.jsontree.paths import key_step
 from aatoolkit.scope import ScopeOptions
-from aatoolkit.sections.availability_rule import REFERENCE, Rule
+from aatoolkit.sections.availability_rule import Rule
 
 Engine = tuple[str, bool | None, bool | None]
 """An engine's id, whether it is configured, and whether it ever ran, where that is known."""
@@ -225,10 +224,13 @@ def _read(
     if transport.of_status(answer, status):
         return
     read_errors(answer)
-    transport.of_headers(answer, headers)
-    stated = _by_rule(answer, rule, headers)
-    if stated is not None:
-        answer.found += stated
+    if rule is not None and rule.kind == "header":
+        own = rule.header
+        others = {name: text for name, text in headers.items() if name.lower() != own}
+        transport.of_headers(answer, others)
+    else:
+        transport.of_headers(answer, headers)
+    if read_rule(answer, rule, headers):
         answer.is_ruled = rule is None
         return
     before = [*answer.found]
@@ -262,47 +264,4 @@ def _is_heard(answer: AnswerContext, whole: FullDocument) -> bool:
     """Whether the list that is cut short says anything as a list, and not by its records."""
     return any(rows.is_spoken_for(name) or roles.speaks_of(name) for name in whole.steps) or any(
         signal.path.startswith(whole.path) for signal in answer.found
-    )
-
-
-def _by_rule(
-    answer: AnswerContext, rule: Rule | None, headers: Mapping[str, str]
-) -> list[Signal] | None:
-    """What a rule reads; None where it does not fit and the general rules are needed."""
-    known = rule or REFERENCE
-    stated = known.find(answer.document)
-    if stated is None or (rule is None and not known.is_whole(stated)):
-        return None
-    return list(_signals(stated, known)) or None
-
-
-def _signals(stated: Mapping[str, Any], rule: Rule) -> Iterator[Signal]:
-    at = "$" + "".join(map(key_step, rule.steps))
-    if rule.status in stated:
-        yield _signal("section", None, stated, at, rule)
-    for scope, name in (("field", rule.fields), ("engine", rule.engines)):
-        narrower = stated.get(name)
-        if isinstance(narrower, dict):
-            for target, state in narrower.items():
-                given = state if isinstance(state, dict) else {rule.status: state}
-                yield _signal(scope, target, given, f"{at}{key_step(name)}{key_step(target)}", rule)
-
-
-def _signal(
-    scope: str, target: str | None, given: Mapping[str, Any], path: str, rule: Rule
-) -> Signal:
-    word, sample_size, as_of = map(given.get, (rule.status, rule.sample_size, rule.as_of))
-    if isinstance(word, bool):
-        word = "available" if word else "unavailable"
-    return Signal(
-        scope,
-        target,
-        read_word(
-            rule.words.get(word, word) if isinstance(word, str) else word, given.get(rule.reason)
-        ),
-        sample_size if type(sample_size) is int else None,
-        as_of if isinstance(as_of, str) else None,
-        path,
-        rule.name,
-        raw(given),
     )

@@ -18,6 +18,7 @@ from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.parts import reason_in
 from aatoolkit.availability.detect.phrases import STRONG
+from aatoolkit.availability.detect.transport import TOTALS
 from aatoolkit.availability.detect.vocabulary import (
     Word,
     because,
@@ -254,10 +255,6 @@ def _headers(answer: AnswerContext, headers: Mapping[str, str], lengths: set[int
             more = False
         if more:
             answer.add("section", None, _TRUNCATED, f"header {key}", "cap", text)
-
-
-TOTALS = frozenset({"x-total-count", "x-total", "total-count", "x-total-rows", "x-result-count"})
-"""Headers that count the rows there are, of which an answer may give a part."""
 
 
 # --- engines ---------------------------------------------------------------------------------

@@ -52,6 +52,9 @@ _PLAN = re.compile(
     r"|payment|purchased?|trial"
 )
 
+TOTALS = frozenset({"x-total-count", "x-total", "total-count", "x-total-rows", "x-result-count"})
+"""Headers that count the rows there are, of which an answer may give a part."""
+
 
 def of_status(answer: AnswerContext, status: int) -> bool:
     """Read an HTTP status that says something; whether the body is no answer of a section."""
@@ -154,7 +157,8 @@ def tells(header: str) -> bool:
     """
     key = re.sub(r"(?i)^x-", "", header)
     stage = roles.is_stage(key) and len(tokens(key)) > 1
-    if keys.subject(key) == keys.STATED or header.lower() == "warning" or stage:
+    named = header.lower() in ("warning", "content-range", "link") or header.lower() in TOTALS
+    if keys.subject(key) == keys.STATED or named or stage:
         return True
     engines = roles.speaks_of(key) == "engine" and keys.denial(key) is not None
     return engines or any(keys.flag(key, said) for said in (False, True))

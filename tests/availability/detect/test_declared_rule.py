@@ -1,0 +1,101 @@
+"""A service's own rule: an object, a map, a field of rows, a header; taught in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import Column, Section, Table
+from aatoolkit.availability.detect import detect
+from aatoolkit.sections import Rule, records
+
+SECTION = Section(
+    "probe",
+    "Synthetic.",
+    Table(
+        "probe_rows",
+        "One row per path.",
+        records("rows"),
+        "path",
+        (Column("path", "string"), Column("visits", "Int64"), Column("q", "string")),
+    ),
+)
+ROWS = [{"path": "/a", "visits": 0, "q": "amber"}, {"path": "/b", "visits": 3, "q": "green"}]
+
+
+def read(rule: Rule, document: Any, headers: dict[str, str] | None = None) -> dict[Any, str]:
+    found = detect(document, rule, headers=headers).signals
+    own = [each for each in found if each.rule == "declared"]
+    return {(each.scope, each.target): str(each.availability) for each in own}
+
+
+def test_rows_are_read_by_a_field_of_theirs() -> None:
+    rule = Rule(at="rows[].q", words={"amber": "not_connected", "green": "available"})
+    assert read(rule, {"rows": ROWS}) == {
+        ("row", "rows[0]"): "unavailable (not connected)",
+        ("row", "rows[1]"): "available",
+    }
+    coded = Rule(at="rows[].q", words={"7": "pending"})
+    rows = [{"q": 7, "n": 1}, {"q": 0, "n": 2}, {"q": None}, {"n": 1}, 3]
+    assert read(coded, {"rows": rows}) == {("row", "rows[0]"): "unavailable (pending)"}
+
+
+def test_a_field_within_a_cell_speaks_of_the_cell() -> None:
+    rule = Rule(at="rows[].score.flag", words={"x": "forbidden"})
+    rows = [{"score": {"value": 1, "flag": "x"}}, {"score": {"value": 2}}]
+    assert read(rule, {"rows": rows}) == {("row", "rows[0].score"): "unavailable (withheld)"}
+
+
+def test_a_map_is_read_by_engines_and_fields() -> None:
+    rule = Rule(at="meta.lights{}", words={"red": "not_run"})
+    visits = {"status": "red", "reason": "No log."}
+    answer = {"meta": {"lights": {"gemini": "red", "visits": visits}}, "rows": ROWS}
+    assert read(rule, answer) == {
+        ("engine", "gemini"): "unavailable (not run)",
+        ("field", "rows[].visits"): "unavailable (not run): No log.",
+    }
+
+
+def test_a_header_is_read() -> None:
+    rule = Rule(at="header X-Data-State", words={"blue": "pending"})
+    assert read(rule, {"rows": []}, {"x-data-state": "blue"}) == {
+        ("section", None): "unavailable (pending)"
+    }
+    assert read(rule, {"rows": []}, {"x-other": "blue"}) == {}
+
+
+def test_such_a_rule_adds_to_the_general_ones_and_an_object_replaces_them() -> None:
+    answer = {"hasData": False, "light": "red", "rows": [{"path": "/a", "q": "amber"}]}
+    words = {"amber": "pending", "red": "not_connected"}
+    added = detect(answer, Rule(at="rows[].q", words=words)).signals
+    assert {each.rule for each in added} == {"declared", "flag"}
+    replaced = detect(answer, Rule(at="light", words=words)).signals
+    assert {each.rule for each in replaced} == {"declared"}
+
+
+@pytest.mark.parametrize("at", ["rows[]", "a{}.b", "rows[].map{}", "", "rows[0].q"])
+def test_a_place_that_cannot_be_read_is_refused(at: str) -> None:
+    with pytest.raises(ValueError, match=r"no place of availability|cannot be read|not a path"):
+        Rule(at=at)
+
+
+def test_one_line_teaches_what_a_hint_points_out() -> None:
+    answer = {"observability": "blind", "rows": [{"path": "/a", "visits": 0, "q": "green"}]}
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        tables = aa.normalize(SECTION, answer)
+    assert tables.hints["path"].tolist() == ["$.observability"]
+    assert tables.main["visits"].tolist() == [0]
+    taught = SECTION.with_rule(at="observability", words={"blind": "not_connected"})
+    tables = aa.normalize(taught, answer)
+    assert tables.main.aa.availability.loc["visits", "cause"] == "not_connected"
+    assert tables.main["visits"].isna().tolist() == [True]
+    assert len(tables.hints) == 0
+
+
+def test_rows_that_a_rule_denies_are_missing_in_the_table() -> None:
+    taught = SECTION.with_rule(at="rows[].q", words={"amber": "not_connected"})
+    frame = aa.normalize(taught, {"rows": ROWS}).main
+    assert frame["visits"].isna().tolist() == [True, False]
+    assert frame[frame["path"] == "/b"].aa.availability.loc["visits", "status"] == "available"
