@@ -101,7 +101,8 @@ class Project(Closing):
         scope : Scope, optional
             The filters; by default everything of the last 30 days.
         refresh : bool
-            Ask the service in any case, and replace the cached answer.
+            Ask the service in any case, and replace the cached answer. In a replay the recorded
+            answer is used.
         expire_after : float, optional
             The age, in seconds, up to which a cached answer is used this time.
         **filters

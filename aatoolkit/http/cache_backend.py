@@ -11,12 +11,13 @@ import hmac
 import json
 import secrets
 import sqlite3
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
 from requests import Response
@@ -32,6 +33,25 @@ from aatoolkit.http.secret import Secret
 ANONYMOUS = "anonymous"
 CACHE_SIZE = 2 * 10**9
 """The default size limit of a cache, in bytes."""
+
+_TRIES = 3
+"""How often the rest is tried to be written at the end; each waits for a lock."""
+
+PENDING_SIZE = 32 * 2**20
+"""The most bytes of answers that wait in memory for a lock; the oldest are not cached."""
+
+
+class _Row(NamedTuple):
+    """An answer as it is stored, and its entry in the register."""
+
+    key: str
+    head: str
+    checksum: str
+    body: bytes
+    origin: str
+    host: str
+    fetched_at: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +74,32 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
         self.file = Database(folder)
         self._limit = limit
         self._uses = RecentUses()
+        # What could not be written yet, as another process held the lock.
+        self._pending: dict[str, _Row] = {}
+        self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Write the recent uses, and close the idle connections."""
-        if self._uses:
-            self.file.write(self._uses.flush, None)
+        """Write what is pending, and close the idle connections."""
+        for _ in range(_TRIES if self._pending else bool(self._uses)):
+            self.file.retry()
+            self._flush()
+            if not self._pending:
+                break
+        if self._pending:
+            self.file.warn("written to", f"it is locked; {len(self._pending)} answers were lost")
         self.file.close()
 
     def find(self, key: str) -> CachedAnswer | None:
         """Return a cached answer, if there is one and its checksum is right."""
         query = "SELECT head, seal, body FROM answers WHERE key = ?"
-        row = self.file.read(lambda connection: connection.execute(query, (key,)).fetchone(), None)
+        pending = self._pending.get(key)
+        row = (
+            pending[1:4]
+            if pending
+            else self.file.read(
+                lambda connection: connection.execute(query, (key,)).fetchone(), None
+            )
+        )
         if row is None:
             return None
         found = _read(key, *row)
@@ -76,7 +111,7 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
                 stacklevel=2,
             )
         elif self._uses.add(key):
-            self.file.write(self._uses.flush, None)
+            self._flush()
         return found
 
     def __getitem__(self, key: str) -> CachedResponse:
@@ -97,21 +132,48 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
         if size > self._limit:
             return
         origin, host = _origin_and_host(value.url)
-        moment = value.created_at.isoformat()
+        row = _Row(
+            key,
+            head,
+            _checksum(key, head, body),
+            body,
+            origin,
+            host,
+            value.created_at.isoformat(),
+            size,
+        )
+        with self._lock:
+            self._pending.pop(key, None)
+            self._pending[key] = row
+            while sum(one.size for one in self._pending.values()) > max(size, PENDING_SIZE):
+                del self._pending[next(iter(self._pending))]
+        self._flush()
+
+    def _flush(self) -> None:
+        """Write what is pending in one transaction; what is locked out stays pending."""
+        with self._lock:
+            rows = [*self._pending.values()]
 
         def store(connection: sqlite3.Connection) -> int:
             self._uses.flush(connection)
-            row = (key, head, _checksum(key, head, body), body)
-            connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
-            entry = (key, origin, host, moment, size)
-            connection.execute(
+            connection.executemany(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", [row[:4] for row in rows]
+            )
+            connection.executemany(
                 "INSERT OR REPLACE INTO register VALUES (?, ?, ?, ?, ?,"
                 " (SELECT coalesce(max(used), 0) + 1 FROM register))",
-                entry,
+                [(row.key, *row[4:]) for row in rows],
             )
             return evict(connection, self._limit)
 
-        if self.file.write(store, 0):
+        evicted = self.file.write(store, None)
+        if evicted is None and self.file.is_locked:
+            return
+        with self._lock:
+            for row in rows:
+                if self._pending.get(row.key) is row:
+                    del self._pending[row.key]
+        if evicted:
             self.file.shrink()
 
     def __delitem__(self, key: str) -> None:
@@ -119,6 +181,9 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
             raise KeyError(key)
 
     def _remove(self, key: str) -> int:
+        with self._lock:
+            self._pending.pop(key, None)
+
         def remove(connection: sqlite3.Connection) -> int:
             connection.execute("DELETE FROM register WHERE key = ?", (key,))
             return connection.execute("DELETE FROM answers WHERE key = ?", (key,)).rowcount
@@ -136,7 +201,7 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
 
 
 class AnswerCache(BaseCache):
-    """The requests-cache backend over ``AnswerStorage``; redirects are refused, so none are found.
+    """The requests-cache backend over ``AnswerStorage``; redirects are refused, so none are stored.
 
     Parameters
     ----------

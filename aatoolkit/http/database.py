@@ -25,8 +25,11 @@ T = TypeVar("T")
 Action = Callable[[sqlite3.Connection], T]
 
 _BUSY_SECONDS = 2.0
-_REST_SECONDS = 60.0
-"""For how long a file that others keep locked is not used."""
+_REST_SECONDS = 1.0, 60.0
+"""For how long a locked file is not used: at first, doubled each time, and at most."""
+
+_PATIENCE = 60.0
+"""How long a file may be locked before somebody has to know."""
 
 _APPLICATION = 0x61617463
 _VERSION = 1
@@ -61,6 +64,9 @@ class Database:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._reads_from = self._writes_from = 0.0
+        # Since when reads (False) and writes (True) have met a lock.
+        self._locked_since: dict[bool, float] = {}
+        self._rest = _REST_SECONDS[0]
         self._warned = False
         self._start()
         self.read(lambda connection: None, None)
@@ -80,8 +86,29 @@ class Database:
         return self._write(lambda connection: _transaction(connection, action), default)
 
     def shrink(self) -> None:
-        """Return the free space of the file to the file system."""
-        self._write(shrink, None)
+        """Return the free space of the file to the file system, unless that is a lock's."""
+        self._write(_shrink_unlocked, None)
+
+    def retry(self) -> None:
+        """Use a locked file again now, without waiting until it has rested."""
+        if self.is_locked:
+            self._writes_from = self._reads_from = 0.0
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether a lock kept the file from being used the last time."""
+        return bool(self._locked_since)
+
+    def warn(self, doing: str, why: object) -> None:
+        """Warn that the file cannot be used; once for each object."""
+        known, self._warned = self._warned, True
+        if not known:
+            warnings.warn(
+                f"the cache in {self.folder} cannot be {doing} ({why}); answers come from the "
+                "network. `aatoolkit cache clear` empties it; it can also be in another folder",
+                CacheWarning,
+                stacklevel=2,
+            )
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -102,7 +129,10 @@ class Database:
             self._fail(error, writes=False)
             return default
         try:
-            return action(connection)
+            found = action(connection)
+            for kind in {False, writes} if self._locked_since else ():
+                self._locked_since.pop(kind, None)
+            return found
         except FAULTS as error:
             self._fail(error, writes)
             return default
@@ -138,23 +168,21 @@ class Database:
             self._fail(OSError("this process was forked while it was in use"), writes=False)
 
     def _fail(self, error: Exception, writes: bool) -> None:
-        """Stop using the file for a while or for good, and warn the first time."""
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        busy = code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-        until = time.monotonic() + _REST_SECONDS if busy else float("inf")
+        """Stop using the file: for a while if it is locked, else for good and with a warning."""
+        now, code = time.monotonic(), getattr(error, "sqlite_errorcode", 0) & 0xFF
+        until = float("inf")
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            least, most = _REST_SECONDS
+            self._rest = min(2 * self._rest, most) if writes in self._locked_since else least
+            self._locked_since.setdefault(writes, now)
+            until = now + self._rest
         if writes and code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             self._writes_from = until
         else:
             self._reads_from = until
-        known, self._warned = self._warned, True
-        if not known:
-            doing = "written to" if writes else "used"
-            warnings.warn(
-                f"the cache in {self.folder} cannot be {doing} ({error}); answers come from the "
-                "network. `aatoolkit cache clear` empties it; it can also be in another folder",
-                CacheWarning,
-                stacklevel=2,
-            )
+        # A lock alone costs nothing yet: what could not be written is written later.
+        if until == float("inf") or now - self._locked_since[writes] > _PATIENCE:
+            self.warn("written to" if writes else "used", error)
 
 
 def connect(folder: Path) -> sqlite3.Connection:
@@ -179,6 +207,18 @@ def shrink(connection: sqlite3.Connection) -> None:
     """Truncate the free pages of the file, and the write-ahead log."""
     # As a script: `execute` would stop after the first page.
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _shrink_unlocked(connection: sqlite3.Connection) -> None:
+    """Shrink the file if that needs no waiting: whoever waits for readers keeps out writers."""
+    connection.execute("PRAGMA busy_timeout=0")
+    try:
+        shrink(connection)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * _BUSY_SECONDS)}")
 
 
 def _open(uri: str, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:

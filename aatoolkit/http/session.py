@@ -41,8 +41,9 @@ def open_session(
     """Open a session, with the cache in ``store`` or without a cache.
 
     Freshness is computed when an answer is read, from when it was fetched, so nothing expires in
-    the cache itself. What must not be cached never arrives here: the transport returns complete
-    answers or fails.
+    the cache itself. Cache hits are read from the store directly: requests-cache computes the keys
+    and writes, but takes many times as long as the read itself to make a response of a hit. What
+    must not be cached never arrives here: the transport returns complete answers or fails.
     """
     session = requests.Session() if store is None else _cached(base, token, store)
     session.headers.clear()

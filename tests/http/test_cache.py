@@ -555,24 +555,105 @@ def test_a_read_only_cache_answers_and_keeps_nothing(scripted: Any, reply: Any) 
     assert said == "[True, False, False, True] ['CacheWarning']\n"
 
 
-def test_a_cache_that_others_hold_on_to_is_left_alone_for_a_while(
+def test_what_a_lock_keeps_from_being_written_is_written_after_it(
     scripted: Any, fetcher: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("aatoolkit.http.database._BUSY_SECONDS", 0.05)
-    monkeypatch.setattr("aatoolkit.http.database._REST_SECONDS", 0.5)
+    monkeypatch.setattr("aatoolkit.http.database._REST_SECONDS", (0.3, 1.0))
     asking = fetcher()
     ask(asking)
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
+        assert not ask(asking, "b").from_cache, "and no warning: nothing is lost"
+        assert ask(asking).from_cache, "what is written does not keep anybody from reading"
+        assert ask(fetcher(offline=True)).from_cache, "nor from beginning to"
+        assert ask(asking, "b").from_cache, "it waits in memory"
+        assert not ask(asking, "c").from_cache
+        assert cache_info(folder).answers == 1
+    time.sleep(0.4)
+    ask(asking, "d")
+    assert cache_info(folder).answers == 4
+    assert all(ask(fetcher(offline=True), topic).from_cache for topic in "abcd")
+
+
+def test_what_waits_for_a_lock_is_written_at_the_end(
+    fetcher: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aatoolkit.http.database._BUSY_SECONDS", 0.05)
+    asking, refused = fetcher(), fetcher()
+    ask(asking)
+    with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        ask(asking, "b")
+        ask(refused, "c")
+        with pytest.warns(errors.CacheWarning, match="locked; 1 answers were lost"):
+            refused.close()
+    asking.close()
+    assert cache_info(folder).answers == 2
+
+
+def test_what_waits_for_a_lock_is_bounded(
+    fetcher: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aatoolkit.http.database._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("aatoolkit.http.cache_backend.PENDING_SIZE", 2500)  # three answers
+    asking = fetcher()
+    with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for topic in "abcdef":
+            ask(asking, topic)
+    asking.close()
+    assert 2 <= cache_info(folder).answers <= 3
+    assert ask(fetcher(offline=True), "f").from_cache
+
+
+def test_a_lock_that_stays_is_warned_about_once(
+    fetcher: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aatoolkit.http.database._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("aatoolkit.http.database._REST_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr("aatoolkit.http.database._PATIENCE", 0.3)
+    asking = fetcher()
+    with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        ask(asking, "a")
+        time.sleep(0.4)
         with pytest.warns(errors.CacheWarning, match="locked") as warned:
             ask(asking, "b")
         assert len(warned) == 1
-        assert ask(asking).from_cache, "what is written does not keep anybody from reading"
-        assert ask(fetcher(offline=True)).from_cache, "nor from beginning to"
-        assert not ask(asking, "b").from_cache
-    time.sleep(0.6)
-    ask(asking, "b")
-    assert ask(asking, "b").from_cache
+        ask(asking, "c")
+
+
+CONTENDING = """
+import sys, time
+from pathlib import Path
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from aatoolkit.http.cache_backend import AnswerCache
+folder, size, name = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+url = f"https://api.example/api/domains/{name}.example/agent-analytics"
+for part in range(5):
+    store = AnswerCache(folder, size)
+    for number in range(10):
+        answer = SimpleNamespace(
+            url=url, status_code=200, headers={}, content=b"x" * 30_000,
+            fetched_at=datetime.now(UTC),
+        )
+        store.save_response(answer, cache_key=f"{name} {part} {number}")
+    store.responses.close()
+"""
+
+
+def test_many_processes_with_limits_of_their_own_get_no_warning(folder: Path) -> None:
+    sizes = [400_000, 2_000_000, 400_000, 10**9, 1_000_000, 10**9]
+    running = [
+        python(CONTENDING, str(folder), str(size), f"h{number}")
+        for number, size in enumerate(sizes)
+    ]
+    for process in running:
+        _, wrong = process.communicate(timeout=240)
+        assert (process.returncode, wrong) == (0, "")
+    assert cache_info(folder).answers > 0
 
 
 # -- its size --------------------------------------------------------------------------------
