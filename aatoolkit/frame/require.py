@@ -8,6 +8,7 @@ from aatoolkit.availability import Status
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.groupby import find
 from aatoolkit.metadata.attrs import EMPTY, metadata_of
+from aatoolkit.metadata.fingerprint import OVERWRITTEN
 
 
 def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
@@ -18,7 +19,8 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     for name in columns:
         state = known[name].availability
         silent = state.status == Status.UNKNOWN and not frame[name].notna().to_numpy().any()
-        if state.status in EMPTY or silent:
+        overwritten = state.status == Status.UNKNOWN and state.reason == OVERWRITTEN
+        if state.status in EMPTY or silent or overwritten:
             lacking[name] = str(state)
     if lacking:
         said = "; ".join(f"{name}: {why}" for name, why in lacking.items())

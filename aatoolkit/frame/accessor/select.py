@@ -30,7 +30,7 @@ class Select:
         Raises
         ------
         AvailabilityError
-            If one is not there or holds no measurement; ``.columns`` says why.
+            If one is not there, holds no measurement, or was overwritten; ``.columns`` says why.
 
         Examples
         --------
