@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from functools import cached_property
 from itertools import chain, compress
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -64,27 +63,23 @@ class ObjectBatch:
         self.objects = objects
         self.keys: list[str] = list(chain.from_iterable(objects))
         self.values: list[Any] = list(chain.from_iterable(map(dict.values, objects)))
-
-    @cached_property
-    def _codes(self) -> KeyCodes | None:
-        """The keys as numbers; None if all objects have the same keys in the same order."""
-        if self.keys == list(self.objects[0]) * len(self.objects):
-            return None
-        return encode_keys(self.keys)
+        # None if all objects have the same keys in the same order.
+        regular = self.keys == list(objects[0]) * len(objects)
+        self._codes = None if regular else encode_keys(self.keys)
 
     @property
     def distinct(self) -> int:
         """How many different keys there are."""
         return len(self.objects[0]) if self._codes is None else len(self._codes.counts)
 
-    @cached_property
+    @property
     def counts(self) -> dict[str, int]:
         """How many objects have each key."""
         if self._codes is None:
             return dict.fromkeys(self.objects[0], len(self.objects))
         return self._codes.counts
 
-    @cached_property
+    @property
     def lengths(self) -> RowIndex:
         """How many keys each object has."""
         return np.fromiter(map(len, self.objects), np.int64, len(self.objects))

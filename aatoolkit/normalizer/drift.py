@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from aatoolkit.jsontree.grouping import RowIndex, Rows
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaves
 from aatoolkit.normalizer.field_map import FieldNode, field_map
 from aatoolkit.sections.section import Section
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,32 @@ class DriftReport:
             for row, value in zip(rows.tolist(), cursor.values(rows), strict=True)
             for path, text in leaves(value, cursor.path(row))
         }
+
+    def extra_frame(self) -> pd.DataFrame:
+        """The leaves that no column took; those of fields that are known come last."""
+        order = {"envelope": 2, "known": 1}
+        listed = sorted(
+            ((path, value, why) for path, (value, why) in self.extra.items()),
+            key=lambda leaf: order.get(leaf[2], 0),
+        )
+        names = ("path", "value", "why")
+        return _text_frame({name: [leaf[at] for leaf in listed] for at, name in enumerate(names)})
+
+    def drift_frame(self) -> pd.DataFrame:
+        """The differences, one a row."""
+        import pandas as pd
+
+        found = list(self.differences.values())
+        names = ("kind", "path", "example")
+        frame = _text_frame({name: [getattr(one, name) for one in found] for name in names})
+        frame.insert(2, "count", pd.Series([one.count for one in found], dtype="Int64"))
+        return frame
+
+
+def _text_frame(columns: dict[str, list[str | None]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({name: pd.array(c, dtype="string") for name, c in columns.items()})
 
 
 def collect_unmapped(document: Cursor, section: Section, report: DriftReport) -> None:

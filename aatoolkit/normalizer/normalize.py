@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aatoolkit import sections
-from aatoolkit.availability.detect import Detection, FullDocument, Signal, detect
+from aatoolkit.availability.detect import Detection, FullDocument, detect
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
-from aatoolkit.jsontree.coerce import Array
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.decode import gc_paused
-from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.jsontree.parse import ParsedDocument, parse_document
 from aatoolkit.jsontree.vectors import LazyVector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.abridge import abridge
-from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.column_availability import (
     hint_table,
     in_words,
     is_silent,
     signal_table,
 )
+from aatoolkit.normalizer.columns import build_table
 from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
 from aatoolkit.normalizer.field_map import field_map
-from aatoolkit.normalizer.keys import count_distinct
-from aatoolkit.normalizer.masking import WHY, mask_denied, may_mask
 from aatoolkit.normalizer.provenance import provenance
-from aatoolkit.normalizer.row_statements import describer
-from aatoolkit.normalizer.rows import TableRows, held, left_out
+from aatoolkit.normalizer.rows import TableRows, left_out
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
-from aatoolkit.sections import Column, Profile, Section, Table
+from aatoolkit.sections import Profile, Section
 from aatoolkit.sections.registry import qualifier
 
 if TYPE_CHECKING:
@@ -178,7 +169,9 @@ def _read(
         report.keep(document, document.rows, "no answer")
         document = Cursor.of(parse_document({}).root)
     rows = [TableRows(document, table) for table in declared]
-    built = {found.table.name: _build(found, before, report, signals, source) for found in rows}
+    built = {
+        found.table.name: build_table(found, before, report, signals, source) for found in rows
+    }
     _keep_unplaced(rows, report)
     collect_unmapped(document, declared, report)
     if is_error_answer:
@@ -201,10 +194,10 @@ def _read(
         {name: partial(_frame, arrow, known, backend) for name, (arrow, known) in built.items()},
         rows={name: arrow.num_rows for name, (arrow, _) in built.items()},
         words={name: in_words(known, signals) for name, (_, known) in built.items()},
-        extra=partial(_extra, report),
+        extra=report.extra_frame,
         availability=partial(signal_table, signals),
         hints=partial(hint_table, detection),
-        drift=partial(_drift, report),
+        drift=report.drift_frame,
         provenance=partial(
             provenance,
             document,
@@ -288,28 +281,6 @@ def _instant(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _build(
-    rows: TableRows, before: str, report: DriftReport, signals: list[Signal], source: attrs.Source
-) -> tuple[pa.Table, attrs.FrameMetadata]:
-    table = rows.table
-    if rows.absent:
-        report.record("absent", rows.absent, 1)
-    for cursor, rows_there in rows.beyond():
-        report.record_values(cursor, rows_there, "new", f"{table.rows.path}[]")
-    known: dict[str, attrs.ColumnMetadata] = {}
-    found = {c.name: _column(rows, c, report, source.host) for c in table.columns}
-    arrays = {name: array for name, (array, _) in found.items()}
-    describe = describer(table, signals, dict(arrays))
-    for column in table.columns:
-        array, absent = found[column.name]
-        array = _mask(array, arrays.get("engine"), rows, column, signals, report)
-        arrays[column.name], measured = array, array.null_count < len(array)
-        said = describe(column, absent, measured, _json_path_of(rows, column))
-        known[column.name] = replace(said, of=f"{before}{said.of}") if before else said
-    arrow = _keyed(pa.table(arrays), table, report)
-    return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,))
-
-
 def _keep_unplaced(tables: Sequence[TableRows], report: DriftReport) -> None:
     """Keep what a column is declared for and no row of its table holds."""
     plain = {
@@ -323,103 +294,6 @@ def _keep_unplaced(tables: Sequence[TableRows], report: DriftReport) -> None:
             report.keep(cursor, rows_there, "known")
     for cursor, rows_there in left_out(tables):
         report.keep(cursor, rows_there, "left out")
-
-
-def _column(
-    rows: TableRows, column: Column, report: DriftReport, host: str | None
-) -> tuple[Array, bool]:
-    """One column of a table, and whether the answer lacks its field altogether."""
-    found = rows.find(column.source or "")
-    absent = bool(rows.absent) or (
-        rows.size > 0 and all(cursor.field_absent for cursor, _ in found)
-    )
-    if absent and column.source == "$.domain" and host is not None:
-        return pa.array([host] * rows.size, pa.string()), False
-    absent = absent and not (column.optional and not rows.absent)
-    if absent and not rows.absent:
-        report.record("absent", column.pattern, rows.size)
-    array = rows.column(column, found)
-    for cursor, index in found:
-        parsed = rows.read(column, cursor)
-        report.keep(cursor, held(index, parsed.missing), "missing")
-        report.record_values(cursor, held(index, parsed.odd), "wrong type", column.pattern)
-    if column.dtype == "category":
-        array = _to_category(array, column, found, report)
-    if column.null is not None:
-        array = pc.fill_null(array, column.null)
-    return array, absent or rows.is_null
-
-
-def _mask(
-    array: Array,
-    engines: Array | None,
-    rows: TableRows,
-    column: Column,
-    signals: list[Signal],
-    report: DriftReport,
-) -> Array:
-    """One column without the numbers that the answer denies."""
-    if not may_mask(rows.table, column, signals):
-        return array
-    path = _json_path_of(rows, column)
-    array, denied = mask_denied(array, engines, rows.table, column, signals, path)
-    found = rows.find(column.source or "")
-    for number, (cursor, _) in enumerate(found if denied else ()):
-        which, there = rows.source_rows(found)
-        report.keep(cursor, np.unique(there[denied][which[denied] == number]), WHY)
-    return array
-
-
-def _json_path_of(rows: TableRows, column: Column) -> Callable[[int], str]:
-    """A function that gives the JSON path of a column's value in a row."""
-    found = rows.find(column.source or "")
-    rows_there: Callable[[], tuple[RowIndex, RowIndex]] = cache(partial(rows.source_rows, found))
-
-    def path(row: int) -> str:
-        which, there = rows_there()
-        cursor, _ = found[int(which[row])]
-        return cursor.path(int(there[row]))
-
-    return path
-
-
-def _to_category(
-    text: Array, column: Column, found: list[Found], report: DriftReport
-) -> pa.DictionaryArray:
-    """Text as a category; a level that is not declared comes last, if levels have no order."""
-    declared = pa.array(column.levels, pa.string())
-    whole = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
-    codes = pc.index_in(whole, declared)
-    strange = whole.null_count < codes.null_count
-    if strange:
-        new = sorted(set(pc.unique(whole).drop_null().to_pylist()) - set(column.levels))
-        levels = pa.array(new, pa.string())
-        count = codes.null_count - whole.null_count
-        report.record("new level", column.pattern, count, json.dumps(new[0], ensure_ascii=False))
-        if column.ordered:
-            for cursor, index in found:
-                there = pc.indices_nonzero(pc.is_in(cursor.to_arrow("category")[0], levels))
-                report.keep(cursor, held(index, there.to_numpy().astype(np.int64)), "new level")
-        else:
-            declared = pa.concat_arrays([declared, levels])
-            codes = pc.index_in(whole, declared)
-    return pa.DictionaryArray.from_arrays(codes, declared, ordered=column.ordered)
-
-
-def _keyed(arrow: pa.Table, table: Table, report: DriftReport) -> pa.Table:
-    """The table itself; with ``_row`` if its key does not tell its rows apart."""
-    if not table.key:
-        return arrow
-    key, place = list(table.key), f"{table.name}({', '.join(table.key)})"
-    columns = [arrow[name] for name in key]
-    empty = max(column.null_count for column in columns)
-    if empty:
-        report.record("null key", place, empty)
-    different = count_distinct(columns)
-    if different == arrow.num_rows:
-        return arrow
-    report.record("duplicate key", place, arrow.num_rows - different)
-    return arrow.append_column("_row", pa.array(range(arrow.num_rows), pa.int64()))
 
 
 def _raise_or_warn(section: Section, report: DriftReport, strict: bool) -> None:
@@ -442,33 +316,3 @@ def _raise_or_warn(section: Section, report: DriftReport, strict: bool) -> None:
 
 def _frame(arrow: pa.Table, known: attrs.FrameMetadata, dtype_backend: str) -> pd.DataFrame:
     return attrs.attach(to_frame(arrow, dtype_backend), known, arrow)
-
-
-def _extra(report: DriftReport) -> pd.DataFrame:
-    import pandas as pd
-
-    order = {"envelope": 2, "known": 1}
-    listed = sorted(
-        ((path, value, why) for path, (value, why) in report.extra.items()),
-        key=lambda leaf: order.get(leaf[2], 0),
-    )
-    return pd.DataFrame(
-        {
-            name: pd.array([leaf[at] for leaf in listed], dtype="string")
-            for at, name in enumerate(("path", "value", "why"))
-        }
-    )
-
-
-def _drift(report: DriftReport) -> pd.DataFrame:
-    import pandas as pd
-
-    found = list(report.differences.values())
-    return pd.DataFrame(
-        {
-            "kind": pd.array([drift.kind for drift in found], dtype="string"),
-            "path": pd.array([drift.path for drift in found], dtype="string"),
-            "count": pd.array([drift.count for drift in found], dtype="Int64"),
-            "example": pd.array([drift.example for drift in found], dtype="string"),
-        }
-    )

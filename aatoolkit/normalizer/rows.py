@@ -38,6 +38,7 @@ class TableRows:
         self.table = table
         self._branches = [Branch(document, s, table) for s in expand_keys(table.rows.steps)]
         self.size = sum(branch.size for branch in self._branches)
+        self._found: dict[str, list[Found]] = {}
         self._read: dict[tuple[Cursor, Reading], Parsed] = {}
 
     @cached_property
@@ -55,7 +56,10 @@ class TableRows:
 
     def find(self, source: str) -> list[Found]:
         """Where the values of a column stand, by its source; one for each spelling of the path."""
-        return [branch.find(source) for branch in self._branches]
+        found = self._found.get(source)
+        if found is None:
+            found = self._found[source] = [branch.find(source) for branch in self._branches]
+        return found
 
     def column(self, declared: Column, found: list[Found]) -> Array:
         """The values of a column, row by row, and null where one does not fit."""

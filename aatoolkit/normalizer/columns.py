@@ -1,0 +1,145 @@
+"""The columns of one declared table: typed, masked where the answer denies them, described."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aatoolkit.availability.detect import Signal
+from aatoolkit.jsontree.coerce import Array
+from aatoolkit.jsontree.grouping import RowIndex
+from aatoolkit.metadata import attrs
+from aatoolkit.normalizer.branch import Found
+from aatoolkit.normalizer.drift import DriftReport
+from aatoolkit.normalizer.keys import count_distinct
+from aatoolkit.normalizer.masking import WHY, mask_denied, may_mask
+from aatoolkit.normalizer.row_statements import describer
+from aatoolkit.normalizer.rows import TableRows, held
+from aatoolkit.sections.section import Column, Table
+
+
+def build_table(
+    rows: TableRows, before: str, report: DriftReport, signals: list[Signal], source: attrs.Source
+) -> tuple[pa.Table, attrs.FrameMetadata]:
+    """Build one table and the metadata of its columns; report where the answer differs."""
+    table = rows.table
+    if rows.absent:
+        report.record("absent", rows.absent, 1)
+    for cursor, rows_there in rows.beyond():
+        report.record_values(cursor, rows_there, "new", f"{table.rows.path}[]")
+    known: dict[str, attrs.ColumnMetadata] = {}
+    found = {c.name: _column(rows, c, report, source.host) for c in table.columns}
+    arrays = {name: array for name, (array, _) in found.items()}
+    describe = describer(table, signals, dict(arrays))
+    for column in table.columns:
+        array, absent = found[column.name]
+        array = _mask(array, arrays.get("engine"), rows, column, signals, report)
+        arrays[column.name], measured = array, array.null_count < len(array)
+        said = describe(column, absent, measured, _json_path_of(rows, column))
+        known[column.name] = replace(said, of=f"{before}{said.of}") if before else said
+    arrow = _keyed(pa.table(arrays), table, report)
+    return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,))
+
+
+def _column(
+    rows: TableRows, column: Column, report: DriftReport, host: str | None
+) -> tuple[Array, bool]:
+    """One column of a table, and whether the answer lacks its field altogether."""
+    found = rows.find(column.source or "")
+    absent = bool(rows.absent) or (
+        rows.size > 0 and all(cursor.field_absent for cursor, _ in found)
+    )
+    if absent and column.source == "$.domain" and host is not None:
+        return pa.array([host] * rows.size, pa.string()), False
+    absent = absent and not (column.optional and not rows.absent)
+    if absent and not rows.absent:
+        report.record("absent", column.pattern, rows.size)
+    array = rows.column(column, found)
+    for cursor, index in found:
+        parsed = rows.read(column, cursor)
+        report.keep(cursor, held(index, parsed.missing), "missing")
+        report.record_values(cursor, held(index, parsed.odd), "wrong type", column.pattern)
+    if column.dtype == "category":
+        array = _to_category(array, column, found, report)
+    if column.null is not None:
+        array = pc.fill_null(array, column.null)
+    return array, absent or rows.is_null
+
+
+def _mask(
+    array: Array,
+    engines: Array | None,
+    rows: TableRows,
+    column: Column,
+    signals: list[Signal],
+    report: DriftReport,
+) -> Array:
+    """One column without the numbers that the answer denies."""
+    if not may_mask(rows.table, column, signals):
+        return array
+    path = _json_path_of(rows, column)
+    array, denied = mask_denied(array, engines, rows.table, column, signals, path)
+    found = rows.find(column.source or "")
+    for number, (cursor, _) in enumerate(found if denied else ()):
+        which, there = rows.source_rows(found)
+        report.keep(cursor, np.unique(there[denied][which[denied] == number]), WHY)
+    return array
+
+
+def _json_path_of(rows: TableRows, column: Column) -> Callable[[int], str]:
+    """A function that gives the JSON path of a column's value in a row."""
+    found = rows.find(column.source or "")
+    known: list[tuple[RowIndex, RowIndex]] = []
+
+    def path(row: int) -> str:
+        if not known:  # few columns are asked
+            known.append(rows.source_rows(found))
+        which, there = known[0]
+        cursor, _ = found[int(which[row])]
+        return cursor.path(int(there[row]))
+
+    return path
+
+
+def _to_category(
+    text: Array, column: Column, found: list[Found], report: DriftReport
+) -> pa.DictionaryArray:
+    """Text as a category; a level that is not declared comes last, if levels have no order."""
+    declared = pa.array(column.levels, pa.string())
+    whole = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
+    codes = pc.index_in(whole, declared)
+    strange = whole.null_count < codes.null_count
+    if strange:
+        new = sorted(set(pc.unique(whole).drop_null().to_pylist()) - set(column.levels))
+        levels = pa.array(new, pa.string())
+        count = codes.null_count - whole.null_count
+        report.record("new level", column.pattern, count, json.dumps(new[0], ensure_ascii=False))
+        if column.ordered:
+            for cursor, index in found:
+                there = pc.indices_nonzero(pc.is_in(cursor.to_arrow("category")[0], levels))
+                report.keep(cursor, held(index, there.to_numpy().astype(np.int64)), "new level")
+        else:
+            declared = pa.concat_arrays([declared, levels])
+            codes = pc.index_in(whole, declared)
+    return pa.DictionaryArray.from_arrays(codes, declared, ordered=column.ordered)
+
+
+def _keyed(arrow: pa.Table, table: Table, report: DriftReport) -> pa.Table:
+    """The table itself; with ``_row`` if its key does not tell its rows apart."""
+    if not table.key:
+        return arrow
+    key, place = list(table.key), f"{table.name}({', '.join(table.key)})"
+    columns = [arrow[name] for name in key]
+    empty = max(column.null_count for column in columns)
+    if empty:
+        report.record("null key", place, empty)
+    different = count_distinct(columns)
+    if different == arrow.num_rows:
+        return arrow
+    report.record("duplicate key", place, arrow.num_rows - different)
+    return arrow.append_column("_row", pa.array(range(arrow.num_rows), pa.int64()))
