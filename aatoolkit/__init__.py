@@ -115,7 +115,7 @@ def _is_command() -> bool:
 
 
 class _Door:
-    """``df.aa``, as what stands behind it does: that is loaded when it is first used."""
+    """``df.aa``: loads the accessor when it is first used."""
 
     def __call__(self, frame: Any) -> Any:
         return self._behind()(frame)

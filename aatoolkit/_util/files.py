@@ -1,7 +1,7 @@
 """Files and folders that appear whole or not at all, whatever happens meanwhile.
 
-What is written stands beside its place under a name of its own, is made durable, and then
-takes the place in one step. A writer that fails leaves what was there. One that is killed
+What is written is beside its target under a temporary name, is made durable, and then replaces
+the target in one step. A writer that fails leaves what was there. One that is killed
 leaves its unfinished file, which no pattern such as ``*.parquet`` finds, and which the next
 process that writes to the folder removes; a lock tells it from that of a writer at work.
 

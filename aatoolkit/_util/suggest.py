@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 _LONGEST = 200
@@ -19,6 +18,8 @@ def near_matches(
     >>> near_matches("Chatgbt", ["chatgpt", "gemini"])
     ('chatgpt',)
     """
+    import difflib  # only errors need it
+
     names = [given] if isinstance(given, str) else list(given)
     folded: dict[str, str] = {}
     for name in known:

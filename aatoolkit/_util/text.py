@@ -98,7 +98,7 @@ def markup(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """One line of HTML that shows text as it stands.
+    """One line of HTML that shows text unchanged, as code.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class DeadlineReached(OSError):
     """The deadline of the call has passed."""
 
 
-class Cancelled(OSError):
+class CallCancelled(OSError):
     """The group of calls that this one belongs to was cancelled."""
 
 
@@ -78,11 +78,11 @@ class Call:
 
         Raises
         ------
-        DeadlineReached, Cancelled
+        DeadlineReached, CallCancelled
             If there are none.
         """
         if is_cancelled():
-            raise Cancelled
+            raise CallCancelled
         seconds = self._deadline - time.monotonic()
         if seconds <= 0:
             raise DeadlineReached

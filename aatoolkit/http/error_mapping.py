@@ -13,7 +13,7 @@ import requests
 import urllib3.exceptions as urllib3
 
 from aatoolkit.http.body import BadEncoding, IncompleteBody
-from aatoolkit.http.deadline import Cancelled, DeadlineReached, ResponseTooLarge
+from aatoolkit.http.deadline import CallCancelled, DeadlineReached, ResponseTooLarge
 from aatoolkit.http.framing import MalformedResponse
 from aatoolkit.http.sockets import HostNotFound, NoResponse, NotLoopback
 
@@ -27,7 +27,7 @@ class MissingBundle(Exception):
 
 
 @dataclass(frozen=True)
-class Problem:
+class TransportProblem:
     """Why there is no answer.
 
     Parameters
@@ -45,52 +45,52 @@ class Problem:
     kind: Literal["connection", "deadline", "too_large", "encoding", "internal"] = "connection"
 
 
-DEADLINE_REACHED = Problem(
+DEADLINE_REACHED = TransportProblem(
     "no complete answer came before the deadline", retryable=False, kind="deadline"
 )
-_BROKEN = Problem("the connection broke off")
+_BROKEN = TransportProblem("the connection broke off")
 
-_PROBLEMS: tuple[tuple[tuple[type[BaseException], ...], Problem], ...] = (
+_PROBLEMS: tuple[tuple[tuple[type[BaseException], ...], TransportProblem], ...] = (
     ((DeadlineReached,), DEADLINE_REACHED),
-    ((Cancelled,), Problem("the call was cancelled", retryable=False)),
+    ((CallCancelled,), TransportProblem("the call was cancelled", retryable=False)),
     (
         (ResponseTooLarge,),
-        Problem("the response does not end", retryable=False, kind="too_large"),
+        TransportProblem("the response does not end", retryable=False, kind="too_large"),
     ),
     (
         (BadEncoding,),
-        Problem("the answer cannot be decompressed", retryable=False, kind="encoding"),
+        TransportProblem("the answer cannot be decompressed", retryable=False, kind="encoding"),
     ),
     (
         (UnsupportedProxy,),
-        Problem("only http:// and https:// proxies can be used", retryable=False),
+        TransportProblem("only http:// and https:// proxies can be used", retryable=False),
     ),
     (
         (MissingBundle,),
-        Problem("REQUESTS_CA_BUNDLE names no file or folder", retryable=False),
+        TransportProblem("REQUESTS_CA_BUNDLE names no file or folder", retryable=False),
     ),
-    ((HostNotFound,), Problem("the name of the service is not known")),
+    ((HostNotFound,), TransportProblem("the name of the service is not known")),
     (
         (NotLoopback,),
-        Problem("a name that should mean this machine leads elsewhere", retryable=False),
+        TransportProblem("a name that should mean this machine leads elsewhere", retryable=False),
     ),
-    ((NoResponse,), Problem("no connection in time")),
-    ((ConnectionRefusedError,), Problem("the connection was refused")),
+    ((NoResponse,), TransportProblem("no connection in time")),
+    ((ConnectionRefusedError,), TransportProblem("the connection was refused")),
     (
         (ssl.SSLCertVerificationError,),
-        Problem("the service could not prove who it is (TLS)", retryable=False),
+        TransportProblem("the service could not prove who it is (TLS)", retryable=False),
     ),
     ((ssl.SSLEOFError,), _BROKEN),
     (
         (ssl.SSLError, urllib3.SSLError, requests.exceptions.SSLError),
-        Problem("there is no agreement on an encrypted connection (TLS)", retryable=False),
+        TransportProblem("there is no agreement on an encrypted connection (TLS)", retryable=False),
     ),
-    ((requests.exceptions.ProxyError,), Problem("the proxy could not be used")),
-    ((requests.exceptions.Timeout,), Problem("the service went silent")),
+    ((requests.exceptions.ProxyError,), TransportProblem("the proxy could not be used")),
+    ((requests.exceptions.Timeout,), TransportProblem("the service went silent")),
     ((http.client.RemoteDisconnected, ConnectionError, http.client.IncompleteRead), _BROKEN),
     (
         (MalformedResponse, http.client.HTTPException),
-        Problem("what came is not HTTP", retryable=False),
+        TransportProblem("what came is not HTTP", retryable=False),
     ),
 )
 
@@ -105,7 +105,7 @@ _OF_THE_NETWORK = (
 """What the libraries raise for the network's faults; anything else is a fault of this package."""
 
 
-def problem_of(error: Exception) -> Problem:
+def problem_of(error: Exception) -> TransportProblem:
     """Return the first problem that an exception, or any exception behind it, maps to."""
     chain = tuple(_chain(error))
     for kinds, problem in _PROBLEMS:
@@ -113,7 +113,9 @@ def problem_of(error: Exception) -> Problem:
             return problem
     if any(isinstance(each, _OF_THE_NETWORK) for each in chain):
         return _BROKEN
-    return Problem(f"{type(error).__name__} within aatoolkit", retryable=False, kind="internal")
+    return TransportProblem(
+        f"{type(error).__name__} within aatoolkit", retryable=False, kind="internal"
+    )
 
 
 def release(error: BaseException) -> None:

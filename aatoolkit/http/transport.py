@@ -27,7 +27,7 @@ from aatoolkit.http.deadline import HEAD_LIMIT, Call
 from aatoolkit.http.error_mapping import (
     DEADLINE_REACHED,
     MissingBundle,
-    Problem,
+    TransportProblem,
     UnsupportedProxy,
     problem_of,
     release,
@@ -223,7 +223,7 @@ class Transport(HTTPAdapter):
         if received.status in ANSWERS and not self._repeats_token(body):
             return self._answer(request, received, body, is_temporary=True)
         return self._failure(
-            Problem(f"{name} within aatoolkit", retryable=False, kind="internal"), received
+            TransportProblem(f"{name} within aatoolkit", retryable=False, kind="internal"), received
         )
 
     def _judge(
@@ -265,7 +265,7 @@ class Transport(HTTPAdapter):
         answer.fetched_at, answer.is_temporary = datetime.now(UTC), is_temporary
         return answer
 
-    def _failure(self, problem: Problem, received: _Partial) -> AttemptFailed:
+    def _failure(self, problem: TransportProblem, received: _Partial) -> AttemptFailed:
         """Return the error for a problem, with what had arrived until then."""
         facts = self._facts(received)
         if problem.kind == "deadline":
