@@ -145,7 +145,7 @@ def _cells(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups
         cells = cells.without(each.repeats, "counted once")
     cells = _reported(cells, groups)
     for trials in each.trials:
-        none = cells_of(frame, trials, known).whole & (_float(frame[trials]) == 0)
+        none = cells_of(frame, trials, known).given & (_float(frame[trials]) == 0)
         cells = cells.without(none & ~cells.given, "zero_denominator")
     if each.rule.over:
         above, below = (_float(frame[part]) for part in each.rule.over)
