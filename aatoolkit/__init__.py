@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aatoolkit import errors as errors
+    from aatoolkit import profile as profile
     from aatoolkit import sections as sections
     from aatoolkit.availability import Availability as Availability
     from aatoolkit.availability import Cause as Cause
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "": ("errors", "sections"),
+    "": ("errors", "profile", "sections"),
     "availability": ("Availability", "Cause", "Status"),
     "client.client": ("Client",),
     "client.collection": ("Collection",),

@@ -240,6 +240,26 @@ def _study_publish(asked: argparse.Namespace) -> int:
     return study.publish(asked, note)
 
 
+def _profile_draft(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import profile
+
+    with _project(asked) as project:
+        return profile.draft(asked, project, note)
+
+
+def _profile_check(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import profile
+
+    with _project(asked) as project:
+        return profile.check(asked, project, note)
+
+
+def _profile_show(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import profile
+
+    return profile.show(asked)
+
+
 def _doctor(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import doctor, report
 
@@ -280,6 +300,9 @@ COMMANDS: dict[str, parser.Command] = {
     "study diff": _study_diff,
     "study pack": _study_pack,
     "study publish": _study_publish,
+    "profile draft": _profile_draft,
+    "profile check": _profile_check,
+    "profile show": _profile_show,
     "doctor": _doctor,
     "synth": _synth,
     "serve": _serve,

@@ -112,6 +112,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     cache.add_argument("--host", metavar="HOST", help="clear the answers of this host only")
 
     _study(listed, commands)
+    _profile(listed, commands)
 
     doctor = command("doctor", "check what is installed, configured and reachable")
     doctor.add_argument("host", metavar="HOST", nargs="?", help="a project to connect to")
@@ -233,6 +234,35 @@ def _study(listed: Any, commands: Mapping[str, Command]) -> None:
     publish.add_argument(
         "--overwrite", action="store_true", help="replace an earlier publication in that folder"
     )
+
+
+def _profile(listed: Any, commands: Mapping[str, Command]) -> None:
+    """The commands that draft, check and show profiles of services."""
+    doc = "draft, check and show what is known of a service"
+    profile = listed.add_parser("profile", help=doc, description=f"{doc.capitalize()}.")
+    actions = profile.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, doc: str) -> argparse.ArgumentParser:
+        return _command(actions, name, doc, commands[f"profile {name}"])
+
+    draft = command("draft", "find out what a service's answers mean, and write a profile")
+    draft.add_argument("host", metavar="HOST", help="the project's domain")
+    draft.add_argument(
+        "-o", "--out", type=Path, metavar="FILE", required=True, help="the Python file to write"
+    )
+    draft.add_argument("--report", type=Path, metavar="FILE", help="write a page to review, too")
+    draft.add_argument(
+        "--requests", type=int, default=60, metavar="N", help="at most so many (default: 60)"
+    )
+    _connection(draft)
+    check = command("check", "say where a service answers otherwise; exits with 1 if it does")
+    check.add_argument("host", metavar="HOST", help="the project's domain")
+    check.add_argument(
+        "--profile", type=Path, metavar="FILE", required=True, help="the profile's file"
+    )
+    _connection(check)
+    show = command("show", "print what a profile declares")
+    show.add_argument("file", type=Path, metavar="FILE", help="the profile's file")
 
 
 def _sections(parser: argparse._ActionsContainer) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from aatoolkit import sections
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
+from aatoolkit.frame.additivity import differing_keys
 from aatoolkit.frame.cell_status import Mask, is_said
 from aatoolkit.frame.duplicates import DoubleCount, Duplicates
 from aatoolkit.frame.groupby import Groups, find
@@ -154,7 +155,23 @@ def _planned(
         _check_dtype(frame[part], part, rule)
     if rule.within and rule.within not in groups.keys.columns:
         _check_within(frame, groups, name, rule.within)
+    if rule.across and planned.of:
+        _check_across(frame, known, groups, planned)
     return planned
+
+
+def _check_across(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, planned: Plan) -> None:
+    """Refuse a sum over a dimension in which it is not known to hold."""
+    table = (planned.of or "").rpartition(".")[0]
+    names = {
+        what.of.rpartition(".")[2]: name
+        for name, what in known.columns.items()
+        if what.of and what.of.rpartition(".")[0] == table
+    }
+    lost = differing_keys(frame, groups, planned.rule, sections.table(table).key, names)
+    if lost:
+        shown = ", ".join(planned.rule.across)
+        raise _Refused(f"it adds over {shown}, and is not known to over {', '.join(lost)}")
 
 
 def _given(rule: Aggregation | str) -> Aggregation:

@@ -62,7 +62,7 @@ _TOKEN = re.compile(
 )
 _ROOT = re.compile(r"\$(?=[.\[{]|\Z)\.?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PATTERN_NAME = re.compile(r"[^.\[\]{}\"@#^$][^.\[\]{}\"]*")
+_PATTERN_NAME = re.compile(r"[^.\[\]{}\"@#^$&][^.\[\]{}\"]*")
 _LENIENT = json.JSONDecoder(strict=False)
 
 

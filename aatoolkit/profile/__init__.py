@@ -8,6 +8,25 @@ In reading order: ``vocabulary`` and ``maps`` say which keys are data; ``shapes`
 finds the tables, as ``relations``; ``readings`` types their values; ``totals``, ``keys`` and
 ``inherit`` settle what rows are and what identifies them; ``words``, ``identities`` and
 ``experiments`` are the evidence, from which ``units``, ``metrics`` and ``rules`` follow, in
-``findings``; ``analysis`` does all this for one section; ``asking`` says what is asked of a
-service.
+``findings``; ``analysis`` does all this for one section. ``asking`` says what is asked of a
+service; ``drafting`` holds the draft that a person reviews, ``declare`` makes declarations of it,
+``source`` the file and ``page`` the page; ``checking`` compares a service with its profile.
+
+>>> import aatoolkit as aa
+>>> draft = aa.profile.draft(aa.demo(), sections=["domains"])
+>>> draft["domains"].review.loc["domains", "unit"]["citation_count"]
+'count'
 """
+
+from __future__ import annotations
+
+from aatoolkit.profile.asking import BUDGET, Request
+from aatoolkit.profile.asking import first_requests as plan
+from aatoolkit.profile.checking import check
+from aatoolkit.profile.drafting import Draft, SectionDraft, draft
+
+__all__ = ["BUDGET", "Draft", "Request", "SectionDraft", "check", "draft", "plan"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -14,10 +14,11 @@ from aatoolkit.profile.readings import Reading
 from aatoolkit.profile.relations import Measure, Relation
 from aatoolkit.profile.rules import Evidence
 from aatoolkit.profile.units import telling_name
+from aatoolkit.profile.vocabulary import words_of
 from aatoolkit.profile.words import Meaning, meaning, tokens
 
-_LARGE = 100
-_KINDS_THAT_DO_NOT_ADD = ("share", "position", "rank", "score", "probability", "id", "time")
+_LARGE = 50
+_KINDS_THAT_DO_NOT_ADD = words_of("share position rank score probability id time status")
 
 
 def gather(
@@ -36,7 +37,9 @@ def gather(
     notes : list of str
         Takes what a person should look at.
     """
-    found = {one: {column.name: Evidence() for column in one.columns} for one in relations}
+    found = {
+        one: {column.name: Evidence(key=one.key) for column in one.columns} for one in relations
+    }
     _across(relations, readings, found)
     for relation in relations:
         _ratios(relation, readings, found[relation])
@@ -45,6 +48,7 @@ def gather(
             _experiment(relation, readings[relation], found[relation], split, notes)
     for relation in relations:
         _sums(relation, relations, readings, found)
+        _totals_rows(relation, readings[relation], found[relation])
     return found
 
 
@@ -121,6 +125,7 @@ def _across(
             if apart:
                 told = f"its rows sum to the same as those of {apart[0].name} in every answer"
                 found[one][name].sums.append(told)
+                found[one][name].across |= set(one.key)
 
 
 def _experiment(
@@ -156,9 +161,8 @@ def _experiment(
         said = said_of(relation[name])
         if name in weights or said.kind in ("rank", "change", "probability", "money"):
             continue
-        if tokens(name)[0] in ("best", "lowest", "median") or (
-            said.kind == "count" and not said.mean
-        ):
+        is_count = said.kind == "count" and not said.mean and not found[name].siblings
+        if is_count or tokens(name)[0] in ("best", "lowest", "median"):
             continue
         found[name].weights = experiments.pooling_weights(
             reading.numbers, reading.decimals, weights, aligned
@@ -204,6 +208,30 @@ def _sums(
                 _note_sum(relation, column, other, name, groups, rows, readings, found)
 
 
+def _totals_rows(
+    relation: Relation, readings: dict[str, Reading], found: dict[str, Evidence]
+) -> None:
+    """Rows that sum up the others, where what they say is the sum."""
+    if not len(relation.omitted):
+        return
+    size = int(relation.answer.max()) + 1
+    for column in relation.columns:
+        reading = readings[column.name]
+        if not _adds_up(column, reading) or column.source[0] in "#^@":
+            continue
+        total = np.full(size, np.nan)
+        total[relation.answer[relation.omitted]] = reading.numbers[relation.omitted]
+        half = 0.5 * 10.0**-reading.decimals if reading.decimals else 0.0
+        met = identities.row_sums(
+            reading.numbers, relation, relation.answer, {"total": total}, half
+        )
+        for _, groups, rows in met:
+            known = total[~np.isnan(total)]
+            if identities.is_proved_sum(groups, rows, float(known.max()), len(np.unique(known))):
+                found[column.name].sums.append(f"its rows sum to their total in {groups} answers")
+                found[column.name].across |= set(relation.key)
+
+
 def _note_sum(
     relation: Relation,
     column: Measure,
@@ -228,10 +256,21 @@ def _note_sum(
     where = f"{other.name}.{name}"
     told = f"its rows sum to {where} in {groups} {'answers' if not other.steps else 'rows'}"
     found[relation][column.name].sums.append(told)
+    # Rows that sum to what encloses them add over their own part of the key.
+    own = {n for n in relation.key if not _is_enclosing(relation, n, other)}
+    found[relation][column.name].across |= own
     if other.steps:
         found[other][name].sums.append(f"the rows of {relation.name} sum to it in {groups} rows")
     else:
         found[other][name].sums.append(f"the rows of {relation.name} sum to it")
+
+
+def _is_enclosing(relation: Relation, name: str, other: Relation) -> bool:
+    """Whether a part of a key is that of the rows around it."""
+    if not other.steps:
+        return False
+    paths = {other[one].path for one in other.key}
+    return relation[name].path in paths or name in other.key
 
 
 def _groups(relation: Relation, other: Relation) -> Any:

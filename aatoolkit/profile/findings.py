@@ -9,8 +9,8 @@ from aatoolkit.sections import NONE, Aggregation
 
 T = TypeVar("T")
 
-PROVED, LIKELY, OPEN = "proved", "likely", "open"
-"""The three confidences: an identity or an experiment, name and range, nothing."""
+PROVED, LIKELY, OPEN, SETTLED = "proved", "likely", "open", "settled"
+"""The confidences: an identity or an experiment, name and range, nothing, and a person."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class ColumnFinding:
         """The least sure of what is applied to a number; of anything else, that of its type."""
         if self.is_key or self.dtype not in ("Int64", "Float64"):
             return PROVED if self.is_key or self.reading != "no value in any answer" else OPEN
-        order = (OPEN, LIKELY, PROVED)
+        order = (OPEN, LIKELY, PROVED, SETTLED)
         return order[min(order.index(self.unit.confidence), order.index(self.rule.confidence))]
 
     @property

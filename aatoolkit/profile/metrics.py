@@ -10,9 +10,11 @@ from aatoolkit.profile.readings import Reading
 from aatoolkit.profile.relations import Relation
 from aatoolkit.profile.rules import Evidence
 from aatoolkit.profile.units import find_unit, unit_of_word
-from aatoolkit.profile.words import is_measure_name
+from aatoolkit.profile.vocabulary import words_of
+from aatoolkit.profile.words import PARTICIPLES, is_measure_name, tokens
 
 _MOST = 60
+_METRIC_WORDS = words_of("metric measure kpi indicator statistic variable")
 _UNIT_NAMES = ("unit", "units", "format", "value_type", "type")
 
 
@@ -35,9 +37,10 @@ def units_by_metric(
         words = list(dict.fromkeys(one for one in column.values if isinstance(one, str)))
         if not 3 <= len(words) <= _MOST or column.name in ("unit", "units", "type"):
             continue
-        if sum(map(is_measure_name, words)) >= 0.5 * len(words) and not any(
-            " " in word.strip() for word in words[:3]
-        ):
+        named = bool(_METRIC_WORDS & set(tokens(column.name)))
+        if not named and (column.name not in relation.key or set(words) & PARTICIPLES):
+            continue
+        if sum(map(is_measure_name, words)) >= (0.3 if named else 0.6) * len(words):
             return column.name, _units(relation, readings, column.name, words)
     return "", {}
 
@@ -58,7 +61,9 @@ def _units(
         said = unit_of_word(named.values[int(rows[0])]) if named is not None else None
         if said is None and values:
             reading = readings[values[0].name]
-            part = Reading(reading.dtype, None, (), "", reading.percent, 4, reading.numbers[rows])
+            part = Reading(
+                reading.dtype, None, (), "", reading.percent, False, 4, reading.numbers[rows]
+            )
             unit, scale = find_unit(word, word, part, Evidence())
             said = "percent 0-100" if scale == 0.01 and unit.value else unit.value
         if said is not None:

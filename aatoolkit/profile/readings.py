@@ -77,6 +77,8 @@ class Reading:
         What was seen.
     percent : bool
         Whether the texts carry a per cent sign.
+    ordinal : bool
+        Whether the texts are places, such as ``#3``.
     decimals : int
         The most decimals of a number.
     numbers : array of float
@@ -88,6 +90,7 @@ class Reading:
     missing: tuple[Any, ...] = ()
     evidence: str = ""
     percent: bool = False
+    ordinal: bool = False
     decimals: int = 0
     numbers: np.ndarray[Any, np.dtype[np.float64]] = field(default_factory=lambda: np.empty(0))
 
@@ -140,7 +143,14 @@ def read_values(values: list[Any], name: str, label: bool = False) -> Reading:
             kept = (*found.missing, *sorted(words))
             numbers = _floats(values, lambda one: None if type(one) is str else one, kept)
             return Reading(
-                found.dtype, found.parse, kept, found.evidence, False, found.decimals, numbers
+                found.dtype,
+                found.parse,
+                kept,
+                found.evidence,
+                False,
+                False,
+                found.decimals,
+                numbers,
             )
         if all(_NUMBER.fullmatch(word.strip()) or _is_nothing(word) for word in words):
             return _parsed(values, there, "number", parse_number)
@@ -187,7 +197,7 @@ def _number(values: list[Any], there: list[Any], name: str) -> Reading:
         said += f"; {', '.join(map(str, missing))} breaks the range of the rest"
     numbers = _floats(values, lambda one: one, missing)
     dtype = "Int64" if integers else "Float64"
-    return Reading(dtype, None, missing, said, False, decimals, numbers)
+    return Reading(dtype, None, missing, said, False, False, decimals, numbers)
 
 
 def _moment(distinct: set[Any], named: bool) -> Reading | None:
@@ -291,6 +301,7 @@ def _parsed(
         empty,
         said,
         percent,
+        bool(texts) and all(one.strip().startswith("#") for one in texts),
         decimals,
         numbers,
     )

@@ -6,16 +6,57 @@ hold, so that types, identities and keys can be looked for without another walk 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from aatoolkit import sections
 from aatoolkit.jsontree.paths import Each, Step, format_path
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
 Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+
+
+@dataclass(frozen=True)
+class RowsCall:
+    """The call that declares rows: one of the row shapes of ``aatoolkit.sections``.
+
+    Attributes
+    ----------
+    function : str
+        Its name, such as ``records``.
+    args : tuple
+        Its arguments.
+    kwargs : mapping of str to object
+        Its keyword arguments.
+
+    Examples
+    --------
+    >>> call = RowsCall("records", ("domains",))
+    >>> str(call), call.build().path
+    ("records('domains')", 'domains[]')
+    """
+
+    function: str
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        listed = [repr(one) for one in self.args]
+        if self.function == "Rows":
+            listed[0] = f"parse_pattern({listed[0]})"
+        listed += [f"{name}={value!r}" for name, value in self.kwargs.items()]
+        return f"{self.function}({', '.join(listed)})"
+
+    def build(self) -> sections.Rows:
+        """The rows that the call declares."""
+        args = self.args
+        if self.function == "Rows":
+            args = (sections.parse_pattern(args[0]), *args[1:])
+        rows: sections.Rows = getattr(sections, self.function)(*args, **self.kwargs)
+        return rows
 
 
 @dataclass(eq=False)
@@ -59,8 +100,8 @@ class Relation:
         ``records``, ``keyed``, ``grid``, ``chart``, ``columnar``, ``single`` or ``tuples``.
     steps : tuple of Step
         The path to the rows.
-    rows_code : str
-        The Python expression that declares the rows.
+    rows : RowsCall
+        The call that declares the rows.
     columns : list of Measure
         The columns, labels first.
     answer : array of int
@@ -74,7 +115,7 @@ class Relation:
     name: str
     shape: str
     steps: tuple[Step, ...]
-    rows_code: str
+    rows: RowsCall
     columns: list[Measure]
     answer: Places
     parent: Relation | None = None

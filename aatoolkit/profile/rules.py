@@ -10,7 +10,7 @@ from aatoolkit.profile.findings import LIKELY, OPEN, PROVED, Finding
 from aatoolkit.profile.identities import Ratio
 from aatoolkit.profile.vocabulary import words_of
 from aatoolkit.profile.words import Meaning, tokens
-from aatoolkit.sections import MAX, MIN, SUM, Aggregation, ratio, refused, weighted
+from aatoolkit.sections import MAX, MIN, Aggregation, ratio, refused, weighted
 
 _DISTINCT = frozenset(["distinct", "unique", "different", "uniq"])
 _MEDIANS = words_of("median mdn p50 p75 p90 p95 p99 percentile quantile")
@@ -39,6 +39,10 @@ class Evidence:
         Totals that its rows, or its children's, were seen to sum to.
     against : list of str
         Totals of the same name that its rows do not sum to.
+    across : set of str
+        Columns of the key over which it is proved to add up.
+    key : tuple of str
+        The key of its table.
     siblings : tuple of str
         Columns that sum to one whole with it on every row.
     whole : float
@@ -51,6 +55,8 @@ class Evidence:
     verdicts: list[Verdict] = field(default_factory=list)
     sums: list[str] = field(default_factory=list)
     against: list[str] = field(default_factory=list)
+    across: set[str] = field(default_factory=set)
+    key: tuple[str, ...] = ()
     siblings: tuple[str, ...] = ()
     whole: float = 0.0
 
@@ -77,7 +83,7 @@ def find_rule(name: str, said: Meaning, evidence: Evidence, currency: str) -> Fi
     words = set(tokens(name))
     if words & _MEDIANS:
         return Finding(refused("medians of parts do not give that of the whole"), LIKELY, "name")
-    if said.kind in ("rank", "probability", "id"):
+    if said.kind in ("rank", "probability", "id", "status"):
         return Finding(refused(f"a {said.kind} of rows does not combine"), LIKELY, "name")
     outcomes = {one.outcome: one for one in evidence.verdicts}
     for outcome, rule in (("least", MIN), ("most", MAX)):
@@ -95,7 +101,7 @@ def find_rule(name: str, said: Meaning, evidence: Evidence, currency: str) -> Fi
     if words & _DISTINCT:
         return Finding(refused("distinct things: the parts overlap"), LIKELY, "name")
     if evidence.adds:
-        total = SUM if not currency else Aggregation("sum", within=currency)
+        total = Aggregation("sum", within=currency or None, across=_across(evidence))
         seen = [_told(one, "adds up") for one in evidence.verdicts if one.outcome == "adds"]
         return Finding(total, PROVED, "; ".join([*seen, *evidence.sums, *evidence.against]))
     pooled = _pooled(said, evidence)
@@ -105,6 +111,15 @@ def find_rule(name: str, said: Meaning, evidence: Evidence, currency: str) -> Fi
         return Finding(refused("a limit, not a measure of rows"), LIKELY, "name")
     told = "; ".join(_told(one, one.outcome) for one in evidence.verdicts)
     return Finding(None, OPEN, told or "nothing shows whether its rows add up")
+
+
+def _across(evidence: Evidence) -> tuple[str, ...]:
+    """The dimensions that a sum is limited to; empty where it holds over all rows."""
+    engines = {one.dimension for one in evidence.verdicts if one.outcome == "adds"}
+    proved = evidence.across | {name for name in evidence.key if name in engines}
+    if set(evidence.key) <= proved:
+        return ()
+    return (*sorted(engines - set(evidence.key)), *(n for n in evidence.key if n in proved))
 
 
 def _pooled(said: Meaning, evidence: Evidence) -> Finding[Aggregation]:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.profile.charts import Block
-from aatoolkit.profile.relations import Located, Measure, Places, Relation, fresh, places_of
+from aatoolkit.profile.relations import (
+    Located,
+    Measure,
+    Places,
+    Relation,
+    RowsCall,
+    fresh,
+    places_of,
+)
 from aatoolkit.profile.vocabulary import singular, snake
 
 if TYPE_CHECKING:
@@ -52,7 +60,7 @@ def _columnar(
     finder.taken.discard(table.name)
     table.name = finder.title(steps, "") if steps else f"{finder.section}_{name}"
     finder.taken.add(table.name)
-    table.rows_code = f"columnar({format_path(steps)!r}, axis={block.axis!r})"
+    table.rows = RowsCall("columnar", (format_path(steps),), {"axis": block.axis})
     where = format_path((*steps, Field(block.axis)))
     table.columns.append(Measure(name, ".", f"{where}[]", first.values, label=True))
     for field in block.fields:
@@ -93,12 +101,14 @@ def _series(
     axes = [one if type(one) is list else [] for one in vector.field(block.axis).values]
     labels = [axes[r][p] for r, p in zip(of_row.tolist(), points.labels or (), strict=True)]
     if block.shape == "parallel":
-        code = f"parallel({format_path(series_steps[:-1])!r}, axis={path!r}, "
-        table.rows_code = f"{code}key={key!r}, name={name!r})"
+        given = {"axis": path, "key": key, "name": name}
+        table.rows = RowsCall("parallel", (format_path(series_steps[:-1]),), given)
         held = [(inner.labels or [])[at] for at in of_series.tolist()]
         table.columns.append(Measure(key, "@0", f"{format_path(series_steps)}~", held, True))
     else:
-        table.rows_code = f"chart({format_path(data_steps)!r}, axis={path!r}, name={name!r})"
+        table.rows = RowsCall(
+            "chart", (format_path(data_steps[:-1]),), {"axis": path, "name": name}
+        )
         _series_fields(finder, table, inner, series_steps, of_series, block)
     number = f"@{int(block.shape == 'parallel')}"
     table.columns.append(Measure(name, number, f"{path}[]", labels, label=True))

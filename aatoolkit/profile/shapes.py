@@ -12,7 +12,14 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.profile import charts, series
 from aatoolkit.profile.maps import map_key
-from aatoolkit.profile.relations import Located, Measure, Relation, fresh, places_of
+from aatoolkit.profile.relations import (
+    Located,
+    Measure,
+    Relation,
+    RowsCall,
+    fresh,
+    places_of,
+)
 from aatoolkit.profile.vocabulary import Vocabulary, snake, words_of
 
 _WRAPPERS = words_of(
@@ -136,7 +143,7 @@ class Finder:
 
     def relation(self, rows: Located, shape: str, title: str) -> Relation:
         """A relation of these rows, with the keys of maps as its first columns."""
-        code = rows_code(rows.steps, tuple(name for name, _ in rows.labels))
+        code = rows_call(rows.steps, tuple(name for name, _ in rows.labels))
         relation = Relation(
             self.title(rows.steps, title),
             shape if shape != "objects" else _shape(rows.steps),
@@ -251,7 +258,7 @@ class Finder:
         header = format_path(tuple(map(Field, near))) + (f"[].{field}" if field else "")
         below = self._each(rows, inner, steps, relation)
         grid = self.relation(below, "grid", "")
-        grid.rows_code = f"grid({format_path(steps)!r}, header={header!r})"
+        grid.rows = RowsCall("grid", (format_path(steps),), {"header": header})
         for number, word in enumerate(words):
             cells = [one[number] for one in inner.values]
             plain = [MISSING if type(one) in (dict, list) else one for one in cells]
@@ -272,38 +279,37 @@ class Finder:
         rows = self._only(rows, list)
         relation = self.relation(rows, "tuples", title)
         names = [f"{snake(title)}_{at + 1}" for at in range(width)]
-        listed = ", ".join(map(repr, names))
-        relation.rows_code = f"pairs({format_path(rows.steps[:-1])!r}, {listed})"
+        relation.rows = RowsCall("pairs", (format_path(rows.steps[:-1]), *names))
         for at, name in enumerate(names):
             held = [one[at] for one in rows.vector.values]
             relation.columns.append(Measure(name, f"[{at}]", f"{relation.path}[{at}]", held))
         return True
 
 
-def rows_code(steps: tuple[Step, ...], labels: tuple[str, ...]) -> str:
-    """The Python expression that declares rows at a path.
+def rows_call(steps: tuple[Step, ...], labels: tuple[str, ...]) -> RowsCall:
+    """The call that declares rows at a path.
 
     Examples
     --------
-    >>> rows_code((Field("rows"), Each()), ())
-    "records('rows')"
-    >>> rows_code((Field("a"), Entries(), Field("b"), Each()), ("engine",))
-    "records('a{}.b', key='engine')"
+    >>> print(rows_call((Field("rows"), Each()), ()))
+    records('rows')
+    >>> print(rows_call((Field("a"), Entries(), Field("b"), Each()), ("engine",)))
+    records('a{}.b', key='engine')
     """
     if not steps:
-        return "single()"
-    key = repr(labels[0] if len(labels) == 1 else labels)
+        return RowsCall("single")
+    key = labels[0] if len(labels) == 1 else labels
     if isinstance(steps[-1], Each):
         path = format_path(steps[:-1])
         if len(steps) > 1 and isinstance(steps[-2], Each):
             path = format_path(steps)
-        return f"records({path!r}, key={key})" if labels else f"records({path!r})"
+        return RowsCall("records", (path,), {"key": key} if labels else {})
     trailing = 0
     while trailing < len(steps) and isinstance(steps[-1 - trailing], Entries):
         trailing += 1
     if trailing == len(labels) and trailing:
-        return f"keyed({format_path(steps[:-trailing])!r}, key={key})"
-    return f"Rows(parse_path({format_path(steps)!r}), {labels!r})"
+        return RowsCall("keyed", (format_path(steps[:-trailing]),), {"key": key})
+    return RowsCall("Rows", (format_path(steps), labels))
 
 
 def _shape(steps: tuple[Step, ...]) -> str:

@@ -17,6 +17,7 @@ from aatoolkit.sections import (
     CURRENCY,
     FRACTION,
     FRACTION_CHANGE,
+    HTTP_STATUS,
     MILLISECONDS,
     PROBABILITY,
     RANK,
@@ -85,6 +86,8 @@ def find_unit(
     if evidence.siblings:
         told = f"{' + '.join(evidence.siblings)} = {evidence.whole:g} on every row"
         return Finding(FRACTION, PROVED, told), 1.0 / evidence.whole
+    if reading.ordinal:
+        return Finding(RANK, LIKELY, "a number sign in the text"), 1.0
     if reading.percent:
         unit = FRACTION if low >= 0 else "fraction -1 to 1"
         if said.kind == "change":
@@ -138,6 +141,8 @@ def _named(
         if low >= 0 and high <= 100:
             return Finding(SCORE if high > 10 else "score", LIKELY, span), 1.0
         return Finding("score", LIKELY, span), 1.0
+    if kind == "status" and whole and low >= 100 and high < 600:
+        return Finding(HTTP_STATUS, LIKELY, span), 1.0
     if kind == "money":
         return Finding(CURRENCY, LIKELY, span), said.hundredths
     units = {"milliseconds": MILLISECONDS, "seconds": SECONDS, "bytes": BYTES}

@@ -34,13 +34,13 @@ _COUNTING = words_of(
     count cnt num number total totals n qty quantity sum volume tally freq frequency times k
     """
 )
-_PARTICIPLES = words_of(
+PARTICIPLES = words_of(
     """
     answered cited mentioned seen shown clicked converted crawled visited used returned
     matched failed blocked tracked named included observed sampled checked measured requested
     wins losses attempted succeeded skipped completed positive negative neutral mixed scored
     ranked won lost population returned supported recommended own_ahead ahead behind both
-    analysed analyzed evaluated counted listed
+    analysed analyzed evaluated counted listed applicable warning
     """
 )
 _RATES = words_of(
@@ -108,7 +108,7 @@ class Meaning:
     ----------
     kind : str
         ``count``, ``share``, ``probability``, ``position``, ``rank``, ``score``, ``money``,
-        ``seconds``, ``milliseconds``, ``bytes``, ``change``, ``id``, ``time`` or empty.
+        ``seconds``, ``milliseconds``, ``bytes``, ``change``, ``status``, ``id``, ``time`` or empty.
     mean : bool
         Whether the name says that it is an average or a median.
     percent : bool
@@ -156,7 +156,7 @@ def meaning(name: str) -> Meaning:
     percent = bool(known & {"pct", "percent", "percentage"})
     points = bool(known & _POINTS)
     kind, hundredths = "", 1.0
-    if last in _IDS and not known & {"per", "this", "by"}:
+    if last in _IDS and "http" not in known and not known & {"per", "this", "by"}:
         kind = "id"
     elif known & _MILLISECONDS and last in _MILLISECONDS:
         kind = "milliseconds"
@@ -170,6 +170,10 @@ def meaning(name: str) -> Meaning:
         kind = "money"
         hundredths = 0.01 if "cents" in known else 1e-6 if "micros" in known else 1.0
     elif last in _COUNTING and last != "volume":
+        kind = "count"
+    elif known & {"http", "status"} and last in ("status", "code", "http"):
+        kind = "status"
+    elif last in PARTICIPLES and len(words) > 1 and words[-2] in _SCORES:
         kind = "count"
     elif {"p", "value"} <= known or known & _PROBABILITIES or "pvalue" in known:
         kind = "probability"
@@ -186,9 +190,9 @@ def meaning(name: str) -> Meaning:
     elif (
         _is_counted(last)
         or known & _COUNTING
-        or last in _PARTICIPLES
+        or last in PARTICIPLES
         or any(_is_counted(word) for word in words[:1])
-        or known & _PARTICIPLES
+        or known & PARTICIPLES
     ):
         kind = "count"
     return Meaning(kind, mean, percent, points, hundredths)

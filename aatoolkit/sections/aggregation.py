@@ -41,13 +41,16 @@ class Aggregation:
         The column that must hold one value only, such as the currency of a revenue.
     why : str, optional
         Why rows do not combine, or what to keep in mind when they do.
+    across : tuple of str
+        The dimensions over which a sum is known to hold, such as ``engine`` or a column of the
+        table's key; rows that differ in another part of the key are not added. Empty: over all.
 
     Examples
     --------
     >>> weighted("mention_count")
     Aggregation(rule='mean', by='mention_count')
     >>> str(ratio("mention_count", "answer_count"))
-    'Σmention_count/Σanswer_count'
+    'ratio Σmention_count/Σanswer_count'
     """
 
     rule: str
@@ -55,6 +58,7 @@ class Aggregation:
     over: tuple[str, str] | None = None
     within: str | None = None
     why: str | None = None
+    across: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         shown = [
@@ -62,6 +66,7 @@ class Aggregation:
             for name in ("rule", "by", "over", "within", "why")
             if (value := getattr(self, name)) is not None
         ]
+        shown += [f"across={self.across!r}"] if self.across else []
         return f"Aggregation({', '.join(shown)})"
 
     def __str__(self) -> str:
@@ -69,7 +74,9 @@ class Aggregation:
         if self.by:
             text = f"mean weighted by {self.by}"
         if self.over:
-            text = "Σ{}/Σ{}".format(*self.over)
+            text = "ratio Σ{}/Σ{}".format(*self.over)
+        if self.across:
+            text += f" over {', '.join(self.across)}"
         if self.within:
             text += f" (one {self.within} only)"
         return f"{text} ({self.why})" if self.why else text

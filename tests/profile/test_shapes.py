@@ -34,7 +34,7 @@ def _only(document: Any, name: str):
          "grid('rows', header='meta.cols[].name')", ["host", "n"]),
         ({"c": {"labels": DAYS, "series": [{"name": "Acme", "data": [1, 2, 3]},
                                            {"name": "O'Brien", "data": [4, 5, 6]}]}}, "s_c",
-         "chart('c.series[].data[]', axis='c.labels', name='date')", ["brand", "date", "c"]),
+         "chart('c.series[].data', axis='c.labels', name='date')", ["brand", "date", "c"]),
         ({"c": {"dates": DAYS, "byEngine": {"chatgpt": [1, 2, 3], "gemini": [4, 5, 6]}}}, "s_c",
          "parallel('c.byEngine', axis='c.dates', key='engine', name='date')",
          ["engine", "date", "c"]),
@@ -46,7 +46,7 @@ def _only(document: Any, name: str):
 )  # fmt: skip
 def test_rows_are_found_in_every_shape(document, name, code, columns):
     found = _only(document, name)
-    assert found.rows_code == code
+    assert str(found.rows) == code
     assert [column.name for column in found.columns] == columns
 
 

@@ -1,0 +1,61 @@
+"""``aatoolkit profile``: draft, check and show what is known of a service."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from aatoolkit._util.text import visible
+from aatoolkit.profile import check as check_profile
+from aatoolkit.profile import draft as draft_profile
+from aatoolkit.sections import Description, Profile
+
+if TYPE_CHECKING:
+    from aatoolkit.client.project import Project
+
+Note = Callable[[str], None]
+
+
+def draft(asked: argparse.Namespace, project: Project, note: Note) -> int:
+    """Draft a profile and write its file; 1 if a section could not be read."""
+    drafted = draft_profile(project, requests=asked.requests, progress=True)
+    path = drafted.save(asked.out)
+    if asked.report is not None:
+        drafted.report(asked.report)
+    if asked.json:
+        counts = {name: one.counts() for name, one in drafted.items()}
+        errors = {name: str(error) for name, error in drafted.errors.items()}
+        found = {"file": str(path), "requests": len(drafted.requests)}
+        print(json.dumps({**found, "sections": counts, "errors": errors}, ensure_ascii=False))
+    else:
+        print(visible(repr(drafted)))
+    note(f"the profile is in {path}; review it, and read with --profile {path}")
+    return 1 if drafted.errors else 0
+
+
+def check(asked: argparse.Namespace, project: Project, note: Note) -> int:
+    """Say where a service answers otherwise than its profile; 1 if it does."""
+    found = check_profile(Profile.load(asked.profile), project)
+    if asked.json:
+        print(found.to_json(orient="records", force_ascii=False))
+    elif len(found):
+        for row in found.itertuples(index=False):
+            print(visible(f"{row.section}: {row.change} {row.path} ({row.count})"))
+    note("nothing changed" if not len(found) else f"{len(found)} changes")
+    return 1 if len(found) else 0
+
+
+def show(asked: argparse.Namespace) -> int:
+    """Print what a profile declares."""
+    profile = Profile.load(asked.file)
+    if asked.json:
+        held = {name: {t.name: list(t.names) for t in profile[name]} for name in profile}
+        print(json.dumps({"name": profile.name, "sections": held}, ensure_ascii=False))
+        return 0
+    print(visible(f"{profile.name}: {profile.doc}"))
+    for name in profile:
+        print()
+        print(visible(str(Description(profile[name]))))
+    return 0

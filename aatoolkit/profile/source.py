@@ -1,0 +1,188 @@
+"""A profile as a Python file: declarations that a person reads, edits and commits."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from aatoolkit import sections
+from aatoolkit.profile.analysis import Analysis
+from aatoolkit.profile.declare import doc_of, grain_of, without_of
+from aatoolkit.profile.findings import OPEN, ColumnFinding
+from aatoolkit.profile.relations import Relation
+from aatoolkit.profile.vocabulary import words_of
+from aatoolkit.sections import Aggregation
+from aatoolkit.sections.section import camel
+
+_WIDTH = 96
+_UNITS = tuple(
+    sorted(
+        words_of(
+            """
+    BYTES CHARACTERS CHECKS COUNT CURRENCY FRACTION FRACTION_CHANGE HTTP_STATUS MILLISECONDS
+    PROBABILITY RANK REQUESTS SCORE SEARCHES SECONDS
+    """
+        )
+    )
+)
+_RULES = ("KEY", "LAST", "MAX", "MEAN", "MIN", "NONE", "NOT_ADDITIVE", "SUM")
+_CALLS = tuple(sorted(words_of("chart columnar grid keyed matrix pairs parallel records single")))
+
+
+def file_of(
+    name: str, title: str, analyses: Iterable[Analysis], baseline: Mapping[str, Any]
+) -> str:
+    """The text of a profile's file.
+
+    Parameters
+    ----------
+    name : str
+        The profile's name.
+    title : str
+        What it was drafted from, in a sentence.
+    analyses : iterable of Analysis
+        The sections.
+    baseline : mapping
+        What differed already when it was drafted.
+    """
+    blocks, names = [], []
+    for analysis in analyses:
+        variable = analysis.section.upper().replace("-", "_")
+        names.append(variable)
+        blocks.append("\n".join(_section(variable, analysis)))
+    body = "\n\n".join(blocks)
+    listed = "\n".join(f"    {one}," for one in names)
+    end = (
+        f"PROFILE = Profile(\n    {name!r},\n{listed}\n    doc={title!r},\n"
+        f"    baseline={_mapping(baseline)},\n)\n"
+    )
+    return "\n\n".join([_head(title), _imports(body), body, end])
+
+
+def _head(title: str) -> str:
+    lines = [
+        f'"""{title}',
+        "",
+        "Each number says what its unit and its rule were seen by: proved (an identity or an",
+        "experiment held on all rows), likely (name and range agree) or open (nothing shows it; to",
+        "aggregate it is refused). Settle what is open here, and keep the file with your analysis.",
+        '"""',
+    ]
+    return "\n".join(lines)
+
+
+def _imports(body: str) -> str:
+    used = ["Column", "Profile", "Section", "Table"]
+    used += [name for name in ("Aggregation", "Rows") if f"{name}(" in body]
+    used += [name for name in (*_UNITS, *_RULES) if f"={name}," in body or f"={name})" in body]
+    used += [name for name in (*_UNITS,) if f": {name}," in body or f": {name}}}" in body]
+    calls = (*_CALLS, "parse_pattern", "ratio", "refused", "weighted")
+    used += [
+        name for name in calls if f" {name}(" in body or f"={name}(" in body or f"({name}(" in body
+    ]
+    upper = sorted({one for one in used if one.isupper()})
+    classes = sorted({one for one in used if one[0].isupper() and not one.isupper()})
+    rest = sorted({one for one in used if one[0].islower()})
+    listed = textwrap.fill(", ".join([*upper, *classes, *rest]), _WIDTH - 4)
+    return f"from aatoolkit.sections import (\n{textwrap.indent(listed, '    ')},\n)"
+
+
+def _section(variable: str, analysis: Analysis) -> Iterator[str]:
+    for note in analysis.notes:
+        yield from _comment(note, "")
+    yield f"{variable} = Section("
+    yield f"    {analysis.section!r},"
+    yield f"    {doc_of(analysis)!r},"
+    for relation in analysis.relations:
+        yield from _table(relation, analysis.columns[relation.name])
+    yield ")"
+
+
+def _table(relation: Relation, columns: Iterable[ColumnFinding]) -> Iterator[str]:
+    rows = str(relation.rows)
+    left_out = without_of(relation)
+    if left_out:
+        rows += f".where(without={left_out!r})"
+    yield "    Table("
+    yield f"        {relation.name!r},"
+    yield f"        {grain_of(relation)!r},"
+    yield f"        {rows},"
+    yield f"        key={relation.key!r},"
+    yield "        columns=("
+    for column in columns:
+        yield from _comment(_evidence(column), "            ")
+        yield f"            {_column(column)},"
+    yield "        ),"
+    yield "    ),"
+
+
+def _evidence(column: ColumnFinding) -> str:
+    """Why a column is read as it is; nothing where that shows in its values."""
+    if column.is_key or column.dtype not in ("Int64", "Float64"):
+        return column.reading if column.parse or column.missing else ""
+    return column.evidence
+
+
+def _comment(text: str, indent: str) -> Iterator[str]:
+    for line in textwrap.wrap(" ".join(text.split()), _WIDTH - len(indent) - 2):
+        yield f"{indent}# {line}"
+
+
+def _column(found: ColumnFinding) -> str:
+    given = [repr(found.name), repr(found.dtype)]
+    if found.doc:
+        given.append(repr(found.doc))
+    if found.source != camel(found.name) and not found.source.startswith("@"):
+        given.append(f"source={found.source!r}")
+    if found.unit.value is not None and found.unit.confidence != OPEN:
+        given.append(f"unit={unit_code(found.unit.value)}")
+    if found.units:
+        inner = ", ".join(f"{key!r}: {unit_code(unit)}" for key, unit in found.units.items())
+        given.append(f"units={{{inner}}}")
+    if found.parse is not None:
+        given.append(f"parse={found.parse!r}")
+    if found.scale != 1.0:
+        given.append(f"scale={found.scale!r}")
+    if found.missing:
+        given.append(f"missing={found.missing!r}")
+    code = rule_code(found.aggregate)
+    if code != "NONE":
+        given.append(f"aggregate={code}")
+    return f"Column({', '.join(given)})"
+
+
+def unit_code(unit: str) -> str:
+    """The Python that gives a unit: its constant, or its name as text.
+
+    Examples
+    --------
+    >>> unit_code("count"), unit_code("furlongs")
+    ('COUNT', "'furlongs'")
+    """
+    return next((name for name in _UNITS if getattr(sections, name) == unit), repr(unit))
+
+
+def rule_code(rule: Aggregation) -> str:
+    """The Python that gives an aggregation rule.
+
+    Examples
+    --------
+    >>> rule_code(sections.SUM), rule_code(sections.ratio("hits", "answers"))
+    ('SUM', "ratio('hits', 'answers')")
+    """
+    for name in _RULES:
+        if getattr(sections, name) == rule:
+            return name
+    if rule.rule == "ratio" and rule.over and rule == sections.ratio(*rule.over):
+        return f"ratio({rule.over[0]!r}, {rule.over[1]!r})"
+    if rule.by is not None and rule == sections.weighted(rule.by):
+        return f"weighted({rule.by!r})"
+    if rule.why is not None and rule == sections.refused(rule.why):
+        return f"refused({rule.why!r})"
+    return repr(rule)
+
+
+def _mapping(baseline: Mapping[str, Any]) -> str:
+    text = repr(dict(baseline))
+    return text if len(text) < _WIDTH else text.replace("], ", "],\n        ")

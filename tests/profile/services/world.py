@@ -1,0 +1,292 @@
+"""A small simulated world, and two made-up services that describe it in styles of their own.
+
+Counts add over engines, rates are pooled, pages and prompts are distinct things. ``ledger`` answers
+with grids, numbers in text, per cent signs and a totals row; ``nested`` with wrappers, maps,
+columnar charts, sentinels and epoch seconds. ``KEY`` says what each field means.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+ENGINES = ("atlas", "borealis", "cirrus")
+BRANDS = ("Nordvik", "Ostra", "Pellworm", "Quill & Sons", "Rusk")
+HOSTS = tuple(f"{letter}lder.example" for letter in "abcefghk")
+TOPICS = ("Kettles", "Lamps", "Rugs")
+START = 1_793_500_000
+SECTIONS = ("domains", "ranking", "crawl", "prompts")
+
+
+@cache
+def answers() -> tuple[dict[str, Any], ...]:
+    """What was asked of the engines, and what they said."""
+    rng = random.Random("a small world")
+    found = []
+    for number in range(900):
+        brands = [one for at, one in enumerate(BRANDS) if rng.random() < 0.7 / (at + 1)]
+        rng.shuffle(brands)
+        hosts = [
+            one for at, one in enumerate(HOSTS) for _ in range(3) if rng.random() < 0.5 / (at + 2)
+        ]
+        found.append(
+            {
+                "engine": rng.choice((*ENGINES, ENGINES[0])),
+                "prompt": f"q{number % 24:02}",
+                "topic": TOPICS[number % 24 % 3],
+                "day": number % 20,
+                "brands": brands,
+                "pages": [f"{host}/{rng.randrange(4)}" for host in hosts],
+            }
+        )
+    return tuple(found)
+
+
+def picked(engines: Iterable[str]) -> list[dict[str, Any]]:
+    """The answers of some engines; of all if none are named."""
+    wanted = set(engines) or set(ENGINES)
+    return [one for one in answers() if one["engine"] in wanted]
+
+
+def options() -> dict[str, Any]:
+    """The scope options, as the API's document has them."""
+    return {
+        "engines": [
+            {"id": one, "label": one.title(), "configured": True, "lastRunDay": "2026-11-01"}
+            for one in ENGINES
+        ],
+        "topics": [{"topic": one, "count": 8} for one in TOPICS],
+        "categories": [],
+        "brands": [{"name": one, "tracked": True, "own": one == "Nordvik"} for one in BRANDS],
+        "ownTerms": ["nordvik"],
+        "days": [7, 30, 90],
+    }
+
+
+def _domains(engines: Iterable[str]) -> list[dict[str, Any]]:
+    held: dict[str, dict[str, Any]] = defaultdict(
+        lambda: {"cit": 0, "ans": 0, "pages": set(), "own": 0}
+    )
+    for one in picked(engines):
+        for host in {page.partition("/")[0] for page in one["pages"]}:
+            held[host]["ans"] += 1
+            held[host]["own"] += "Nordvik" in one["brands"]
+        for page in one["pages"]:
+            host = page.partition("/")[0]
+            held[host]["cit"] += 1
+            held[host]["pages"].add(page)
+    rows = [
+        {"host": host, **values, "pages": len(values["pages"])} for host, values in held.items()
+    ]
+    return sorted(rows, key=lambda row: -row["cit"])
+
+
+def _brands(engines: Iterable[str]) -> list[dict[str, Any]]:
+    rows = []
+    chosen = picked(engines)
+    total = sum(len(one["brands"]) for one in chosen)
+    for brand in BRANDS:
+        ranks = [one["brands"].index(brand) + 1 for one in chosen if brand in one["brands"]]
+        by = Counter(one["engine"] for one in chosen if brand in one["brands"])
+        days = Counter(one["day"] for one in chosen if brand in one["brands"])
+        rows.append(
+            {
+                "brand": brand,
+                "mentions": len(ranks),
+                "first": sum(one == 1 for one in ranks),
+                "mean": sum(ranks) / len(ranks) if ranks else None,
+                "of": len(chosen),
+                "share": len(ranks) / total if total else None,
+                "by": by,
+                "days": days,
+            }
+        )
+    return sorted(rows, key=lambda row: -row["mentions"])
+
+
+def _prompts(engines: Iterable[str]) -> list[dict[str, Any]]:
+    held: dict[str, dict[str, Any]] = {}
+    for one in picked(engines):
+        row = held.setdefault(
+            one["prompt"], {"topic": one["topic"], "runs": 0, "named": 0, "by": Counter()}
+        )
+        row["runs"] += 1
+        row["named"] += "Nordvik" in one["brands"]
+        row["by"][one["engine"]] += 1
+    return [{"id": name, **row} for name, row in sorted(held.items())]
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}"
+
+
+def ledger(section: str, engines: Iterable[str] = ()) -> Any:
+    """Grids, text and per cent signs."""
+    if section == "domains":
+        rows = _domains(engines)
+        body = [
+            [
+                r["host"],
+                _grouped(r["cit"] * 37),
+                _grouped(r["ans"]),
+                f"{100 * r['own'] / r['ans']:.1f}%",
+                str(r["pages"]),
+                "n/a" if at % 4 == 3 else f"{r['cit'] / r['ans']:.3f}",
+            ]
+            for at, r in enumerate(rows)
+        ]
+        total = [sum(r["cit"] * 37 for r in rows), sum(r["ans"] for r in rows)]
+        body.append(["TOTAL", *map(_grouped, total), "—", "99", "n/a"])
+        heads = ["Source", "Citations", "Answers", "Own mention rate", "Distinct pages", "Depth"]
+        return {"table": {"headers": heads, "rows": body}, "note": "Sorted by citations."}
+    if section == "ranking":
+        rows = _brands(engines)
+        return {
+            "board": [
+                {
+                    "#": f"#{at + 1}",
+                    "Name": r["brand"],
+                    "Mentions": _grouped(r["mentions"]),
+                    "Mention share": f"{100 * r['share']:.2f} %" if r["share"] else "-",
+                    "Avg. position": f"{r['mean']:.2f}" if r["mean"] else "-",
+                    "Firsts": r["first"],
+                }
+                for at, r in enumerate(rows)
+            ]
+        }
+    if section == "crawl":
+        hits = Counter(one["day"] for one in picked(engines))
+        return {
+            "log": [
+                [f"2026-10-{day + 1:02}", 3 * count, f"{count % 5}"]
+                for day, count in sorted(hits.items())
+            ],
+            "total_hits": 3 * sum(hits.values()),
+        }
+    rows = _prompts(engines)
+    return {
+        "prompts": [
+            {
+                "Prompt ID": r["id"],
+                "Topic": r["topic"],
+                "Runs": r["runs"],
+                "Named": r["named"],
+                "Named %": f"{100 * r['named'] / r['runs']:.1f}",
+            }
+            for r in rows
+        ]
+    }
+
+
+def nested(section: str, engines: Iterable[str] = ()) -> Any:
+    """Wrappers, maps, columnar charts, sentinels and epoch seconds."""
+    if section == "domains":
+        rows = _domains(engines)
+        items = [
+            {
+                "attributes": {
+                    "domain": r["host"],
+                    "citationCount": r["cit"],
+                    "answerCount": r["ans"],
+                    "ownShare": round(r["own"] / r["ans"], 4),
+                    "uniqueUrls": r["pages"],
+                    "lastSeenAt": START + 86_400 * at,
+                    "bestSlot": -1 if at == 2 else at + 1,
+                }
+            }
+            for at, r in enumerate(rows)
+        ]
+        return {
+            "result": {"items": items, "totals": {"citationCount": sum(r["cit"] for r in rows)}}
+        }
+    if section == "ranking":
+        rows = _brands(engines)
+        days = [f"2026-10-{day + 1:02}" for day in range(20)]
+        board = {
+            r["brand"]: {
+                "mentionCount": r["mentions"],
+                "visibility": round(r["mentions"] / r["of"], 4),
+                "answersTotal": r["of"],
+                "meanPosition": round(r["mean"], 3) if r["mean"] else None,
+                "byEngine": dict(r["by"]),
+            }
+            for r in rows
+        }
+        trend = {
+            "days": days,
+            "mentions": [sum(r["days"][day] for r in rows) for day in range(20)],
+            "leaders": [rows[0]["days"][day] for day in range(20)],
+        }
+        return {
+            "result": {
+                "brands": board,
+                "trend": trend,
+                "mentionsTotal": sum(r["mentions"] for r in rows),
+            }
+        }
+    if section == "crawl":
+        hits = Counter((one["day"] % 4, one["engine"]) for one in picked(engines))
+        weeks = {
+            f"2026-W{40 + week}": {
+                engine: 2 * hits[week, engine] for engine in ENGINES if hits[week, engine]
+            }
+            for week in range(4)
+        }
+        return {"result": {"weekly": weeks, "summary": {"hits": 2 * sum(hits.values())}}}
+    rows = _prompts(engines)
+    return {
+        "result": {
+            "edges": [
+                {
+                    "node": {
+                        "promptId": r["id"],
+                        "topic": r["topic"],
+                        "runCount": r["runs"],
+                        "namedRuns": r["named"],
+                        "namedRate": round(r["named"] / r["runs"], 4),
+                        "perEngine": dict(r["by"]),
+                    },
+                    "cursor": f"c{at}",
+                }
+                for at, r in enumerate(rows)
+            ]
+        }
+    }
+
+
+SERVICES = {"ledger": ledger, "nested": nested}
+
+# service, section, path of the column: kind, unit (its beginning), rule
+KEY: dict[tuple[str, str, str], tuple[str, str | None, str]] = {
+    ("ledger", "domains", "Citations"): ("Int64", "count", "sum"),
+    ("ledger", "domains", "Answers"): ("Int64", "count", "sum"),
+    ("ledger", "domains", "Own mention rate"): ("Float64", "fraction", "ratio"),
+    ("ledger", "domains", "Distinct pages"): ("Int64", "count", "none"),
+    ("ledger", "ranking", "#"): ("Int64", "rank", "none"),
+    ("ledger", "ranking", "Mentions"): ("Int64", "count", "sum"),
+    ("ledger", "ranking", "Mention share"): ("Float64", "fraction", "ratio"),
+    ("ledger", "ranking", "Avg. position"): ("Float64", "position", "mean"),
+    ("ledger", "ranking", "Firsts"): ("Int64", "count", "sum"),
+    ("ledger", "prompts", "Runs"): ("Int64", "count", "sum"),
+    ("ledger", "prompts", "Named"): ("Int64", "count", "sum"),
+    ("ledger", "prompts", "Named %"): ("Float64", "fraction", "ratio"),
+    ("nested", "domains", "citationCount"): ("Int64", "count", "sum"),
+    ("nested", "domains", "answerCount"): ("Int64", "count", "sum"),
+    ("nested", "domains", "ownShare"): ("Float64", "fraction", "ratio"),
+    ("nested", "domains", "uniqueUrls"): ("Int64", "count", "none"),
+    ("nested", "domains", "lastSeenAt"): ("timestamp", None, "max"),
+    ("nested", "domains", "bestSlot"): ("Int64", "position", "none"),
+    ("nested", "ranking", "mentionCount"): ("Int64", "count", "sum"),
+    ("nested", "ranking", "visibility"): ("Float64", "fraction", "ratio"),
+    ("nested", "ranking", "meanPosition"): ("Float64", "position", "mean"),
+    ("nested", "ranking", "byEngine"): ("Int64", "count", "sum"),
+    ("nested", "ranking", "mentions"): ("Int64", "count", "sum"),
+    ("nested", "crawl", "weekly"): ("Int64", "count", "sum"),
+    ("nested", "prompts", "runCount"): ("Int64", "count", "sum"),
+    ("nested", "prompts", "namedRuns"): ("Int64", "count", "sum"),
+    ("nested", "prompts", "namedRate"): ("Float64", "fraction", "ratio"),
+    ("nested", "prompts", "perEngine"): ("Int64", "count", "sum"),
+}
