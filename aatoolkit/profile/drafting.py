@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import markup
-from aatoolkit.errors import AAToolkitError, ConfigurationError
+from aatoolkit.errors import AAToolkitError, ConfigurationError, PayloadError
 from aatoolkit.profile.analysis import Analysis, analyse
 from aatoolkit.profile.asking import BUDGET, Answers, Request, ask
 from aatoolkit.profile.declare import section_of
@@ -210,9 +210,14 @@ class Draft(Mapping[str, SectionDraft]):
         vocabulary = Vocabulary.of(answers.options, answers.whole.values())
         self._sections: dict[str, SectionDraft] = {}
         for name, whole in answers.whole.items():
-            found = analyse(name, whole, answers.parts.get(name, {}), vocabulary)
-            if found.relations:
-                self._sections[name] = SectionDraft(found)
+            try:
+                found = analyse(name, whole, answers.parts.get(name, {}), vocabulary)
+                if found.relations:
+                    section_of(found)
+                    self._sections[name] = SectionDraft(found)
+            except Exception as error:  # a fault of ours is one section's, and says what it is
+                told = f"no draft of {name} could be made: {type(error).__name__}: {error}"
+                self.errors[name] = PayloadError(told, section=name, problems=[told])
 
     def __getitem__(self, name: str) -> SectionDraft:
         if name not in self._sections:

@@ -91,7 +91,8 @@ class Finder:
                     self.rows(below, title)
             else:
                 self.rows(below, title)
-        if kinds - {dict, list}:
+        if kinds and not kinds & {dict, list}:
+            # Plain values beside objects or lists are no table; they stay in ``extra``.
             relation = self.relation(rows, "values", title)
             name = snake(title) if title else "value"
             relation.columns.append(Measure(name, ".", relation.path, rows.vector.values))
