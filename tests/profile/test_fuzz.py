@@ -12,13 +12,19 @@ from hypothesis import strategies as st
 import aatoolkit as aa
 from aatoolkit.profile.analysis import analyse
 from aatoolkit.profile.declare import section_of
-from aatoolkit.profile.vocabulary import Vocabulary
+from aatoolkit.profile.vocabulary import Vocabulary, words_of
 
 VOCABULARY = Vocabulary({"engine": ["chatgpt", "gemini"], "brand": ["Acme", "O'Brien"]})
-WORDS = (
-    "id name rows columns headers data labels series dates total hits rate pct position engine "
-    "chatgpt gemini Acme 2026-11-01 2026-11-02 2026-W45 & @0 ^x #1 $y [z] . after afterReason value"
-).split()  # noqa: SIM905
+WORDS = tuple(
+    sorted(
+        words_of(
+            """
+    id name rows columns headers data labels series dates total hits rate pct position engine
+    chatgpt gemini Acme 2026-11-01 2026-11-02 2026-W45 & @0 ^x #1 $y [z] . after afterReason value
+    """
+        )
+    )
+)
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),

@@ -1,0 +1,260 @@
+"""First contact from end to end: draft, review, settle, save, read, check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from services.world import SECTIONS, SERVICES, options
+
+import aatoolkit as aa
+from aatoolkit.errors import ConfigurationError, PayloadError
+from aatoolkit.sections import Profile
+
+
+class Service:
+    """A made-up service behind the scripted server; ``change`` alters its answers."""
+
+    def __init__(self, name: str, reply: Any) -> None:
+        self.reply = reply
+        self.answer = SERVICES[name]
+        self.change: Any = lambda section, body: body
+
+    def __call__(self, asked: Any) -> Any:
+        if asked.path.partition("?")[0].endswith("/scope-options"):
+            return self.reply(options())
+        section = asked.params.get("section")
+        engines = [one for one in asked.params.get("engine", "").split(",") if one]
+        if section is None:
+            return self.reply({"error": {"code": "NO_COMBINED_VIEW"}}, status=404)
+        if section not in SECTIONS:
+            return self.reply({"error": {"code": "NOT_HERE"}}, status=404)
+        return self.reply(self.change(section, self.answer(section, engines)))
+
+
+@pytest.fixture(params=SERVICES)
+def service(request: pytest.FixtureRequest, reply: Any) -> Service:
+    return Service(request.param, reply)
+
+
+@pytest.fixture
+def project(service: Service, scripted: Any) -> Iterator[aa.Project]:
+    scripted.script = service
+    with aa.Client(scripted.url, token="t", cache=False) as client:
+        yield client.project("shop.example")
+
+
+@pytest.fixture
+def draft(project: aa.Project) -> aa.profile.Draft:
+    return aa.profile.draft(project, sections=SECTIONS, progress=False)
+
+
+def reader(project: aa.Project, profile: Any) -> aa.Project:
+    client = aa.Client(project.client.base_url, token="t", cache=False, profile=profile)
+    return client.project(project.host)
+
+
+def test_a_draft_stays_within_its_budget_and_lists_what_it_asked(project, scripted):
+    draft = aa.profile.draft(project, sections=SECTIONS, requests=9, progress=False)
+    assert len(scripted.asked) == len(draft.requests) <= 9
+    assert "section=" not in str(draft.requests[0])
+    # Nothing undocumented is ever asked.
+    assert {name for one in scripted.asked for name in one.params} <= {"section", "days", "engine"}
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_drafted(project):
+    draft = aa.profile.draft(project, sections=[*SECTIONS, "ads"], progress=False)
+    assert set(draft) == set(SECTIONS)
+    assert {"ads", "combined"} <= set(draft.errors)
+    assert "ads" in repr(draft)
+
+
+def test_the_review_has_one_row_a_column(draft):
+    review = draft["prompts"].review
+    assert list(review.columns) == [
+        "path",
+        "dtype",
+        "unit",
+        "rule",
+        "meaning",
+        "confidence",
+        "evidence",
+        "example",
+    ]
+    assert set(review["confidence"]) <= {"proved", "likely", "open"}
+    assert len(review) == len(list(draft["prompts"].columns()))
+
+
+def test_a_saved_profile_reads_every_answer_whole(draft, project, tmp_path):
+    path = draft.save(tmp_path / "shop_service.py")
+    for section in SECTIONS:
+        tables = reader(project, path).read(section)
+        assert len(tables.main), section
+        assert tables.rebuild() == project.fetch(section).json
+
+
+def test_a_saved_file_names_its_evidence_and_no_machine(draft, tmp_path):
+    text = draft.save(tmp_path / "shop_service.py").read_text()
+    assert "rule proved:" in text
+    assert "127.0.0.1" not in text
+    assert str(tmp_path) not in text
+    assert Profile.load(tmp_path / "shop_service.py").name == "shop_service"
+
+
+def test_a_settled_column_is_aggregated_and_survives_saving(draft, project, tmp_path):
+    section = draft["prompts"]
+    count = next(one for one in section.columns() if one.name in ("runs", "run_count"))
+    section.set(count.name, table=count.table, aggregate=aa.sections.SUM, name="run_total")
+    saved = draft.save(tmp_path / "shop_service.py")
+    frame = reader(project, saved).read("prompts").main
+    total = frame.aa.aggregate(by="topic", columns="run_total")
+    assert int(total["run_total"].sum()) == int(frame["run_total"].sum())
+
+
+def test_a_rule_that_needs_a_column_which_is_not_there_is_refused(draft):
+    section = draft["prompts"]
+    name = next(one.name for one in section.columns() if one.name in ("runs", "run_count"))
+    before = draft["prompts"].review
+    with pytest.raises(ConfigurationError, match="nonsense"):
+        section.set(name, aggregate=aa.sections.ratio(name, "nonsense"), table=section.tables[0])
+    assert draft["prompts"].review.equals(before)
+    with pytest.raises(ConfigurationError, match="no column"):
+        section.set("nowhere", unit="count")
+
+
+def test_a_sum_over_what_is_not_known_to_add_is_refused(scripted, reply, tmp_path):
+    scripted.script = Service("nested", reply)
+    with aa.Client(scripted.url, token="t", cache=False) as client:
+        project = client.project("shop.example")
+        saved = aa.profile.draft(project, sections=["domains"], progress=False).save(
+            tmp_path / "shop.py"
+        )
+        frame = reader(project, saved).read("domains").main
+    assert len(frame.aa.aggregate(by="domain", columns="answer_count")) == len(frame)
+    with pytest.raises(aa.errors.AvailabilityError, match="adds over engine"):
+        frame.aa.aggregate(by=[], columns="answer_count")
+    assert int(
+        frame.aa.aggregate(by=[], columns="citation_count")["citation_count"].iloc[0]
+    ) == int(frame["citation_count"].sum())
+
+
+def test_nothing_changed_is_nothing_reported(draft, project, tmp_path):
+    profile = Profile.load(draft.save(tmp_path / "shop_service.py"))
+    assert aa.profile.check(profile, project).empty
+
+
+def test_a_changed_service_is_noticed(draft, project, service, tmp_path):
+    profile = Profile.load(draft.save(tmp_path / "shop_service.py"))
+
+    def renamed(section: str, body: Any) -> Any:
+        text = json.dumps(body).replace('"Runs"', '"Attempts"').replace("runCount", "attempts")
+        return json.loads(text)
+
+    service.change = renamed
+    found = aa.profile.check(profile, project)
+    assert set(found["section"]) == {"prompts"}
+    assert {"unclaimed", "absent"} & set(found["change"]) or len(found) >= 2
+
+
+def test_fractions_that_become_per_cent_are_noticed(scripted, reply, tmp_path):
+    service = Service("nested", reply)
+    scripted.script = service
+    with aa.Client(scripted.url, token="t", cache=False) as client:
+        project = client.project("shop.example")
+        draft = aa.profile.draft(project, sections=["prompts"], progress=False)
+        profile = Profile.load(draft.save(tmp_path / "shop.py"))
+
+        def percent(section: str, body: Any) -> Any:
+            for edge in body["result"]["edges"]:
+                edge["node"]["namedRate"] *= 100
+            return body
+
+        service.change = percent
+        found = aa.profile.check(profile, project)
+    assert "no fraction 0-1" in set(found["change"])
+
+
+def test_two_profiles_work_side_by_side(scripted, reply, tmp_path):
+    frames = {}
+    for name in SERVICES:
+        scripted.script = Service(name, reply)
+        with aa.Client(scripted.url, token="t", cache=False) as client:
+            project = client.project("shop.example")
+            draft = aa.profile.draft(project, sections=["prompts"], progress=False)
+            saved = draft.save(tmp_path / f"{name}.py")
+            frames[name] = reader(project, saved).read("prompts").main
+    books = {name: frame.aa.codebook for name, frame in frames.items()}
+    assert books["ledger"].loc["named", "unit"] == "count"
+    assert books["nested"].loc["named_rate", "unit"] == "fraction 0-1"
+
+
+def test_an_empty_project_is_drafted_without_a_claim(scripted, reply):
+    def empty(asked: Any) -> Any:
+        if asked.path.partition("?")[0].endswith("/scope-options"):
+            return reply({"engines": [], "topics": [], "categories": [], "brands": []})
+        return reply({"rows": [], "meta": {"state": "NO_RUNS"}})
+
+    scripted.script = empty
+    with aa.Client(scripted.url, token="t", cache=False) as client:
+        draft = aa.profile.draft(client.project("shop.example"), sections=SECTIONS, progress=False)
+    assert len(draft.requests) == 2 + len(SECTIONS)
+    for section in draft.values():
+        assert not any(section.counts().values())
+
+
+def test_a_section_whose_draft_fails_is_an_error_of_that_section(draft, project, monkeypatch):
+    from aatoolkit.profile import drafting
+
+    real = drafting.analyse
+
+    def failing(section: str, *rest: Any) -> Any:
+        if section == "crawl":
+            raise ZeroDivisionError("a fault of ours")
+        return real(section, *rest)
+
+    monkeypatch.setattr(drafting, "analyse", failing)
+    found = aa.profile.draft(project, sections=SECTIONS, progress=False)
+    assert set(found) == set(SECTIONS) - {"crawl"}
+    assert isinstance(found.errors["crawl"], PayloadError)
+    assert "a fault of ours" in str(found.errors["crawl"])
+
+
+def test_the_report_shows_what_is_open_and_runs_nothing(draft, tmp_path):
+    page = draft.report(tmp_path / "draft.html").read_text()
+    assert "What to ask the vendor" in page
+    assert "<script" not in page
+    assert "http" not in page.replace("https://www.w3.org", "")
+    for section in SECTIONS:
+        assert f'id="{section}"' in page
+
+
+def test_names_from_the_service_are_escaped_in_the_report(scripted, reply, tmp_path):
+    odd = {"rows": [{"<script>x</script>": n, "id": f"<b>{n}</b>"} for n in range(6)]}
+    scripted.script = lambda asked: reply(options() if "scope-options" in asked.path else odd)
+    with aa.Client(scripted.url, token="t", cache=False) as client:
+        draft = aa.profile.draft(client.project("shop.example"), sections=["ads"], progress=False)
+    page = draft.report(tmp_path / "draft.html").read_text()
+    assert "<script>x" not in page
+    assert "<b>1</b>" not in page
+    # A file that a person runs must not be steered by what a service calls its fields.
+    odd_file = draft.save(tmp_path / "odd.py")
+    assert Profile.load(odd_file).names == ("ads",)
+
+
+def test_the_command_line_drafts_shows_and_checks(project, scripted, tmp_path, monkeypatch, capsys):
+    from aatoolkit.cli import main
+
+    token = tmp_path / "token"
+    token.write_text("t")
+    connection = ["--base-url", scripted.url, "--token-file", str(token), "--no-cache"]
+    out: Path = tmp_path / "shop_service.py"
+    # Sections that this service does not have make the exit code 1, and the file is written.
+    assert main(["profile", "draft", "shop.example", "-o", str(out), *connection]) == 1
+    assert "prompts" in capsys.readouterr().out
+    assert main(["profile", "show", str(out)]) == 0
+    assert "One row per" in capsys.readouterr().out
+    assert main(["profile", "check", "shop.example", "--profile", str(out), *connection]) == 0
+    assert "nothing changed" in capsys.readouterr().err
