@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.text import markup
+from aatoolkit._util.text import code
 from aatoolkit.errors import AAToolkitError, ConfigurationError, PayloadError
 from aatoolkit.profile.analysis import Analysis, analyse
 from aatoolkit.profile.asking import BUDGET, Answers, Request, ask
@@ -285,7 +285,7 @@ class Draft(Mapping[str, SectionDraft]):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{markup(repr(self))}</pre>"
+        return code(repr(self))
 
 
 def draft(
