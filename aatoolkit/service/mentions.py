@@ -81,7 +81,8 @@ WITH whole AS (
 ), placed AS (
   SELECT *, row_number() OVER (ORDER BY mention_count DESC, brand) AS place FROM counted
 )
-SELECT brand, own, mention_count, scored_count, answer_count,
+SELECT brand, own, mention_count, answer_count, all_voice_count, position_count, first_count,
+  top_three_count, scored_count, labelled_count, positive_count, neutral_count, negative_count,
   CASE WHEN mention_count > 0 THEN place END AS rank,
   mention_count / nullif(answer_count, 0) AS mention_rate,
   mention_count / nullif(all_voice_count, 0) AS share_of_voice,

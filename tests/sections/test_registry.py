@@ -55,7 +55,7 @@ def test_no_two_tables_have_one_name() -> None:
 def test_the_contract_is_whole() -> None:
     assert len(LISTED) == 18
     assert len(LISTED_TABLES) == 73
-    assert len(COLUMNS) == 464
+    assert len(COLUMNS) == 495
 
 
 @each_listed_section
@@ -151,15 +151,13 @@ def rule(column: Column, listed: str) -> Aggregation:
     return Aggregation(listed)
 
 
-BARE_WEIGHTED = {
-    ("shopping_products", "first_position_rate"): Aggregation("mean", by="mention_count"),
-    ("shopping_brands", "average_position"): Aggregation("none"),
-}
-"""The contract's bare ``weighted``: by mention count, refused where the table has none."""
-
 WITHIN = {
     ("overview_kpis", "numerator"): "metric",
     ("overview_kpis", "denominator"): "metric",
+    ("overview_kpis", "previous_numerator"): "metric",
+    ("overview_kpis", "previous_denominator"): "metric",
+    ("conversion_engines", "revenue"): "currency",
+    ("conversion_landing_pages", "revenue"): "currency",
     ("conversion_totals", "ai_revenue"): "currency",
     ("shopping_products", "price_min"): "currency",
     ("shopping_products", "price_max"): "currency",
@@ -172,7 +170,7 @@ def test_aggregation_is_the_contracts(table: Table) -> None:
     for column in table.columns:
         at = (table.name, column.name)
         listed = COLUMNS[at]["aggregation"]
-        expected = BARE_WEIGHTED[at] if listed == "weighted" else rule(column, listed)
+        expected = rule(column, listed)
         declared = column.aggregate
         assert (declared.rule, declared.by, declared.over) == (
             expected.rule,
@@ -238,8 +236,36 @@ def test_docs_refer_to_declared_tables_and_columns_only(table: Table) -> None:
 def test_columns_that_may_be_absent_are_absent_somewhere(section: Section) -> None:
     optional = {column.name for table in section for column in table.columns if column.optional}
     expected = {
-        "overview": {"previous_value", "numerator", "denominator"},
+        "overview": {
+            "previous_value",
+            "numerator",
+            "denominator",
+            "previous_numerator",
+            "previous_denominator",
+            "answer_count",
+            "all_mention_count",
+            "brand_mention_count",
+            "position_count",
+            "previous_mention_count",
+            "previous_answer_count",
+        },
+        "perception": {
+            "scored_count",
+            "labelled_count",
+            "positive_count",
+            "neutral_count",
+            "negative_count",
+            "brand_occurrences",
+        },
+        "prompts": {"position_count", "scored_count"},
+        "ranking": {
+            "position_count",
+            "first_position_count",
+            "top_three_count",
+            "all_mention_count",
+        },
         "scope_options": {"own"},
+        "shopping": {"position_count", "first_position_count"},
     }
     assert optional == expected.get(section.name, set())
 

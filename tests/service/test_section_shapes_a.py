@@ -38,6 +38,9 @@ def test_nothing_in_scope_is_unavailable_and_unmeasured(small: Store, name: str)
         "kpis.answerCount.value",
         "kpis.answerCount.previous",
         "kpis.mentionRate.denominator",
+        "kpis.mentionRate.previousDenominator",
+        "topBrands[].answerCount",
+        "topBrands[].previousAnswerCount",
         "trends.points[].answerCount",
         "engines[].answerCount",
         "rows[].answerCount",
@@ -110,6 +113,34 @@ def test_parts_add_up(rich_store: Store, filters: dict[str, tuple[str, ...]]) ->
             assert row["firstPositionRate"] == bands.get("1", 0) / row["mentionCount"]
 
 
+def test_every_rate_is_the_ratio_of_its_counts(rich_store: Store) -> None:
+    overview, perception, ranking, prompts = (
+        ask(rich_store, name, 30).body for name in ("overview", "perception", "ranking", "prompts")
+    )
+    checked = [
+        (row[rate], row[above], row[below])
+        for rows, rate, above, below in (
+            (overview["topBrands"], "mentionRate", "mentionCount", "answerCount"),
+            (overview["topBrands"], "shareOfVoice", "mentionCount", "allMentionCount"),
+            (overview["trends"]["points"], "shareOfVoice", "brandMentionCount", "allMentionCount"),
+            (ranking["leaderboard"], "firstPositionRate", "firstPositionCount", "positionCount"),
+            (ranking["leaderboard"], "topThreeRate", "topThreeCount", "positionCount"),
+            (perception["sentiment"], "positive", "positiveCount", "labelledCount"),
+            (perception["sentimentTrend"], "negative", "negativeCount", "labelledCount"),
+            (perception["attributes"], "share", "occurrences", "brandOccurrences"),
+            (prompts["rows"], "mentionRate", "mentionCount", "answerCount"),
+        )
+        for row in rows
+    ]
+    kpis = [kpi for name, kpi in overview["kpis"].items() if "numerator" in kpi]
+    checked += [(kpi["value"], kpi["numerator"], kpi["denominator"]) for kpi in kpis]
+    earlier = ("previous", "previousNumerator", "previousDenominator")
+    checked += [(kpi[earlier[0]], kpi[earlier[1]], kpi[earlier[2]]) for kpi in kpis]
+    assert sum(rate is not None for rate, _, _ in checked) > 40
+    for rate, above, below in checked:
+        assert rate == (above / below if below else None)
+
+
 BY_DATA = {"attributes[].byEngine", "positionCounts", "positionCounts<>", "history[].ranks"}
 
 
@@ -133,14 +164,18 @@ def paths(values: Iterable[Any]) -> set[str]:
 SHAPES = {
     "overview": """
         kpis.{mentionRate,shareOfVoice,averagePosition,citationShare}.{numerator,denominator}
-        kpis.sentimentScore.denominator
+        kpis.{mentionRate,shareOfVoice,averagePosition,citationShare}.previousNumerator
+        kpis.{mentionRate,shareOfVoice,averagePosition,citationShare}.previousDenominator
+        kpis.sentimentScore.{denominator,previousDenominator}
         kpis.{visibilityScore,mentionRate,shareOfVoice,averagePosition}.{value,previous,unit}
         kpis.{sentimentScore,citationShare,answerCount}.{value,previous,unit}
         trends.granularity
         trends.points[].{date,answerCount,mentionCount,mentionRate,shareOfVoice}
         trends.points[].{averagePosition,citationCount}
+        trends.points[].{positionCount,brandMentionCount,allMentionCount}
         topBrands[].{rank,brand,own,mentionCount,mentionRate,shareOfVoice,averagePosition}
-        topBrands[].mentionRateChange
+        topBrands[].{mentionRateChange,answerCount,allMentionCount,positionCount}
+        topBrands[].{previousMentionCount,previousAnswerCount}
         engines[].{engine,answerCount,mentionCount,mentionRate,lastRunDay}
     """,
     "insights": """
@@ -152,8 +187,10 @@ SHAPES = {
     """,
     "perception": """
         sentiment[].{brand,own,score,positive,neutral,negative,scoredCount,mentionCount}
-        sentimentTrend[].{date,score,positive,neutral,negative}
-        attributes[].{attribute,brand,polarity,occurrences,share,byEngine<>}
+        sentiment[].{labelledCount,positiveCount,neutralCount,negativeCount}
+        sentimentTrend[].{date,score,positive,neutral,negative,scoredCount}
+        sentimentTrend[].{labelledCount,positiveCount,neutralCount,negativeCount}
+        attributes[].{attribute,brand,polarity,occurrences,share,brandOccurrences,byEngine<>}
         claims[].{claimId,brand,text,verdict,occurrences,engines[],exampleChatId}
     """,
     "prompts": """
@@ -161,11 +198,13 @@ SHAPES = {
         rows[].{promptId,prompt,topic,category,intent,branded,country,language,active}
         rows[].volume.{estimate,band} rows[].{answerCount,mentionCount,mentionRate}
         rows[].{averagePosition,sentimentScore,ownCitationCount,topBrand,createdAt}
+        rows[].{positionCount,scoredCount}
         rows[].engines[].{engine,mentioned,position,lastRunDay} paging.{offset,limit,total}
     """,
     "ranking": """
         leaderboard[].{rank,previousRank,brand,own,averagePosition,firstPositionRate}
         leaderboard[].{topThreeRate,mentionCount,shareOfVoice}
+        leaderboard[].{positionCount,firstPositionCount,topThreeCount,allMentionCount}
         matrix.{metric,brands[],engines[],values[][]} positionCounts<><>
         history[].{date,ranks<>}
     """,

@@ -70,10 +70,11 @@ SHAPES = {
     ),
     "shopping": (
         "totals(answersChecked answersWithShopping triggerRate) brands[](brand own "
-        "visibilityRate winRate shareOfShelf averagePosition productCount) "
+        "visibilityRate winRate shareOfShelf averagePosition positionCount productCount) "
         "products[](productId title brand own category mentionCount visibilityRate "
-        "averagePosition firstPositionRate rating(value max count) priceRange(min max "
-        "currency) availability offers[](merchant domain price(amount currency) availability "
+        "averagePosition firstPositionRate positionCount firstPositionCount "
+        "rating(value max count) priceRange(min max currency) "
+        "availability offers[](merchant domain price(amount currency) availability "
         "deliveryText url position) attributes{}) merchants[](merchant domain offerCount "
         "offerShare averagePrice currency)"
     ),

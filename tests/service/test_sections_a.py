@@ -24,6 +24,8 @@ def test_overview_figures(small: Store) -> None:
         "previous": 1 / 2,
         "numerator": 3,
         "denominator": 5,
+        "previousNumerator": 1,
+        "previousDenominator": 2,
         "unit": "fraction",
     }
     assert kpis["visibilityScore"]["value"] == pytest.approx(60.0)
@@ -51,14 +53,22 @@ def test_overview_lists_every_day_and_leaves_days_without_answers_unmeasured(
         "mentionRate": 0.5,
         "shareOfVoice": 1 / 3,
         "averagePosition": 2.0,
+        "positionCount": 1,
+        "brandMentionCount": 1,
+        "allMentionCount": 3,
         "citationCount": 1,
     }
     assert points[1] == {
         "date": day("11-15"),
         "answerCount": 0,
-        **dict.fromkeys(
-            ("mentionCount", "mentionRate", "shareOfVoice", "averagePosition", "citationCount")
-        ),
+        "mentionCount": None,
+        "mentionRate": None,
+        "shareOfVoice": None,
+        "averagePosition": None,
+        "positionCount": None,
+        "brandMentionCount": None,
+        "allMentionCount": None,
+        "citationCount": None,
     }
     assert points[6]["averagePosition"] is None
     assert points[6]["citationCount"] == 0
@@ -155,6 +165,10 @@ def test_perception(small: Store) -> None:
         "negative": 0.0,
         "scoredCount": 2,
         "mentionCount": 3,
+        "labelledCount": 2,
+        "positiveCount": 1,
+        "neutralCount": 1,
+        "negativeCount": 0,
     }
     assert (globex["score"], globex["scoredCount"], globex["mentionCount"]) == (60.0, 1, 3)
     assert (hooli["score"], hooli["positive"], hooli["scoredCount"]) == (None, None, 0)
@@ -168,6 +182,7 @@ def test_perception(small: Store) -> None:
             "polarity": "positive",
             "occurrences": 3,
             "share": 3 / 4,
+            "brandOccurrences": 4,
             "byEngine": {"chatgpt": 3},
         },
         {
@@ -176,6 +191,7 @@ def test_perception(small: Store) -> None:
             "polarity": "negative",
             "occurrences": 1,
             "share": 1 / 4,
+            "brandOccurrences": 4,
             "byEngine": {"chatgpt": 1},
         },
         {
@@ -184,6 +200,7 @@ def test_perception(small: Store) -> None:
             "polarity": None,
             "occurrences": 1,
             "share": 1.0,
+            "brandOccurrences": 1,
             "byEngine": {"gemini": 1},
         },
     ]
@@ -269,6 +286,10 @@ def test_ranking(small: Store) -> None:
         "topThreeRate": 1.0,
         "mentionCount": 3,
         "shareOfVoice": 3 / 7,
+        "positionCount": 2,
+        "firstPositionCount": 1,
+        "topThreeCount": 2,
+        "allMentionCount": 7,
     }
     assert (globex["rank"], globex["previousRank"], globex["firstPositionRate"]) == (2, 2, 2 / 3)
     assert (hooli["rank"], hooli["previousRank"], hooli["topThreeRate"]) == (3, None, 0.0)

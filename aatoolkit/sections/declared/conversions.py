@@ -7,10 +7,8 @@ those of the analytics property's time zone, which need not be the window's.
 from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
-    CURRENCY,
     NOT_ADDITIVE,
     SECONDS,
-    SUM,
     Aggregation,
     weighted,
 )
@@ -50,9 +48,9 @@ SECTION = Section(
             ),
             number(
                 "revenue",
-                "Revenue of those conversions; its currency is in `conversion_totals`.",
-                unit=CURRENCY,
-                aggregate=SUM,
+                "Revenue of those conversions, in `currency`.",
+                unit="`currency` units",
+                aggregate=Aggregation("sum", within="currency"),
             ),
             fraction(
                 "engagement_rate",
@@ -64,6 +62,12 @@ SECTION = Section(
                 "Mean length of a visit.",
                 unit=SECONDS,
                 aggregate=weighted("sessions"),
+            ),
+            text(
+                "currency",
+                "The currency of the revenue.",
+                "$.source.currency",
+                unit="ISO 4217",
             ),
         ),
     ),
@@ -136,9 +140,9 @@ SECTION = Section(
             count("conversions", "Conversions of those visits, on complete days."),
             number(
                 "revenue",
-                "Revenue of those conversions; its currency is in `conversion_totals`.",
-                unit=CURRENCY,
-                aggregate=SUM,
+                "Revenue of those conversions, in `currency`.",
+                unit="`currency` units",
+                aggregate=Aggregation("sum", within="currency"),
             ),
             count(
                 "cited_answer_count",
@@ -146,6 +150,12 @@ SECTION = Section(
                 aggregate=Aggregation(
                     "sum", why="one answer may cite several paths: these are answer-path pairs"
                 ),
+            ),
+            text(
+                "currency",
+                "The currency of the revenue.",
+                "$.source.currency",
+                unit="ISO 4217",
             ),
         ),
     ),

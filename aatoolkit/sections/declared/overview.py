@@ -63,6 +63,20 @@ SECTION = Section(
                 optional=True,
             ),
             category("unit", "The unit of the row's values.", METRIC_UNITS),
+            number(
+                "previous_numerator",
+                "What the previous value counts or sums.",
+                unit="count or sum",
+                aggregate=Aggregation("sum", within="metric"),
+                optional=True,
+            ),
+            number(
+                "previous_denominator",
+                "What it is divided by: its sample size.",
+                unit=COUNT,
+                aggregate=Aggregation("sum", within="metric"),
+                optional=True,
+            ),
         ),
     ),
     Table(
@@ -85,14 +99,21 @@ SECTION = Section(
             fraction(
                 "share_of_voice",
                 "Mentions of the brand in focus, of those of all brands.",
-                aggregate=refused("needs all-brand denominator"),
+                over=("brand_mention_count", "all_mention_count"),
             ),
             position(
                 "average_position",
                 "Mean place where it is mentioned; lower is better.",
-                aggregate=weighted("mention_count"),
+                aggregate=weighted("position_count"),
             ),
             count("citation_count", "Citations of the own pages in answers of the day."),
+            count(
+                "position_count",
+                "Mentions with a place: the sample size of the mean place.",
+                optional=True,
+            ),
+            count("brand_mention_count", "Mentions of the brands in focus.", optional=True),
+            count("all_mention_count", "Mentions of all brands.", optional=True),
         ),
     ),
     Table(
@@ -118,12 +139,40 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place where it is mentioned; lower is better.",
-                aggregate=weighted("mention_count"),
+                aggregate=weighted("position_count"),
             ),
             number(
                 "mention_rate_change",
                 "Change of the mention rate; 0.01 is one percentage point.",
                 unit=FRACTION_CHANGE,
+            ),
+            count(
+                "answer_count",
+                "Answers collected: the sample size of the mention rate.",
+                aggregate=refused("the same answers in every row"),
+                optional=True,
+            ),
+            count(
+                "all_mention_count",
+                "Mentions of all brands: the sample size of the share of voice.",
+                aggregate=refused("the same mentions in every row"),
+                optional=True,
+            ),
+            count(
+                "position_count",
+                "Mentions with a place: the sample size of the mean place.",
+                optional=True,
+            ),
+            count(
+                "previous_mention_count",
+                "Answers that mention it in the window before.",
+                optional=True,
+            ),
+            count(
+                "previous_answer_count",
+                "Answers collected in the window before.",
+                aggregate=refused("the same answers in every row"),
+                optional=True,
             ),
         ),
     ),

@@ -6,7 +6,6 @@ from aatoolkit.sections.aggregation import (
     COUNT,
     MAX,
     SEARCHES,
-    refused,
     weighted,
 )
 from aatoolkit.sections.columns import (
@@ -68,16 +67,26 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place where it is mentioned; lower is better.",
-                aggregate=weighted("mention_count"),
+                aggregate=weighted("position_count"),
             ),
             score(
                 "sentiment_score",
                 "Mean score of the scored mentions; 50 is neutral.",
-                aggregate=refused("no n: the scored mentions of a prompt are not reported"),
+                aggregate=weighted("scored_count"),
             ),
             count("own_citation_count", "Citations of the own pages in the prompt's answers."),
             text("top_brand", "The brand that its answers mention most often."),
             timestamp("created_at", "When it was added, in UTC."),
+            count(
+                "position_count",
+                "Mentions with a place: the sample size of the mean place.",
+                optional=True,
+            ),
+            count(
+                "scored_count",
+                "Mentions that were scored: the sample size of the score.",
+                optional=True,
+            ),
         ),
     ),
     Table(

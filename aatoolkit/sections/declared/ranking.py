@@ -5,7 +5,7 @@ A position counts only where a brand is mentioned, so it is to be read beside th
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import share, weighted
+from aatoolkit.sections.aggregation import refused, share, weighted
 from aatoolkit.sections.columns import (
     category,
     count,
@@ -36,23 +36,36 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place where it is mentioned; lower is better.",
-                aggregate=weighted("mention_count"),
+                aggregate=weighted("position_count"),
             ),
             fraction(
                 "first_position_rate",
                 "Mentions in first place, of those with a place.",
-                aggregate=weighted("mention_count"),
+                over=("first_position_count", "position_count"),
             ),
             fraction(
                 "top_three_rate",
                 "Mentions in the first three, of those with a place.",
-                aggregate=weighted("mention_count"),
+                over=("top_three_count", "position_count"),
             ),
             count("mention_count", "Answers that mention it."),
             fraction(
                 "share_of_voice",
                 "Its mentions, of those of all brands.",
                 aggregate=share(),
+            ),
+            count(
+                "position_count",
+                "Mentions with a place: the sample size of the mean place.",
+                optional=True,
+            ),
+            count("first_position_count", "Mentions in first place.", optional=True),
+            count("top_three_count", "Mentions in the first three.", optional=True),
+            count(
+                "all_mention_count",
+                "Mentions of all brands: the sample size of the share of voice.",
+                aggregate=refused("the same mentions in every row"),
+                optional=True,
             ),
         ),
     ),

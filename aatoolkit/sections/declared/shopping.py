@@ -10,7 +10,6 @@ from aatoolkit.sections.aggregation import (
     CURRENCY,
     NOT_ADDITIVE,
     Aggregation,
-    refused,
     share,
     weighted,
 )
@@ -53,12 +52,12 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place where it is shown; lower is better.",
-                aggregate=weighted("mention_count"),
+                aggregate=weighted("position_count"),
             ),
             fraction(
                 "first_position_rate",
-                "Answers that show it first, of those that show it.",
-                aggregate=weighted("mention_count"),
+                "Answers that show it first, of those that show it at a place.",
+                over=("first_position_count", "position_count"),
             ),
             number(
                 "rating_value",
@@ -89,6 +88,12 @@ SECTION = Section(
                 _STOCK,
                 "availability",
             ),
+            count(
+                "position_count",
+                "Answers that show it at a place: the sample size of the mean place.",
+                optional=True,
+            ),
+            count("first_position_count", "Answers that show it first.", optional=True),
         ),
     ),
     Table(
@@ -159,9 +164,14 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place of its products; lower is better.",
-                aggregate=refused("no sample size in this table"),
+                aggregate=weighted("position_count"),
             ),
             count("product_count", "Products of it that are shown."),
+            count(
+                "position_count",
+                "Places of its products: the sample size of the mean place.",
+                optional=True,
+            ),
         ),
     ),
     Table(

@@ -25,6 +25,7 @@ _OF_SUBJECT = (
     "averagePosition",
     "sentimentScore",
 )
+_CHANGES = ("mentionRateChange", "previousMentionCount", "previousAnswerCount")
 _KPIS = (*_OF_SUBJECT, "citationShare", "answerCount")
 
 
@@ -49,7 +50,7 @@ def _unmeasured(o: Observations) -> dict[str, State]:
     fields: dict[str, State] = {}
     if not o.previous_observed:
         fields |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
-        fields["topBrands[].mentionRateChange"] = State("unavailable", NO_PREVIOUS)
+        fields |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
     if missing := subject_missing(o):
         fields |= {f"kpis.{name}": State("unavailable", missing) for name in _OF_SUBJECT}
     if missing := own_citations_missing(o):
@@ -63,7 +64,8 @@ def _kpis(o: Observations) -> dict[str, Any]:
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
         counts = {part: now[source] for part, source in parts.items()}
-        return {"value": now[name], "previous": before[name], **counts, "unit": unit}
+        earlier = {f"previous{part.capitalize()}": before[s] for part, s in parts.items()}
+        return {"value": now[name], "previous": before[name], **counts, **earlier, "unit": unit}
 
     return {
         "visibilityScore": kpi("visibility_score", "score"),
@@ -109,6 +111,9 @@ def _points(o: Observations) -> list[dict[str, Any]]:
             "mentionRate": seen.get("mention_rate"),
             "shareOfVoice": seen.get("share_of_voice"),
             "averagePosition": seen.get("average_position"),
+            "positionCount": seen.get("position_count"),
+            "brandMentionCount": seen.get("voice_count"),
+            "allMentionCount": seen.get("all_voice_count"),
             "citationCount": cited.get(day, {}).get("own_citation_count"),
         }
         for day in days
@@ -117,9 +122,9 @@ def _points(o: Observations) -> list[dict[str, Any]]:
 
 
 def _top_brands(o: Observations) -> list[dict[str, Any]]:
-    before = {}
+    before: dict[str, dict[str, Any]] = {}
     if o.previous_observed:
-        before = {row["brand"]: row["mention_rate"] for row in brand_measures(o, previous=True)}
+        before = {row["brand"]: row for row in brand_measures(o, previous=True)}
     return [
         {
             "rank": row["rank"],
@@ -129,9 +134,15 @@ def _top_brands(o: Observations) -> list[dict[str, Any]]:
             "mentionRate": row["mention_rate"],
             "shareOfVoice": row["share_of_voice"],
             "averagePosition": row["average_position"],
-            "mentionRateChange": _change(before.get(row["brand"]), row["mention_rate"]),
+            "mentionRateChange": _change(earlier.get("mention_rate"), row["mention_rate"]),
+            "answerCount": row["answer_count"],
+            "allMentionCount": row["all_voice_count"],
+            "positionCount": row["position_count"],
+            "previousMentionCount": earlier.get("mention_count"),
+            "previousAnswerCount": earlier.get("answer_count"),
         }
         for row in brand_measures(o)
+        for earlier in (before.get(row["brand"], {}),)
     ]
 
 

@@ -31,7 +31,8 @@ WITH seen AS (
   FROM by_engine GROUP BY brand, attribute
 )
 SELECT attribute, brand, polarity, occurrences, engines, counts,
-  occurrences / sum(occurrences) OVER (PARTITION BY brand) AS share
+  occurrences / sum(occurrences) OVER (PARTITION BY brand) AS share,
+  CAST(sum(occurrences) OVER (PARTITION BY brand) AS BIGINT) AS brand_occurrences
 FROM counted LEFT JOIN usual_tone USING (brand, attribute)
 WHERE brand IN (SELECT brand FROM listed_brands)
 ORDER BY occurrences DESC, brand, attribute
@@ -92,6 +93,7 @@ def _sentiment(o: Observations) -> list[dict[str, Any]]:
             "negative": row["negative"],
             "scoredCount": row["scored_count"],
             "mentionCount": row["mention_count"],
+            **_labelled(row),
         }
         for row in brand_measures(o)
     ]
@@ -106,10 +108,22 @@ def _trend(o: Observations) -> list[dict[str, Any]]:
             "positive": row["positive"],
             "neutral": row["neutral"],
             "negative": row["negative"],
+            "scoredCount": row["scored_count"],
+            **_labelled(row),
         }
         for day, row in focus_by(o, "day").items()
         if row["scored_count"]
     ]
+
+
+def _labelled(row: dict[str, Any]) -> dict[str, Any]:
+    """The counts under the shares of positive, neutral and negative."""
+    return {
+        "labelledCount": row["labelled_count"],
+        "positiveCount": row["positive_count"],
+        "neutralCount": row["neutral_count"],
+        "negativeCount": row["negative_count"],
+    }
 
 
 def _attributes(o: Observations) -> list[dict[str, Any]]:
@@ -120,6 +134,7 @@ def _attributes(o: Observations) -> list[dict[str, Any]]:
             "polarity": row["polarity"],
             "occurrences": row["occurrences"],
             "share": row["share"],
+            "brandOccurrences": row["brand_occurrences"],
             "byEngine": dict(zip(row["engines"], row["counts"], strict=True)),
         }
         for row in o.rows(_ATTRIBUTES)

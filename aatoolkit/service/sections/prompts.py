@@ -113,6 +113,8 @@ def _rows(o: Observations) -> list[dict[str, Any]]:
             "mentionRate": seen.get("mention_rate"),
             "averagePosition": seen.get("average_position"),
             "sentimentScore": seen.get("sentiment_score"),
+            "positionCount": seen.get("position_count"),
+            "scoredCount": seen.get("scored_count"),
             "ownCitationCount": cited.get(row["prompt_id"], {}).get("own_citation_count"),
             "topBrand": row["top_brand"],
             "engines": engines.get(row["prompt_id"], []),

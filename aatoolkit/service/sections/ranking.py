@@ -79,6 +79,10 @@ def _leaderboard(o: Observations) -> list[dict[str, Any]]:
             "topThreeRate": row["top_three_rate"],
             "mentionCount": row["mention_count"],
             "shareOfVoice": row["share_of_voice"],
+            "positionCount": row["position_count"],
+            "firstPositionCount": row["first_count"],
+            "topThreeCount": row["top_three_count"],
+            "allMentionCount": row["all_voice_count"],
         }
         for row in brand_measures(o)
     ]

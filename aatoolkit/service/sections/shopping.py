@@ -65,7 +65,7 @@ SELECT brand, any_value(own) AS own,
   CASE WHEN count(position) > 0
        THEN count(DISTINCT chat_id) FILTER (position = 1) / any_value(answers) END AS "winRate",
   count(*) / any_value(mentions) AS "shareOfShelf", avg(position) AS "averagePosition",
-  count(DISTINCT product_id) AS "productCount"
+  count(position) AS "positionCount", count(DISTINCT product_id) AS "productCount"
 FROM listed LEFT JOIN store.brands USING (host, brand) CROSS JOIN whole
 WHERE brand IS NOT NULL GROUP BY brand ORDER BY "visibilityRate" DESC, brand
 """
@@ -90,12 +90,14 @@ seen AS (
   SELECT host, product_id, brand, title, category, rating_value, rating_max, rating_count,
     stock_status, count(*) AS mentions, count(DISTINCT chat_id) AS answers,
     avg(position) AS position,
-    count(*) FILTER (position = 1) / nullif(count(position), 0) AS first_rate
+    count(*) FILTER (position = 1) / nullif(count(position), 0) AS first_rate,
+    count(position) AS places, count(*) FILTER (position = 1) AS first_places
   FROM listed GROUP BY ALL
 )
 SELECT product_id AS "productId", title, brand, own, category,
   seen.mentions AS "mentionCount", seen.answers / whole.answers AS "visibilityRate",
   position AS "averagePosition", first_rate AS "firstPositionRate",
+  places AS "positionCount", first_places AS "firstPositionCount",
   CASE WHEN rating_value IS NOT NULL
        THEN {{'value': rating_value, 'max': rating_max, 'count': rating_count}} END AS rating,
   CASE WHEN currency IS NOT NULL
