@@ -143,7 +143,7 @@ def _planned(
     if name in rules:
         planned = Plan(name, _given(rules[name]), None)
     else:
-        planned = _declared(known, name)
+        planned = _approximate(frame, _declared(known, name))
     rule = planned.rule
     if rule.rule in ("none", "key"):
         raise _Refused(rule.why or "its rows do not become one")
@@ -172,6 +172,18 @@ def _check_across(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, pla
     if lost:
         shown = ", ".join(planned.rule.across)
         raise _Refused(f"it adds over {shown}, and is not known to over {', '.join(lost)}")
+
+
+def _approximate(frame: pd.DataFrame, planned: Plan) -> Plan:
+    """The rule, or its approximation where the service does not report the counts of it."""
+    rule = planned.rule
+    counts = [part for part in planned.parts if part != planned.column]
+    reported = all(part in frame.columns and frame[part].notna().any() for part in counts)
+    if reported or rule.otherwise not in frame.columns or frame[planned.column].isna().all():
+        return planned
+    why = f"approximate: weighted by {rule.otherwise}, as {counts[-1]} is not reported"
+    warnings.warn(f"{planned.column} is {why}", AAToolkitWarning, stacklevel=6)
+    return replace(planned, rule=Aggregation("mean", by=rule.otherwise, why=why))
 
 
 def _given(rule: Aggregation | str) -> Aggregation:
@@ -212,6 +224,7 @@ def _declared(known: FrameMetadata, name: str) -> Plan:
             by=here(rule.by) if rule.by else None,
             over=(here(rule.over[0]), here(rule.over[1])) if rule.over else None,
             within=here(rule.within) if rule.within else None,
+            otherwise=here(rule.otherwise) if rule.otherwise else None,
         ),
         of,
         _trials(of, names) if rule.rule == "sum" else (),

@@ -44,6 +44,9 @@ class Aggregation:
     across : tuple of str
         The dimensions over which a sum is known to hold, such as ``engine`` or a column of the
         table's key; rows that differ in another part of the key are not added. Empty: over all.
+    otherwise : str, optional
+        The column that weights a mean, approximately, where the service does not report the
+        counts of this rule.
 
     Examples
     --------
@@ -59,11 +62,12 @@ class Aggregation:
     within: str | None = None
     why: str | None = None
     across: tuple[str, ...] = ()
+    otherwise: str | None = None
 
     def __repr__(self) -> str:
         shown = [
             f"{name}={value!r}"
-            for name in ("rule", "by", "over", "within", "why")
+            for name in ("rule", "by", "over", "within", "why", "otherwise")
             if (value := getattr(self, name)) is not None
         ]
         shown += [f"across={self.across!r}"] if self.across else []
@@ -92,14 +96,14 @@ NONE = Aggregation("none")
 NOT_ADDITIVE = Aggregation("none", why="not additive: the rows overlap")
 
 
-def weighted(by: str) -> Aggregation:
+def weighted(by: str, otherwise: str | None = None) -> Aggregation:
     """A mean weighted by another column: Σ(value·by)/Σby."""
-    return Aggregation("mean", by=by)
+    return Aggregation("mean", by=by, otherwise=otherwise)
 
 
-def ratio(numerator: str, denominator: str) -> Aggregation:
+def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Aggregation:
     """A ratio recomputed from the summed numerator and denominator, never averaged."""
-    return Aggregation("ratio", over=(numerator, denominator))
+    return Aggregation("ratio", over=(numerator, denominator), otherwise=otherwise)
 
 
 def share(

@@ -136,6 +136,7 @@ def overview(**more: list[object]) -> pd.DataFrame:
             "mention_count": pd.array([5, 3, 0], "Int64"),
             "mention_rate": pd.array([0.5, 0.1, None], "Float64"),
             "average_position": pd.array([1.0, 3.0, None], "Float64"),
+            "position_count": pd.array([5, 3, 0], "Int64"),
             **{name: pd.array(values, "Int64") for name, values in more.items()},
         }
     )
@@ -149,8 +150,9 @@ def test_rates_are_recomputed_and_positions_weighted() -> None:
         "mention_count",
         "mention_rate",
         "average_position",
+        "position_count",
     ]
-    assert result.loc[0].tolist() == [40, 8, pytest.approx(0.2), pytest.approx(1.75)]
+    assert result.loc[0].tolist() == [40, 8, pytest.approx(0.2), pytest.approx(1.75), 8]
     assert {*result.aa.availability["status"]} == {"available"}
     assert result.aa.codebook.loc["mention_rate", "unit"] == "fraction 0-1"
 
@@ -177,11 +179,35 @@ def test_a_rate_is_that_of_the_rows_of_which_both_sides_were_measured(lacking: s
 
 
 def test_a_mean_is_that_of_the_rows_that_have_a_weight() -> None:
-    frame = overview(mention_count=[5, None, 0])
+    frame = overview(position_count=[5, None, 0])
     result = frame.aa.aggregate(columns="average_position")
     assert result["average_position"].tolist() == [frame["average_position"].iloc[0]]
     assert result["average_position_coverage"].tolist() == [0.5]
     assert result.aa.availability.loc["average_position", "status"] == "partial"
+
+
+@pytest.mark.parametrize("absent", [True, False])
+def test_a_mean_whose_weights_are_not_reported_is_approximate_and_says_so(absent: bool) -> None:
+    frame = overview(position_count=[None, None, None], mention_count=[1, 3, 0])
+    if absent:
+        frame = frame.drop(columns="position_count")
+    with pytest.warns(AAToolkitWarning, match="average_position is approximate: weighted by"):
+        result = frame.aa.aggregate(columns="average_position")
+    assert result["average_position"].tolist() == [pytest.approx((1 * 1 + 3 * 3) / 4)]
+
+
+def test_a_rate_whose_counts_are_not_reported_is_approximate_and_says_so() -> None:
+    frame = pd.DataFrame(
+        {
+            "brand": ["a", "b"],
+            "mention_count": pd.array([10, 30], "Int64"),
+            "first_position_rate": pd.array([0.5, 0.1], "Float64"),
+        }
+    )
+    frame = described(frame, "brand", **{n: f"ranking_leaderboard.{n}" for n in frame.columns})
+    with pytest.warns(AAToolkitWarning, match="as position_count is not reported"):
+        result = frame.aa.aggregate(columns="first_position_rate")
+    assert result["first_position_rate"].tolist() == [pytest.approx(0.2)]
 
 
 def test_a_rate_of_which_nothing_was_measured_is_missing() -> None:
@@ -210,7 +236,7 @@ def test_the_parts_of_a_rule_are_found_by_what_they_are() -> None:
     frame = overview()
     named = frame.rename(columns={"mention_count": "m", "answer_count": "mention_count"})
     of = {"date": "date", "mention_count": "answer_count", "m": "mention_count"}
-    of |= {name: name for name in ("mention_rate", "average_position")}
+    of |= {name: name for name in ("mention_rate", "average_position", "position_count")}
     named = described(named, "date", **{k: f"overview_trend.{v}" for k, v in of.items()})
     assert named.aa.aggregate()["mention_rate"].tolist() == [pytest.approx(0.2)]
 
@@ -223,7 +249,7 @@ def test_a_column_without_a_rule_is_left_out_or_refused_with_the_reason() -> Non
     assert left == {*domains.columns[refused.to_numpy()]}
     frame = overview().assign(share_of_voice=0.5, mine=1)
     frame = described(frame, share_of_voice="overview_trend.share_of_voice")
-    with pytest.raises(AvailabilityError, match="needs all-brand denominator") as caught:
+    with pytest.raises(AvailabilityError, match="needs brand_mention_count") as caught:
         frame.aa.aggregate(columns=["share_of_voice", "mine"])
     assert {*caught.value.columns} == {"share_of_voice", "mine"}
     assert "rules={'mine': 'sum'}" in caught.value.columns["mine"]

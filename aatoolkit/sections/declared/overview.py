@@ -104,7 +104,7 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place where it is mentioned; lower is better.",
-                aggregate=weighted("position_count"),
+                aggregate=weighted("position_count", otherwise="mention_count"),
             ),
             count("citation_count", "Citations of the own pages in answers of the day."),
             count(
@@ -139,7 +139,7 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place where it is mentioned; lower is better.",
-                aggregate=weighted("position_count"),
+                aggregate=weighted("position_count", otherwise="mention_count"),
             ),
             number(
                 "mention_rate_change",

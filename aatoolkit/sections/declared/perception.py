@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import refused, weighted
+from aatoolkit.sections.aggregation import ratio, refused, weighted
 from aatoolkit.sections.columns import (
     category,
     count,
@@ -38,19 +38,19 @@ SECTION = Section(
                 "positive_share",
                 "Its positive mentions, of those labelled.",
                 "positive",
-                over=("positive_count", "labelled_count"),
+                aggregate=ratio("positive_count", "labelled_count", otherwise="scored_count"),
             ),
             fraction(
                 "neutral_share",
                 "Its neutral mentions, of those labelled.",
                 "neutral",
-                over=("neutral_count", "labelled_count"),
+                aggregate=ratio("neutral_count", "labelled_count", otherwise="scored_count"),
             ),
             fraction(
                 "negative_share",
                 "Its negative mentions, of those labelled; lower is better.",
                 "negative",
-                over=("negative_count", "labelled_count"),
+                aggregate=ratio("negative_count", "labelled_count", otherwise="scored_count"),
             ),
             count("scored_count", "Mentions that were scored: the sample size of the score."),
             count("mention_count", "Answers that mention the brand, scored or not."),

@@ -67,7 +67,7 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place where it is mentioned; lower is better.",
-                aggregate=weighted("position_count"),
+                aggregate=weighted("position_count", otherwise="mention_count"),
             ),
             score(
                 "sentiment_score",

@@ -5,7 +5,7 @@ A position counts only where a brand is mentioned, so it is to be read beside th
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import refused, share, weighted
+from aatoolkit.sections.aggregation import ratio, refused, share, weighted
 from aatoolkit.sections.columns import (
     category,
     count,
@@ -36,17 +36,19 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place where it is mentioned; lower is better.",
-                aggregate=weighted("position_count"),
+                aggregate=weighted("position_count", otherwise="mention_count"),
             ),
             fraction(
                 "first_position_rate",
                 "Mentions in first place, of those with a place.",
-                over=("first_position_count", "position_count"),
+                aggregate=ratio(
+                    "first_position_count", "position_count", otherwise="mention_count"
+                ),
             ),
             fraction(
                 "top_three_rate",
                 "Mentions in the first three, of those with a place.",
-                over=("top_three_count", "position_count"),
+                aggregate=ratio("top_three_count", "position_count", otherwise="mention_count"),
             ),
             count("mention_count", "Answers that mention it."),
             fraction(

@@ -10,6 +10,7 @@ from aatoolkit.sections.aggregation import (
     CURRENCY,
     NOT_ADDITIVE,
     Aggregation,
+    ratio,
     share,
     weighted,
 )
@@ -52,12 +53,14 @@ SECTION = Section(
             position(
                 "average_position",
                 "Mean place where it is shown; lower is better.",
-                aggregate=weighted("position_count"),
+                aggregate=weighted("position_count", otherwise="mention_count"),
             ),
             fraction(
                 "first_position_rate",
                 "Answers that show it first, of those that show it at a place.",
-                over=("first_position_count", "position_count"),
+                aggregate=ratio(
+                    "first_position_count", "position_count", otherwise="mention_count"
+                ),
             ),
             number(
                 "rating_value",
