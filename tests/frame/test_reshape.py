@@ -59,8 +59,8 @@ def test_a_row_a_cell_with_what_is_known_of_it() -> None:
     assert long.drop(columns="unit_").values.tolist() == [
         ["a", "n", 0.0, "count", "available", pd.NA, pd.NA],
         ["b", "n", pd.NA, "count", "unknown", pd.NA, "no value is given"],
-        ["a", "revenue", pd.NA, "currency", "unavailable", "not_connected", "Connect it."],
-        ["b", "revenue", pd.NA, "currency", "unavailable", "not_connected", "Connect it."],
+        ["a", "revenue", pd.NA, "`currency` units", "unavailable", "not_connected", "Connect it."],
+        ["b", "revenue", pd.NA, "`currency` units", "unavailable", "not_connected", "Connect it."],
     ]
     sums = long.aa.aggregate("variable", rules={"value": "sum"})
     assert sums["value"].isna().all()

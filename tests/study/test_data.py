@@ -22,7 +22,7 @@ from aatoolkit.study.checksums import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "692cfa6bc9fe6282917fdbee69dd3c8f82493eded45205c59698e4e3e3ce4c0e"
+DIGEST = "03e0caab703ff1c7fddf278757cdd1bf72ff493ab97ea48a9ab615c8d0ba529e"
 
 
 @pytest.fixture(scope="module")
