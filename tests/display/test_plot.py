@@ -466,3 +466,65 @@ def test_a_day_is_never_without_its_month(overview: aa.Tables) -> None:
     assert len(labels) > 2
     assert all(re.fullmatch(r"[0-9]{2} [A-Z][a-z]{2}", label) for label in labels), labels
     assert axes.xaxis.get_offset_text().get_text() == "2026"
+
+
+# --- titles, ticks and room -----------------------------------------------------------------
+
+
+def counted(numbers: list[float | None]) -> pd.DataFrame:
+    words = [f"site {at:02}" for at in range(len(numbers))]
+    return pd.DataFrame({"site": words, "n": pd.array(numbers, dtype="Float64")})
+
+
+def test_the_first_bars_are_the_top_of_what_was_measured() -> None:
+    frame = counted([*map(float, range(25)), None, None, None, None])
+    axes = frame.aa.plot(kind="bars", y="n")
+    shown = [text.get_text() for text in axes.get_yticklabels()]
+    assert shown[:15] == [f"site {at:02}" for at in range(24, 9, -1)]
+    assert shown[15:] == ["site 25", "site 26", "site 27"]
+    assert "the first 15 of 25" in axes.finding
+    assert "4 not measured" in axes.finding
+
+
+@pytest.mark.parametrize("kind", ["bars", "counts", "line"])
+def test_ticks_of_small_counts_are_whole_numbers(kind: str) -> None:
+    frame = counted([1, 2, 1])
+    if kind == "line":
+        frame = frame.assign(day=pd.date_range("2026-01-01", periods=3)).drop(columns="site")
+    elif kind == "counts":
+        frame = pd.DataFrame({"chat": [1, 2, 3], "engine": ["a", "a", "b"]})
+    axes = frame.aa.plot(kind=kind, x="engine" if kind == "counts" else None)
+    axes.figure.draw_without_rendering()
+    ticks = axes.get_yticks() if kind == "line" else axes.get_xticks()
+    assert len(ticks) > 1
+    assert all(float(tick).is_integer() for tick in ticks)
+
+
+def test_on_other_axes_the_legend_leaves_the_title_free() -> None:
+    days = pd.date_range("2026-01-01", periods=4).repeat(2)
+    frame = pd.DataFrame({"day": days, "engine": ["a", "b"] * 4, "n": range(8)})
+    figure = Figure(figsize=(5, 3))
+    axes = figure.subplots()
+    frame.aa.plot(kind="line", x="day", y="n", by="engine", ax=axes)
+    figure.draw_without_rendering()
+    legend, title = axes.get_legend(), axes.get_title(loc="left")
+    assert title
+    box = axes._left_title.get_window_extent()
+    assert not box.overlaps(legend.get_window_extent())
+
+
+def test_markers_at_the_edges_are_drawn_whole() -> None:
+    frame = pd.DataFrame({"day": pd.date_range("2026-01-01", periods=3), "n": [0, 1, 0]})
+    (line,) = frame.aa.plot(kind="line").get_lines()
+    assert not line.get_clip_on()
+
+
+def test_a_title_and_a_size_can_be_given() -> None:
+    axes = counted([1, 2]).aa.plot(title="Mine <b>\u202e", figsize=(4, 2.5))
+    assert axes.figure.get_suptitle() == "Mine <b>\\u202e"
+    assert tuple(axes.figure.get_size_inches()) == (4, 2.5)
+    for size in [(0, 1), (1,), "large", (float("nan"), 1), (1, 1000)]:
+        with pytest.raises(ConfigurationError, match="figsize"):
+            counted([1, 2]).aa.plot(figsize=size)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="ax="):
+        counted([1, 2]).aa.plot(figsize=(4, 3), ax=Figure().subplots())

@@ -20,6 +20,9 @@ from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats import interval
 
+_UNMEASURED = 3
+"""How many unmeasured rows are shown beside as many measured ones as there is room for."""
+
 
 @dataclass(frozen=True)
 class Bars:
@@ -30,6 +33,7 @@ class Bars:
     y: str
     by: str | None
     left_out: int
+    missing: int
 
     @property
     def height(self) -> float:
@@ -39,7 +43,8 @@ class Bars:
     @property
     def title(self) -> str:
         """The title."""
-        most = f", the first {len(self.data)} of {len(self.data) + self.left_out}"
+        measured = int((~np.isnan(self.values)).sum())
+        most = f", the first {measured} of {measured + self.left_out}"
         said = capitalized(f"{humanize(self.y)} by {humanize(self.data.row_noun(self.x))}")
         return said + (most if self.left_out else "")
 
@@ -67,8 +72,7 @@ class Bars:
         own = [at for at in there if self.data.own()[at] and at not in (first, last)]
         if own:
             said += f"; own brand {labels[own[0]]} {format_number(values[own[0]], unit)}"
-        missing = len(values) - len(there)
-        return said + (f"; {missing} not measured" if missing else "")
+        return said + (f"; {self.missing} not measured" if self.missing else "")
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the bars and return the notes."""
@@ -90,6 +94,8 @@ class Bars:
         canvas.style_axes(axes, "x")
         canvas.row_labels(axes, self.data.text(self.x), self.data.own().tolist())
         canvas.label_axes(axes, axis_label(self.data, self.y))
+        if self.data.is_count(self.y) and not np.isnan(values).all():
+            canvas.integer_axis(axes.xaxis)
         axes.xaxis.set_major_formatter(lambda value, _: format_number(value, unit))
         return ["Whiskers: 95% interval of the rate."] if sure.any() else []
 
@@ -145,10 +151,12 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     order = np.argsort(np.where(np.isnan(down), np.inf, down), kind="stable")
     top = options.top or 15
     missing = int(np.isnan(values).sum())
-    kept = order[: len(order) - missing][: max(top - min(missing, 3), 1)]
-    shown = [*kept, *order[len(order) - missing :]][:top]
+    measured = len(order) - missing
+    kept = order[:measured][:top]
+    # A few unmeasured rows are shown after the largest; the finding counts the others.
+    shown = [*kept, *order[measured:][: max(top - len(kept), _UNMEASURED)]]
     rows = PlotData(data.frame.iloc[shown].reset_index(drop=True), data.known)
-    return Bars(rows, x, y, options.by, len(data) - len(shown))
+    return Bars(rows, x, y, options.by, measured - len(kept), missing)
 
 
 def interval_of(data: PlotData, y: str) -> tuple[Numbers, Numbers]:

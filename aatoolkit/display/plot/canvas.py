@@ -12,8 +12,10 @@ import matplotlib as mpl
 import matplotlib.dates as mdates
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from aatoolkit.display.plot.labels import elide_middle
 from aatoolkit.display.plot.style import GRID, INK, MISSING, MUTED, PAPER
@@ -23,6 +25,7 @@ WIDTH = 7.6
 
 _DPI = 144
 _SMALL = 8
+_LEGEND_COLUMNS = 5
 _FALLBACKS = (
     "Noto Sans",
     "Noto Sans CJK JP",
@@ -71,9 +74,9 @@ class Picture(Axes):
     __str__ = __repr__
 
 
-def new_axes(height: float) -> Picture:
+def new_axes(figsize: tuple[float, float]) -> Picture:
     """Axes on a new figure, which pyplot does not manage."""
-    figure = Figure(figsize=(WIDTH, height), facecolor=PAPER)
+    figure = Figure(figsize=figsize, facecolor=PAPER)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.08)
     axes = figure.add_subplot(axes_class=Picture)
     assert isinstance(axes, Picture)
@@ -145,7 +148,11 @@ def _covered(families: tuple[str, ...]) -> frozenset[int]:
 def add_title_and_notes(axes: Axes, title: str, notes: list[str]) -> None:
     """Add the title above and the notes below."""
     if not isinstance(axes, Picture):
-        axes.set_title(safe_text(title, 90), loc="left", **literal_text())
+        # The legend is between the axes and the title.
+        box = axes.get_legend()
+        rows = -(-len(box.get_texts()) // _LEGEND_COLUMNS) if box else 0
+        pad = 6 + rows * _SMALL * 1.7
+        axes.set_title(safe_text(title, 90), loc="left", pad=pad, **literal_text())
         below = "\n".join(wrap(note, 90) for note in notes)
         axes.set_xlabel(
             f"{axes.get_xlabel()}\n{below}".strip("\n"), **literal_text(fontsize=_SMALL, loc="left")
@@ -214,6 +221,11 @@ def date_axis(axes: Axes, most: int) -> None:
     axes.xaxis.get_offset_text().set(size=8, color=muted_colour(axes))
 
 
+def integer_axis(along: Axis) -> None:
+    """Put ticks at whole numbers only."""
+    along.set_major_locator(MaxNLocator("auto", integer=True))
+
+
 def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
     """Add a legend above the data."""
     box = axes.legend(
@@ -221,7 +233,7 @@ def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
         [safe_text(word, 30) for word in words],
         loc="lower left",
         bbox_to_anchor=(0, 1.0),
-        ncols=min(len(handles), 5),
+        ncols=min(len(handles), _LEGEND_COLUMNS),
         frameon=False,
         fontsize=_SMALL,
         borderaxespad=0.2,

@@ -24,7 +24,7 @@ from aatoolkit.display.plot import (
 )
 from aatoolkit.display.plot.empty import EmptyPlot
 from aatoolkit.display.plot.labels import source_line
-from aatoolkit.display.plot.options import PlotOptions, validate
+from aatoolkit.display.plot.options import PlotOptions, check_figsize, validate
 from aatoolkit.display.plot.roles import PlotData, plot_data
 from aatoolkit.errors import AvailabilityError, ConfigurationError
 
@@ -78,14 +78,17 @@ def plot(
     by: str | None,
     top: int | None,
     ax: Axes | None,
+    title: str | None = None,
+    figsize: tuple[float, float] | None = None,
 ) -> Axes:
     """Draw a frame; see ``df.aa.plot``."""
     if ax is not None and not isinstance(ax, Axes):
         raise ConfigurationError(f"ax={ax!r} is no matplotlib Axes", setting="ax")
     data = plot_data(frame)
     name, chosen = _chosen(data, validate(data, KINDS, kind, x, y, by, top))
-    axes = canvas.new_axes(chosen.height) if ax is None else ax
-    _draw(axes, name, chosen)
+    size = check_figsize(figsize, ax) or (canvas.WIDTH, chosen.height)
+    axes = canvas.new_axes(size) if ax is None else ax
+    _draw(axes, name, chosen, title)
     return axes
 
 
@@ -94,14 +97,14 @@ def picture_of(frame: pd.DataFrame, kinds: Iterable[str] = ()) -> canvas.Picture
     name, chosen = _chosen(plot_data(frame), PlotOptions())
     if name == "empty" or name not in (kinds or KINDS):
         return None
-    axes = canvas.new_axes(chosen.height)
+    axes = canvas.new_axes((canvas.WIDTH, chosen.height))
     _draw(axes, name, chosen)
     return axes
 
 
-def _draw(axes: Axes, name: str, chosen: Drawable) -> None:
+def _draw(axes: Axes, name: str, chosen: Drawable, title: str | None = None) -> None:
     notes, source = chosen.draw(axes), source_line(chosen.data.known.sources)
-    canvas.add_title_and_notes(axes, chosen.title, [*_about(chosen), *notes, source])
+    canvas.add_title_and_notes(axes, title or chosen.title, [*_about(chosen), *notes, source])
     if isinstance(axes, canvas.Picture):
         axes.kind = name
         axes.finding = visible(f"{chosen.title}: {chosen.finding}")

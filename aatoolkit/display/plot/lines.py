@@ -104,6 +104,8 @@ class Lines:
         axes.set_xlim(at[0] - step / 2, at[-1] + step / 2)
         self._scale(axes, unit)
         canvas.date_axis(axes, 8)
+        if all(self.data.is_count(name) for name in self.drawn):
+            canvas.integer_axis(axes.yaxis)
         axes.yaxis.set_major_formatter(lambda value, _: format_number(value, unit))
         canvas.style_axes(axes, "y")
         canvas.label_axes(axes, y=axis_label(self.data, self.y) if len(self.drawn) == 1 else "")
@@ -133,6 +135,8 @@ class Lines:
             linewidth=1.8,
             marker=style.marker if len(at) <= 100 else "",
             markersize=4,
+            # A marker at 0 or 100% is drawn whole, over the edge of the axes.
+            clip_on=False,
         )
         # A single time between two gaps has no line to show it, nor any width of band.
         axes.fill_between(at, line.low, line.high, color=style.colour, alpha=0.16, linewidth=0)

@@ -61,3 +61,32 @@ def validate(
         said = "; ".join(f"{name}: {why}" for name, why in wordy.items())
         raise AvailabilityError(f"these columns cannot be drawn: {said}", columns=wordy)
     return PlotOptions(kind, x, wanted, by, top)
+
+
+def check_figsize(
+    figsize: tuple[float, float] | None, ax: object | None
+) -> tuple[float, float] | None:
+    """The size of the figure in inches; None for the default.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is not two positive numbers, or ``ax`` has a figure already.
+    """
+    if figsize is None:
+        return None
+    if ax is not None:
+        raise ConfigurationError("figsize= is set on the figure of ax=", setting="figsize")
+    try:
+        width, height = (float(side) for side in figsize)
+    except (TypeError, ValueError):
+        width = height = 0.0
+    if not (0 < width <= _LARGEST and 0 < height <= _LARGEST):
+        raise ConfigurationError(
+            f"figsize={figsize!r} is not a width and a height in inches", setting="figsize"
+        )
+    return width, height
+
+
+_LARGEST = 200.0
+"""The longest side of a figure, in inches."""

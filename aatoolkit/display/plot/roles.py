@@ -167,6 +167,13 @@ class PlotData:
         found = self.frame[name].to_numpy(np.float64, na_value=np.nan)
         return np.where(self.cells(name).given & np.isfinite(found), found, np.nan)
 
+    def is_count(self, name: str) -> bool:
+        """Whether all measured numbers of a column are whole, and none is a rate or a score."""
+        found = self.values(name)
+        found = found[~np.isnan(found)]
+        fraction = self.unit(name) in (FRACTION, SCORE)
+        return bool(len(found)) and not fraction and bool((found == np.floor(found)).all())
+
     def text(self, name: str) -> list[str]:
         """A column as text; missing values are marked."""
         values = self.frame[name]

@@ -97,6 +97,8 @@ class Stacks:
         canvas.style_axes(axes, "x")
         canvas.row_labels(axes, [str(name) for name in self.parts.index], list(self.own))
         canvas.label_axes(axes, self.along)
+        if self.unit is None:
+            canvas.integer_axis(axes.xaxis)
         axes.xaxis.set_major_formatter(lambda value, _: format_number(value, self.unit))
         pieces = [str(name) for name in self.parts.columns]
         if len(pieces) > 1:

@@ -25,6 +25,8 @@ class Plot:
         by: str | None = None,
         top: int | None = None,
         ax: Axes | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
     ) -> Axes:
         """Draw the frame as what it is: a trend, a ranking, shares, a heat map, a gap ….
 
@@ -50,6 +52,10 @@ class Plot:
         ax : matplotlib.axes.Axes, optional
             Where to draw. By default on a figure of its own, which shows itself in a notebook
             and of which pyplot knows nothing: ``ax.figure.savefig("it.png")`` keeps it.
+        title : str, optional
+            The title, instead of the default one.
+        figsize : tuple of float, optional
+            Width and height of the new figure in inches.
 
         Returns
         -------
@@ -63,7 +69,7 @@ class Plot:
             If there is no such column, the columns do not make a picture of that kind, or rows
             that share a mark do not combine.
         ConfigurationError
-            If there is no such kind, or ``top`` or ``ax`` cannot be used.
+            If there is no such kind, or ``top``, ``ax`` or ``figsize`` cannot be used.
         ImportError
             If matplotlib is not installed; it says what to install.
 
@@ -78,7 +84,7 @@ class Plot:
         except ModuleNotFoundError as error:
             missing = error.name
         else:
-            return plot(self._frame, kind, x, y, by, top, ax)
+            return plot(self._frame, kind, x, y, by, top, ax, title, figsize)
         raise ImportError(
             f'pictures need {missing}, which is not installed: pip install "aatoolkit[plot]"'
         )
