@@ -159,7 +159,7 @@ def add_title_and_notes(axes: Axes, title: str, notes: list[str]) -> None:
         )
         return
     figure = figure_of(axes)
-    room = int(figure.get_figwidth() * 72 / (_SMALL * 0.56))
+    room = int(figure.get_figwidth() * 72 / (_SMALL * 0.6))
     figure.suptitle(
         wrap(title, int(room * 0.62)),
         **literal_text(x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK),
