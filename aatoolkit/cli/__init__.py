@@ -6,8 +6,8 @@ is 0 for success, 1 if something failed, 2 if the command was not understood. In
 - ``parser``: the commands and their options; ``arguments``: how they are parsed and refused.
 - this module: one function per command, named in `COMMANDS`; it loads what it needs when it runs,
   so that ``--help`` loads no pandas.
-- ``report``: what the commands print and write; ``study``, ``profile``, ``doctor``, ``serving``: those of
-  these names.
+- ``report``: what the commands print and write.
+- ``study``, ``profile``, ``doctor``, ``serving``: the commands of these names.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """The result of one check; ``good`` is None for what is neither right nor wrong."""
 
     what: str
@@ -30,11 +30,11 @@ class Finding:
     said: str
 
 
-def examine(base_url: str | None, token: str | None, host: str | None) -> list[Finding]:
+def examine(base_url: str | None, token: str | None, host: str | None) -> list[Diagnosis]:
     """Check the installation, the settings, the cache and, given a host, the service."""
     return [
-        Finding("aatoolkit", True, __version__),
-        Finding("python", True, f"{platform.python_version()} on {platform.system()}"),
+        Diagnosis("aatoolkit", True, __version__),
+        Diagnosis("python", True, f"{platform.python_version()} on {platform.system()}"),
         *_packages(),
         *_proxies(),
         _cache(),
@@ -42,15 +42,15 @@ def examine(base_url: str | None, token: str | None, host: str | None) -> list[F
     ]
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[Diagnosis]:
     for name in _CORE:
         found = _version(name)
-        yield Finding(name, found is not None, found or "missing; reinstall aatoolkit")
+        yield Diagnosis(name, found is not None, found or "missing; reinstall aatoolkit")
     for extra, names in _EXTRAS.items():
         missing = [name for name in names if _version(name) is None]
         remedy = f'without {", ".join(missing)}: pip install "aatoolkit[{extra}]"'
         said = ", ".join(f"{name} {_version(name)}" for name in names)
-        yield Finding(f"extra {extra}", None if missing else True, remedy if missing else said)
+        yield Diagnosis(f"extra {extra}", None if missing else True, remedy if missing else said)
 
 
 def _version(name: str) -> str | None:
@@ -60,32 +60,34 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _proxies() -> Iterator[Finding]:
+def _proxies() -> Iterator[Diagnosis]:
     # A proxy's address may hold a password, so the report says only that it is set.
     found = [name for name in _PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
-    yield Finding("proxies", None, f"set: {', '.join(found)}" if found else "none set")
+    yield Diagnosis("proxies", None, f"set: {', '.join(found)}" if found else "none set")
 
 
-def _cache() -> Finding:
+def _cache() -> Diagnosis:
     from aatoolkit.http import cache_info
 
     try:
         info = cache_info()
     except AAToolkitError as error:
-        return Finding("cache", False, str(error))
+        return Diagnosis("cache", False, str(error))
     place = info.folder
     while not place.exists() and place != place.parent:
         place = place.parent
     if not os.access(place, os.W_OK):
-        return Finding(
+        return Diagnosis(
             "cache",
             False,
             f"{place} cannot be written to; use --no-cache, or permit it",
         )
-    return Finding("cache", True, f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}")
+    return Diagnosis(
+        "cache", True, f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}"
+    )
 
 
-def _connection(base_url: str | None, token: str | None, host: str | None) -> Iterator[Finding]:
+def _connection(base_url: str | None, token: str | None, host: str | None) -> Iterator[Diagnosis]:
     from aatoolkit.client.client import Client
 
     try:
@@ -93,17 +95,17 @@ def _connection(base_url: str | None, token: str | None, host: str | None) -> It
         client = Client(base, token, cache=False)
     except AAToolkitError as error:
         # Without a service to ask, the demo still works: only a wanted one is a problem.
-        yield Finding("service", False if base_url or host else None, str(error))
+        yield Diagnosis("service", False if base_url or host else None, str(error))
         return
     with client:
-        yield Finding("service", True, client.base_url)
-        yield Finding("token", None, "found" if client.has_token else "none found")
+        yield Diagnosis("service", True, client.base_url)
+        yield Diagnosis("token", None, "found" if client.has_token else "none found")
         if host is None:
-            yield Finding("project", None, "name a HOST to connect to it")
+            yield Diagnosis("project", None, "name a HOST to connect to it")
             return
         try:
             options = client.project(host).scope_options()
         except AAToolkitError as error:
-            yield Finding("project", False, str(error))
+            yield Diagnosis("project", False, str(error))
             return
-        yield Finding("project", True, repr(options))
+        yield Diagnosis("project", True, repr(options))

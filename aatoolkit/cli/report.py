@@ -16,7 +16,7 @@ from aatoolkit.errors import ConfigurationError, ScopeError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.cli.doctor import Finding
+    from aatoolkit.cli.doctor import Diagnosis
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.http import CacheInfo
     from aatoolkit.normalizer.tables import Tables
@@ -212,7 +212,7 @@ def cleared(count: int, left: CacheInfo, json: bool) -> None:
     _note(f"{count} answers removed; {left.answers} left, {left.bytes:,} bytes in {left.folder}")
 
 
-def findings(found: Sequence[Finding], json: bool) -> None:
+def findings(found: Sequence[Diagnosis], json: bool) -> None:
     """Print the findings of `doctor`."""
     if json:
         print_json([vars(finding) for finding in found])

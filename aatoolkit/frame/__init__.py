@@ -8,10 +8,11 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``groupby``: rows in groups, and the availability of each group
 - ``duplicates``: rows that would count twice, after a join or in answers that overlap
 - ``aggregation_plan``: which rule each column follows, or why it has none
+- ``additivity``: over which dimensions a sum holds
 - ``aggregate``: ``aggregate``, by those rules
 - ``complete``: ``complete``, explicit rows for what was not reported
 - ``reshape``: ``to_long`` and ``with_context``
 - ``require``: ``require`` and ``drop_unavailable``
 - ``dtypes``: one dtype a column over several frames
-- ``parquet``: frames to Parquet files and back
+- ``parquet``: frames to Parquet files and back; ``csv``: to CSV that is safe to open
 """

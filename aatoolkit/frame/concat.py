@@ -1,6 +1,6 @@
 """`concat` with pandas' signature that keeps the metadata of all frames.
 
-Where the rows of each frame can be told by a column, what is stated of a frame stays a statement
+Where the rows of each frame are identified by a column, what is stated of a frame stays a statement
 about its rows; where they cannot, it is combined over all of them.
 """
 
@@ -27,7 +27,7 @@ from aatoolkit.metadata.attrs import (
 )
 
 _MOST_VALUES = 500
-"""The most values of a column by which the rows of frames are told from each other."""
+"""The most values of a column by which the rows of frames are distinguished."""
 
 
 def concat(

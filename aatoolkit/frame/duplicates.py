@@ -83,7 +83,7 @@ class Duplicates:
         Raises
         ------
         DoubleCount
-            If it cannot be told which rows are repeats, or they differ.
+            If repeats cannot be identified, or they differ.
         """
         if table not in self._found:
             self._found[table] = self._repeats(table)

@@ -11,7 +11,7 @@ pair. What it lets pass is checked in the bytes:
   written as an integer or all were, as the numbers in the bytes say.
 * It takes numbers that are not finite, and text that is no Unicode.
 
-In any doubt a chunk goes by way of Python's values, as the first one did, and teaches more.
+A chunk that may be read inexactly is read through Python values, as the first one was.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class _ArrowForm:
 
         Raises
         ------
-        Doubt, pyarrow.ArrowException
+        LossyRead, pyarrow.ArrowException
             If it holds anything else, or may be changed.
         """
         text = parts.text_of(span, b'{"":[', b"]}")
@@ -188,7 +188,7 @@ class _ChunkColumns:
 
     Raises
     ------
-    Doubt, pyarrow.ArrowException
+    LossyRead, pyarrow.ArrowException
         If that is not sure.
     """
 

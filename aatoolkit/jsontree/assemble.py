@@ -16,7 +16,7 @@ from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, row_count, to_co
 from aatoolkit.jsontree.exactness import EXACT_FLOAT
 from aatoolkit.jsontree.grouping import Rows
 from aatoolkit.jsontree.kinds import ARROW, BIG, INTEGER, NUMBER
-from aatoolkit.jsontree.nodes import Node, Record
+from aatoolkit.jsontree.nodes import Node, ObjectFields
 
 PLAN = b"aatoolkit.shred"
 """The key of the plan in a table's schema metadata."""
@@ -130,7 +130,7 @@ class _Builder:
                 codes[without_nulls((array, rows))[1]] = words.index(kind)
         containers = (node.record, node.items, node.entries)
         for kind, container in zip(("object", "array", "entries"), containers, strict=True):
-            if isinstance(container, Record):
+            if isinstance(container, ObjectFields):
                 codes[concat_rows(container.rows)] = words.index(kind)
             elif container is not None:
                 codes[concat_rows([rows for _, rows in container.lengths])] = words.index(kind)

@@ -37,7 +37,7 @@ class InexactParse(Exception):
 
 
 def check_exact(body: bytes, members: int) -> None:
-    """Raise `Unsure` unless the bytes hold no more than so many keys, and no wide integer.
+    """Raise `InexactParse` unless the bytes hold no more than so many keys, and no wide integer.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def count_keys(values: list[Any], depth: int) -> int:
 
     Raises
     ------
-    Unsure
+    InexactParse
         If they lie deeper than is allowed; ``depth`` is that of what encloses the values.
     """
     members = 0

@@ -42,7 +42,7 @@ class Node:
         The rows that have a value, null included.
     scalars : dict of str to list of chunks
         Booleans, numbers and strings, by kind; Arrow's nulls are JSON's.
-    record : Record or None
+    record : ObjectFields or None
         Objects as fields.
     items, entries : ChildTable or None
         Arrays, and objects whose keys are data, as rows of a table of their own.
@@ -65,7 +65,7 @@ class Node:
         self.limit = limit
         self.rows: list[Rows] = []
         self.scalars: dict[str, list[ColumnChunk]] = {}
-        self.record: Record | None = None
+        self.record: ObjectFields | None = None
         self.items: ChildTable | None = None
         self.entries: ChildTable | None = None
         self.traits: KeyTraits | None = None
@@ -218,7 +218,7 @@ class Node:
             pending += self.entries.add_rows(batch.values, batch.lengths, rows, depth, batch.keys)
         else:
             if self.record is None:
-                self.record = Record(self.layout.fields if self.layout else {}, self.limit)
+                self.record = ObjectFields(self.layout.fields if self.layout else {}, self.limit)
             pending += self.record.add_objects(batch, rows, depth)
         return len(batch.keys)
 
@@ -236,7 +236,7 @@ class Node:
 
 
 @dataclass
-class Record:
+class ObjectFields:
     """Objects as fields: their rows, and a node for each field.
 
     Attributes

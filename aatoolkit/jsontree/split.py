@@ -152,7 +152,7 @@ def split_body(body: bytes, whole: bool = False) -> SplitBody:
 
     Raises
     ------
-    Unsure
+    InexactParse
         If orjson cannot read it.
     """
     found = None if whole or len(body) <= 2 * _CHUNK else _envelope(body)

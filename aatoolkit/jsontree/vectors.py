@@ -180,7 +180,7 @@ class Vector:
 
 
 class LazyVector(Vector):
-    """A `Vector` of what stands at a spot.
+    """A `Vector` of the values at a node.
 
     Parameters
     ----------

@@ -1,8 +1,15 @@
 """A declared section and an answer to tidy tables, without loss.
 
-``normalize`` is the whole step. ``rows`` finds the rows of a table and the values of its columns,
-``field_map`` says which fields the columns take, ``drift`` what is left over;
-``column_availability`` brings to each column what the answer says of it, ``masking`` hides numbers
-that the answer denies, ``provenance`` and ``reconstruct`` give the answer back. ``tables`` is what
-a user gets.
+In come a `Section` and an answer; out come `Tables`. In reading order:
+
+- ``normalize``: the whole step; ``draft``: a declaration made of an answer that nothing describes.
+- ``abridge``: shortens objects of very many keys; ``field_map``: which fields the columns take.
+- ``rows``, ``branch``: the rows of a table, and where the values of its columns are.
+- ``columns``: typed columns; ``parse``, ``text_values``: numbers, dates and flags in text;
+  ``keys``: whether a key is unique; ``to_pandas``: Arrow tables as DataFrames.
+- ``column_availability``, ``row_statements``: what the answer states of columns, and of some of
+  their rows; ``masking``: numbers that the answer denies.
+- ``drift``: differences from the declaration, and fields that no column takes.
+- ``provenance``, ``formats``, ``reconstruct``: give the answer back, spelling included.
+- ``tables``: the result.
 """

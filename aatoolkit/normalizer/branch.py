@@ -190,7 +190,7 @@ class Branch:
 
 
 def _computed_rows(cursor: Cursor, table: str, function: Callable[[Any], Iterable[Any]]) -> Cursor:
-    """The rows that a function makes of the values of a spot."""
+    """The rows that a function makes of the values at a node."""
     there = cursor.rows if cursor.node is None else np.setdiff1d(cursor.rows, cursor.node.nulls)
     try:
         found = [[dict(row) for row in function(value)] for value in cursor.values(there)]
@@ -218,7 +218,7 @@ def _enclosing_record(cursor: Cursor, index: RowMap) -> Found:
 
 
 def _position(cursor: Cursor, node: int, index: RowMap) -> Found:
-    """The elements at one place of the arrays of a spot."""
+    """The elements at one place of the arrays at a node."""
     elements = cursor.each()
     there = np.flatnonzero(elements.level.positions == node)
     by_array = np.full(cursor.level.size, -1, np.int64)

@@ -49,8 +49,12 @@ def fits(tables: Iterable[pa.Table], report: DriftReport, signals: Iterable[Sign
     """Whether an answer is what a declaration describes, rather than something else altogether.
 
     It is not if most of its values are in no column, and it does not say that there is nothing
-    to report.
+    to report. A main table in which at least half of the columns have values settles it.
     """
+    tables = list(tables)
+    main = tables[0]
+    if main.num_rows and 2 * sum(c.null_count < len(c) for c in main.columns) >= main.num_columns:
+        return True
     unread: int = sum(
         _leaf_count(cursor.node) for cursor, _, why in report.kept if why in _UNFITTING
     )

@@ -58,7 +58,7 @@ class DriftReport:
 
     Attributes
     ----------
-    document : Spot
+    document : Cursor
         What is read.
     kept : list of tuple
         What no column took: where it stands, in which rows, and why it is here.
@@ -77,7 +77,7 @@ class DriftReport:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
     def keep(self, cursor: Cursor, rows: RowIndex, why: str) -> None:
-        """Keep the values at some rows of a spot as extra, unless they are not the answer's own."""
+        """Keep the values at some rows of a node as extra, unless they are not the answer's own."""
         if len(rows) and not cursor.level.computed:
             self.kept.append((cursor, rows, why))
 
@@ -126,7 +126,7 @@ def _text_frame(columns: dict[str, list[str | None]]) -> pd.DataFrame:
 
 
 def collect_unmapped(document: Cursor, section: Section, report: DriftReport) -> None:
-    """Keep in a ledger all of a document that no column of a section takes."""
+    """Keep in the report all of a document that no column of a section takes."""
     _walk(document, field_map(section), (), None, report)
 
 
@@ -172,7 +172,7 @@ def _put(
 
 
 def _unmapped_rows(cursor: Cursor, declared: FieldNode, at: tuple[Step, ...]) -> RowIndex:
-    """The rows whose value is of a kind that the claims below it cannot take."""
+    """The rows whose value is of a kind that the declared fields below it cannot take."""
     node = cursor.node
     if node is None:
         return np.empty(0, np.int64)

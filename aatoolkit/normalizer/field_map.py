@@ -11,12 +11,12 @@ from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
 
 class FieldNode:
-    """One step of the claims of a section: what is below it, and whether it is taken.
+    """One step of the declared paths of a section: what is below it, and whether it is taken.
 
     Attributes
     ----------
     fields, each, entries
-        The claims below: by field, to the elements of arrays, to the entries of objects.
+        The steps below: by field, to the elements of arrays, to the entries of objects.
     taken : bool
         Whether a column takes what stands here.
     known : str or None
@@ -40,7 +40,7 @@ class FieldNode:
         return False if self.fields else None
 
     def down(self, steps: Iterable[Step]) -> FieldNode:
-        """The claim some steps below, made where there is none."""
+        """The node some steps below, created where there is none."""
         at = self
         for step in steps:
             if isinstance(step, Field):

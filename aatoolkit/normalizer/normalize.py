@@ -37,6 +37,7 @@ from aatoolkit.normalizer.to_pandas import check_backend, to_frame
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
+from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.registry import qualifier
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def normalize(
     section: str | Section,
     answer: Payload | bytes | str | Mapping[str, Any] | list[Any],
     *,
-    profile: Profile | None = None,
+    profile: ProfileSource | None = None,
     strict: bool = False,
     dtype_backend: str = "numpy_nullable",
     options: ScopeOptions | None = None,
@@ -70,7 +71,7 @@ def normalize(
         The section's name, or a declaration of one's own.
     answer : Payload, bytes, str, dict or list
         The answer, as it came or decoded.
-    profile : Profile, optional
+    profile : Profile, module, str or path, optional
         What is known of the service; the default profile, `aa.sections.default_profile`, if left
         out.
     strict : bool
@@ -111,7 +112,7 @@ def normalize(
 
     Examples
     --------
-    >>> from aatoolkit.sections import records
+    >>> from aatoolkit.sections import Column, Section, Table, records
     >>> columns = (Column("brand", "string"), Column("mention_count", "Int64"))
     >>> table = Table("brands", "One row per brand.", records("brands"), "brand", columns)
     >>> answer = {"brands": [{"brand": "Acme", "mentionCount": 0}]}
@@ -128,7 +129,8 @@ def normalize(
         envelope=envelope,
         max_nodes=max_nodes,
     )
-    declared, tentative, owner = resolve(section, profile)
+    known = None if profile is None else Profile.load(profile)
+    declared, tentative, owner = resolve(section, known)
     if declared is None:
         name = section if isinstance(section, str) else section.name
         draft = draft_of(answer, name, None)
@@ -178,7 +180,8 @@ def _read(
         report.differences.clear()
     elif drafts is not None:
         arrows = [arrow for arrow, _ in built.values()]
-        draft = None if fits(arrows, report, signals) else drafts()
+        settled = parsed.has_large_object or fits(arrows, report, signals)
+        draft = None if settled else drafts()
         again = partial(_read, answer, backend=backend, options=options, envelope=envelope)
         drafted = None
         if draft is not None:

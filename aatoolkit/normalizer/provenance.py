@@ -18,7 +18,7 @@ from aatoolkit.jsontree.child_table import ChildTable
 from aatoolkit.jsontree.chunks import ColumnChunk, without_nulls
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.grouping import RowIndex
-from aatoolkit.jsontree.nodes import Node, Record
+from aatoolkit.jsontree.nodes import Node, ObjectFields
 from aatoolkit.normalizer.field_map import FieldNode, field_map
 from aatoolkit.normalizer.formats import value_formats
 from aatoolkit.normalizer.reconstruct import CellSource
@@ -40,7 +40,7 @@ def provenance(
 
     Parameters
     ----------
-    document : Spot
+    document : Cursor
         The answer.
     section : Section
         Its declaration.
@@ -105,7 +105,7 @@ def _as_written(cursor: Cursor, rows: RowIndex) -> Iterator[_Taken]:
 def _without_extra(
     cursor: Cursor, declared: FieldNode, scalars: Mapping[Cursor, dict[str, list[ColumnChunk]]]
 ) -> Node:
-    """What stands at a spot without what is in ``extra``, and with row numbers for values."""
+    """The values at a node without what is in ``extra``, and with row numbers for values."""
     node, found = cursor.node, Node()
     if node is None:
         return found
@@ -121,7 +121,7 @@ def _without_extra(
         )
     if declared.fields and node.record is not None:
         known = [name for name in node.record.fields if name in declared.fields]
-        found.record = Record(
+        found.record = ObjectFields(
             rows=node.record.rows,
             fields={
                 name: _without_extra(cursor.field(name), declared.fields[name], scalars)

@@ -28,7 +28,7 @@ class TableRows:
 
     Parameters
     ----------
-    document : Spot
+    document : Cursor
         The whole answer.
     table : Table
         The declared table.
@@ -99,7 +99,7 @@ class TableRows:
         return bool(self.table.rows.without or self.table.rows.only)
 
     def source_rows(self, found: list[Found]) -> tuple[RowIndex, RowIndex]:
-        """For each row, which of the spots has the value of a column, and in which row there."""
+        """For each row, which of the cursors has the value of a column, and in which row there."""
         which, there = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
         for number, ((_, index), here) in enumerate(zip(found, self.numbers, strict=True)):
             which[here] = number
@@ -182,5 +182,5 @@ def _rest(found: list[Found]) -> Iterator[tuple[Cursor, RowIndex]]:
 
 
 def held(index: RowMap, rows: RowIndex) -> RowIndex:
-    """Those of some rows of a spot that rows of the table take."""
+    """Those of some rows of a node that rows of the table take."""
     return rows if index is None or not len(rows) else np.intersect1d(rows, index)

@@ -11,7 +11,7 @@ from aatoolkit.profile.experiments import Split
 from aatoolkit.profile.findings import LIKELY, PROVED, ColumnFinding, Finding
 from aatoolkit.profile.inherit import settle_keys
 from aatoolkit.profile.metrics import units_by_metric
-from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.readings import FieldReading
 from aatoolkit.profile.relations import Measure, Relation
 from aatoolkit.profile.rules import Evidence, find_rule
 from aatoolkit.profile.shapes import find_relations
@@ -95,7 +95,7 @@ def _ordered(relations: list[Relation]) -> list[Relation]:
 
 
 def _finding(
-    relation: Relation, column: Measure, readings: dict[str, Reading], evidence: Evidence
+    relation: Relation, column: Measure, readings: dict[str, FieldReading], evidence: Evidence
 ) -> ColumnFinding:
     reading = readings[column.name]
     there = column.present()
@@ -127,7 +127,7 @@ def _finding(
 
 
 def _long_units(
-    relation: Relation, columns: list[ColumnFinding], readings: dict[str, Reading]
+    relation: Relation, columns: list[ColumnFinding], readings: dict[str, FieldReading]
 ) -> None:
     """Where rows are metrics, the unit of a value is that of its metric."""
     metric, units = units_by_metric(relation, readings)

@@ -18,8 +18,7 @@ from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import leaves
-from aatoolkit.payload import Payload
-from aatoolkit.payload import Request as HttpRequest
+from aatoolkit.payload import Payload, Request
 from aatoolkit.profile.vocabulary import snake
 from aatoolkit.scope import Scope
 
@@ -34,7 +33,7 @@ _MOST_ENGINES = 6
 
 
 @dataclass(frozen=True)
-class Request:
+class PlannedRequest:
     """One request of a draft, and what it is for.
 
     Attributes
@@ -71,7 +70,7 @@ class Answers:
         The answers without filters, as they came.
     errors : dict of str to AAToolkitError
         What could not be read, by section.
-    requests : list of Request
+    requests : list of PlannedRequest
         What was asked, in order.
     """
 
@@ -80,10 +79,10 @@ class Answers:
     parts: dict[str, dict[tuple[str, ...], Any]] = field(default_factory=dict)
     payloads: dict[str, Payload] = field(default_factory=dict)
     errors: dict[str, AAToolkitError] = field(default_factory=dict)
-    requests: list[Request] = field(default_factory=list)
+    requests: list[PlannedRequest] = field(default_factory=list)
 
 
-def first_requests(names: Iterable[str] | None = None) -> list[Request]:
+def first_requests(names: Iterable[str] | None = None) -> list[PlannedRequest]:
     """The requests that every draft begins with.
 
     Examples
@@ -94,9 +93,9 @@ def first_requests(names: Iterable[str] | None = None) -> list[Request]:
     listed = sections.names() if names is None else tuple(names)
     plain = Scope()
     return [
-        Request("scope-options", plain, "the vocabulary of the project"),
-        *(Request(name, plain, "the section as it is") for name in listed),
-        Request(None, plain, "whether it answers for all sections at once"),
+        PlannedRequest("scope-options", plain, "the vocabulary of the project"),
+        *(PlannedRequest(name, plain, "the section as it is") for name in listed),
+        PlannedRequest(None, plain, "whether it answers for all sections at once"),
     ]
 
 
@@ -169,7 +168,7 @@ def ask(
     return answers
 
 
-def follow_up(answers: Answers, combined: Any, budget: int) -> list[Request]:
+def follow_up(answers: Answers, combined: Any, budget: int) -> list[PlannedRequest]:
     """The requests that test what adds up, after the first ones; at most as many as are left."""
     sets = engine_sets(answers.options)
     if len(sets) < 2 or budget <= 0:
@@ -179,9 +178,9 @@ def follow_up(answers: Answers, combined: Any, budget: int) -> list[Request]:
     places = _places(combined, answers)
     covered = {name for name, (_, is_whole) in places.items() if is_whole}
     rest = [name for name in answers.whole if name not in covered]
-    listed: list[Request] = []
+    listed: list[PlannedRequest] = []
     if len(covered) >= 2 and budget >= len(sets):
-        listed += [Request(None, Scope(engine=one), "one engine alone") for one in sets]
+        listed += [PlannedRequest(None, Scope(engine=one), "one engine alone") for one in sets]
     else:
         rest = list(answers.whole)
     left = budget - len(listed)
@@ -189,7 +188,9 @@ def follow_up(answers: Answers, combined: Any, budget: int) -> list[Request]:
         sets = _grouped(sets, 2)
     for name in rest:
         if left >= len(sets):
-            listed += [Request(name, Scope(engine=one), "some engines alone") for one in sets]
+            listed += [
+                PlannedRequest(name, Scope(engine=one), "some engines alone") for one in sets
+            ]
             left -= len(sets)
     return listed
 
@@ -220,16 +221,16 @@ def _engines(options: Any) -> Iterator[dict[str, Any]]:
 
 
 def _fetched(
-    project: Project, requests: list[Request], answers: Answers, progress: bool | None
-) -> Iterator[tuple[Request, Any]]:
+    project: Project, requests: list[PlannedRequest], answers: Answers, progress: bool | None
+) -> Iterator[tuple[PlannedRequest, Any]]:
     """Each request with its payload, or with the error that came instead."""
     if not requests:
         return
     answers.requests += requests
 
-    def fetch(request: Request) -> Payload:
+    def fetch(request: PlannedRequest) -> Payload:
         if request.section == "scope-options":
-            return project.client._source.get(HttpRequest.for_scope_options(project.host))
+            return project.client._source.get(Request.for_scope_options(project.host))
         return project.fetch(request.section, request.scope)
 
     workers = min(project.client.workers, len(requests))
@@ -242,7 +243,7 @@ def _fetched(
                 yield request, error
 
 
-def _keep(answers: Answers, request: Request, outcome: Any) -> None:
+def _keep(answers: Answers, request: PlannedRequest, outcome: Any) -> None:
     name = request.section or "combined"
     if isinstance(outcome, AAToolkitError):
         answers.errors[name] = outcome

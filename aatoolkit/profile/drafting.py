@@ -11,7 +11,7 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import code
 from aatoolkit.errors import AAToolkitError, ConfigurationError, PayloadError
 from aatoolkit.profile.analysis import Analysis, analyse
-from aatoolkit.profile.asking import BUDGET, Answers, Request, ask
+from aatoolkit.profile.asking import BUDGET, Answers, PlannedRequest, ask
 from aatoolkit.profile.declare import section_of
 from aatoolkit.profile.findings import LIKELY, OPEN, PROVED, SETTLED, ColumnFinding, Finding
 from aatoolkit.profile.page import page_of
@@ -196,7 +196,7 @@ class Draft(Mapping[str, SectionDraft]):
 
     Attributes
     ----------
-    requests : list of Request
+    requests : list of PlannedRequest
         What was asked, in order.
     errors : dict of str to AAToolkitError
         The sections that could not be read, and why.
@@ -204,7 +204,7 @@ class Draft(Mapping[str, SectionDraft]):
 
     def __init__(self, host: str, base_url: str, answers: Answers) -> None:
         self.host, self.base_url = host, base_url
-        self.requests: list[Request] = answers.requests
+        self.requests: list[PlannedRequest] = answers.requests
         self.errors: dict[str, AAToolkitError] = dict(answers.errors)
         self.answers = answers
         vocabulary = Vocabulary.of(answers.options, answers.whole.values())
@@ -266,9 +266,7 @@ class Draft(Mapping[str, SectionDraft]):
         It shows each section's tables, a sample of rows, each column with its evidence, what is
         open and what to ask the vendor.
         """
-        path = Path(path)
-        write_whole(path, page_of(self).encode())
-        return path
+        return write_whole(path, page_of(self).encode())
 
     @property
     def _title(self) -> str:
@@ -322,8 +320,7 @@ def draft(
 
 
 def _counted(counts: Mapping[str, int]) -> str:
-    listed = [f"{count} {name}" for name, count in counts.items() if count or name != SETTLED]
-    return ", ".join(listed)
+    return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
 def _rule_words(found: ColumnFinding) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from aatoolkit.profile import experiments, identities
 from aatoolkit.profile.experiments import Aligned, Split, Verdict
 from aatoolkit.profile.inherit import Readings
-from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.readings import FieldReading
 from aatoolkit.profile.relations import Measure, Relation
 from aatoolkit.profile.rules import Evidence
 from aatoolkit.profile.units import telling_name
@@ -83,7 +83,7 @@ def _ratios(relation: Relation, readings: Readings, found: dict[str, Evidence]) 
 
 
 def _siblings(
-    relation: Relation, readings: Mapping[str, Reading], found: dict[str, Evidence]
+    relation: Relation, readings: Mapping[str, FieldReading], found: dict[str, Evidence]
 ) -> None:
     """Columns of one object that sum to one whole on every row."""
     objects: dict[str, dict[str, Any]] = {}
@@ -130,7 +130,7 @@ def _across(
 
 def _experiment(
     relation: Relation,
-    readings: dict[str, Reading],
+    readings: dict[str, FieldReading],
     found: dict[str, Evidence],
     split: Split,
     notes: list[str],
@@ -209,7 +209,7 @@ def _sums(
 
 
 def _totals_rows(
-    relation: Relation, readings: dict[str, Reading], found: dict[str, Evidence]
+    relation: Relation, readings: dict[str, FieldReading], found: dict[str, Evidence]
 ) -> None:
     """Rows that sum up the others, where what they say is the sum."""
     if not len(relation.omitted):
@@ -289,14 +289,14 @@ def said_of(column: Measure) -> Meaning:
     return meaning(telling_name(column.name, column.path))
 
 
-def _may_be_made(column: Measure, reading: Reading, said: Meaning) -> bool:
+def _may_be_made(column: Measure, reading: FieldReading, said: Meaning) -> bool:
     """Whether a column may be a ratio or a mean of others."""
     if not reading.is_number or column.source[0] in "#^@" or column.label:
         return False
     return reading.dtype == "Float64" or reading.percent or said.kind == "share"
 
 
-def _adds_up(column: Measure, reading: Reading) -> bool:
+def _adds_up(column: Measure, reading: FieldReading) -> bool:
     """Whether a column is of a kind that may add up."""
     if not reading.is_number or column.label or reading.percent:
         return False

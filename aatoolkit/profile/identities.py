@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.readings import FieldReading
 from aatoolkit.profile.relations import Relation
 from aatoolkit.profile.vocabulary import singular
 
@@ -81,7 +81,7 @@ def stem(name: str) -> str:
     return singular(name.removesuffix("_count").rpartition(".")[2])
 
 
-def is_count(reading: Reading) -> bool:
+def is_count(reading: FieldReading) -> bool:
     """Whether a column holds whole numbers that may be counts."""
     if reading.dtype != "Int64" or reading.parse not in (None, "number"):
         return False
@@ -90,7 +90,7 @@ def is_count(reading: Reading) -> bool:
 
 
 def operands(
-    relation: Relation, readings: Mapping[Relation, Mapping[str, Reading]]
+    relation: Relation, readings: Mapping[Relation, Mapping[str, FieldReading]]
 ) -> Iterator[Operand]:
     """The counts that rows may be made of: their own, those around them, and their sums."""
     seen: list[Numbers] = []

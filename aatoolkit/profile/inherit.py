@@ -8,12 +8,12 @@ import numpy as np
 
 from aatoolkit.jsontree.paths import Each, Step
 from aatoolkit.profile.keys import find_key
-from aatoolkit.profile.readings import Reading, read_values
+from aatoolkit.profile.readings import FieldReading, read_values
 from aatoolkit.profile.relations import Measure, Relation
 from aatoolkit.profile.vocabulary import singular, words_of
 
 _BLAND = words_of("id name key label title text code slug position")
-Readings = dict[Relation, dict[str, Reading]]
+Readings = dict[Relation, dict[str, FieldReading]]
 
 
 def settle_keys(

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.readings import FieldReading
 from aatoolkit.profile.relations import Measure, Relation
 from aatoolkit.profile.vocabulary import words_of
 from aatoolkit.profile.words import is_id_name, is_measure_name, tokens
@@ -22,7 +22,7 @@ _LABELS = words_of(
 _CURSORS = frozenset(["cursor", "etag", "checksum"])
 
 
-def find_key(relation: Relation, readings: Mapping[str, Reading]) -> tuple[str, ...]:
+def find_key(relation: Relation, readings: Mapping[str, FieldReading]) -> tuple[str, ...]:
     """The key of a relation, keys of what encloses it included; empty if nothing is unique.
 
     Identifiers come before labels, and measures, instants and flags are never part of a key.
@@ -31,7 +31,7 @@ def find_key(relation: Relation, readings: Mapping[str, Reading]) -> tuple[str, 
     ----------
     relation : Relation
         The rows.
-    readings : mapping of str to Reading
+    readings : mapping of str to FieldReading
         How each of its columns is read.
     """
     given = [column for column in relation.columns if column.label or column.source[0] in "^@"]
@@ -51,7 +51,7 @@ def find_key(relation: Relation, readings: Mapping[str, Reading]) -> tuple[str, 
     return ()
 
 
-def _may_be_key(column: Measure, reading: Reading, relation: Relation) -> bool:
+def _may_be_key(column: Measure, reading: FieldReading, relation: Relation) -> bool:
     words = tokens(column.name)
     if any(one is None or one is MISSING for one in column.values) or words[-1] in _CURSORS:
         return False
@@ -63,7 +63,7 @@ def _may_be_key(column: Measure, reading: Reading, relation: Relation) -> bool:
     return not is_measure_name(named) or (reading.dtype == "string" and reading.parse is None)
 
 
-def _rank(column: Measure, reading: Reading) -> tuple[int, int]:
+def _rank(column: Measure, reading: FieldReading) -> tuple[int, int]:
     words = tokens(column.name)
     length = max((len(one) for one in column.values if isinstance(one, str)), default=0)
     if words[-1] in ("id", "uuid", "guid", "key", "sku", "slug", "hash"):

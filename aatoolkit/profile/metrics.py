@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.readings import FieldReading
 from aatoolkit.profile.relations import Relation
 from aatoolkit.profile.rules import Evidence
 from aatoolkit.profile.units import find_unit, unit_of_word
@@ -19,7 +19,7 @@ _UNIT_NAMES = ("unit", "units", "format", "value_type", "type")
 
 
 def units_by_metric(
-    relation: Relation, readings: Mapping[str, Reading]
+    relation: Relation, readings: Mapping[str, FieldReading]
 ) -> tuple[str, dict[str, str]]:
     """The column that names the metric of each row, and the unit of each metric.
 
@@ -46,7 +46,7 @@ def units_by_metric(
 
 
 def _units(
-    relation: Relation, readings: Mapping[str, Reading], metric: str, words: list[str]
+    relation: Relation, readings: Mapping[str, FieldReading], metric: str, words: list[str]
 ) -> dict[str, str]:
     named = next((one for one in relation.columns if one.name in _UNIT_NAMES), None)
     values = [
@@ -61,7 +61,7 @@ def _units(
         said = unit_of_word(named.values[int(rows[0])]) if named is not None else None
         if said is None and values:
             reading = readings[values[0].name]
-            part = Reading(
+            part = FieldReading(
                 reading.dtype, None, (), "", reading.percent, False, 4, reading.numbers[rows]
             )
             unit, scale = find_unit(word, word, part, Evidence())

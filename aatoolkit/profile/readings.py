@@ -61,8 +61,12 @@ _YES_NO = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
 _BIG_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
 
 
+def _is_nothing(word: str) -> bool:
+    return word.strip().lower() in _NOTHING
+
+
 @dataclass(frozen=True)
-class Reading:
+class FieldReading:
     """How the values of a column are read.
 
     Attributes
@@ -100,7 +104,7 @@ class Reading:
         return self.dtype in ("Int64", "Float64")
 
 
-def read_values(values: list[Any], name: str, label: bool = False) -> Reading:
+def read_values(values: list[Any], name: str, label: bool = False) -> FieldReading:
     """How the values of a column are read, by its values first and its name second.
 
     Parameters
@@ -126,11 +130,12 @@ def read_values(values: list[Any], name: str, label: bool = False) -> Reading:
     kinds = set(map(type, there))
     if not kinds:
         dtype = _dtype_by_name(name)
-        return Reading(dtype, evidence="no value in any answer", numbers=_blank(values, dtype))
-    if kinds == {list}:
-        return Reading("list<string>", evidence="lists of texts")
-    if kinds == {bool}:
-        return Reading("boolean", evidence="true and false")
+        return FieldReading(
+            dtype, evidence="no value in any answer", numbers=np.full(len(values), np.nan)
+        )
+    if kinds in ({list}, {bool}):
+        is_list = kinds == {list}
+        return FieldReading("list<string>" if is_list else "boolean", evidence="JSON's own type")
     if kinds <= {int, float}:
         return _number(values, there, name)
     if kinds == {str}:
@@ -142,7 +147,7 @@ def read_values(values: list[Any], name: str, label: bool = False) -> Reading:
             found = _number(rest, [one for one in there if type(one) is not str], name)
             kept = (*found.missing, *sorted(words))
             numbers = _floats(values, lambda one: None if type(one) is str else one, kept)
-            return Reading(
+            return FieldReading(
                 found.dtype,
                 found.parse,
                 kept,
@@ -154,7 +159,7 @@ def read_values(values: list[Any], name: str, label: bool = False) -> Reading:
             )
         if all(_NUMBER.fullmatch(word.strip()) or _is_nothing(word) for word in words):
             return _parsed(values, there, "number", parse_number)
-    return Reading("string", evidence="values of several kinds")
+    return FieldReading("string", evidence="values of several kinds")
 
 
 def parse_number(value: Any) -> float | None:
@@ -179,11 +184,11 @@ def parse_number(value: Any) -> float | None:
     return float(text) * factor
 
 
-def _number(values: list[Any], there: list[Any], name: str) -> Reading:
+def _number(values: list[Any], there: list[Any], name: str) -> FieldReading:
     whole = all(type(one) is int or float(one).is_integer() for one in there)
     distinct = set(there)
     if distinct <= {0, 1} and is_flag_name(name) and whole:
-        return Reading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
+        return FieldReading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
     if whole and (is_time_name(name) or meaning(name).kind in ("", "time", "id")):
         moment = _moment(distinct, is_time_name(name))
         if moment is not None:
@@ -197,19 +202,19 @@ def _number(values: list[Any], there: list[Any], name: str) -> Reading:
         said += f"; {', '.join(map(str, missing))} breaks the range of the rest"
     numbers = _floats(values, lambda one: one, missing)
     dtype = "Int64" if integers else "Float64"
-    return Reading(dtype, None, missing, said, False, False, decimals, numbers)
+    return FieldReading(dtype, None, missing, said, False, False, decimals, numbers)
 
 
-def _moment(distinct: set[Any], named: bool) -> Reading | None:
+def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
     """Whole numbers that are days or instants."""
     low, high = min(distinct), max(distinct)
     if low >= 1_000_000_000_000 and high < 2_200_000_000_000:
-        return Reading("timestamp", "epoch ms", evidence="milliseconds since 1970")
+        return FieldReading("timestamp", "epoch ms", evidence="milliseconds since 1970")
     if named and low >= 19_000_101 and high <= 21_001_231:
         days = all(_COMPACT.fullmatch(str(int(one))) for one in distinct)
-        return Reading("date", "YYYYMMDD", evidence="days as YYYYMMDD") if days else None
+        return FieldReading("date", "YYYYMMDD", evidence="days as YYYYMMDD") if days else None
     if named and low >= 900_000_000 and high < 2_200_000_000:
-        return Reading("timestamp", "epoch s", evidence="seconds since 1970")
+        return FieldReading("timestamp", "epoch s", evidence="seconds since 1970")
     return None
 
 
@@ -230,27 +235,28 @@ def _sentinels(there: list[Any], name: str) -> tuple[Any, ...]:
     return ()
 
 
-def _text(values: list[Any], there: list[str], name: str) -> Reading:
+def _text(values: list[Any], there: list[str], name: str) -> FieldReading:
     counts = Counter(there)
     empty = tuple(sorted(word for word in counts if _is_nothing(word)))
     rest = [word.strip() for word in counts if not _is_nothing(word)]
     if not rest:
-        return Reading("string", None, empty, "no value in any answer")
+        return FieldReading("string", None, empty, "no value in any answer")
     for found in (_day_texts(rest, name), _flag_texts(rest, name)):
         if found is not None:
             dtype, parse, said = found
-            return Reading(dtype, parse, empty, said)
+            return FieldReading(dtype, parse, empty, said)
     if not is_id_name(name) and not any(re.fullmatch(r"0\d+", word) for word in rest):
         if all(_NUMBER.fullmatch(word) for word in rest):
             return _parsed(values, there, "number", parse_number, empty)
         if all(_DECIMAL_COMMA.fullmatch(word) or word.isdigit() for word in rest):
             return _parsed(values, there, "decimal comma", _comma, empty)
         if all(_MONEY.fullmatch(word) for word in rest):
-            return Reading("Float64", "money", empty, "amounts with a currency")
+            return FieldReading("Float64", "money", empty, "amounts with a currency")
         if all(_DURATION.fullmatch(word) and word not in ("P", "PT") for word in rest):
-            return Reading("Float64", "duration", empty, "durations in words")
-    blank = tuple(word for word in empty if word == "")
-    return Reading("string", None, blank, f"text, {len(counts)} different")
+            return FieldReading("Float64", "duration", empty, "durations in words")
+    return FieldReading(
+        "string", None, ("",) if "" in empty else (), f"text, {len(counts)} different"
+    )
 
 
 def _day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
@@ -282,20 +288,19 @@ def _flag_texts(words: list[str], name: str) -> tuple[str, str | None, str] | No
 
 def _parsed(
     values: list[Any], there: list[Any], parse: str, number: Any, empty: tuple[Any, ...] = ()
-) -> Reading:
+) -> FieldReading:
     texts = [one for one in there if type(one) is str and not _is_nothing(one)]
     empty = empty or tuple(sorted({one for one in there if type(one) is str and _is_nothing(one)}))
     percent = bool(texts) and all("%" in one for one in texts)
     numbers = _floats(values, number, ())
     kept = numbers[~np.isnan(numbers)]
-    # A decimal comma is one, whatever the thousands are set apart by.
     mark = "," if parse == "decimal comma" else "."
     decimals = max((_text_decimals(one, mark) for one in texts), default=0)
     whole = decimals == 0 and bool((kept == np.floor(kept)).all()) if len(kept) else True
     said = f"numbers in text, such as {texts[0]!r}" if texts else "numbers in text"
     if empty:
         said += f"; {', '.join(map(repr, empty))} for none"
-    return Reading(
+    return FieldReading(
         "Int64" if whole and not percent else "Float64",
         parse,
         empty,
@@ -320,27 +325,16 @@ def _floats(values: list[Any], number: Any, missing: tuple[Any, ...]) -> Any:
     for at, one in enumerate(values):
         if one is not MISSING and one is not None and one not in missing:
             value = number(one)
-            if value is not None:
-                found[at] = value
+            found[at] = np.nan if value is None else value
     return found
-
-
-def _blank(values: list[Any], dtype: str) -> Any:
-    return np.full(len(values), np.nan) if dtype in ("Int64", "Float64") else np.empty(0)
 
 
 def _dtype_by_name(name: str) -> str:
     """The dtype of a column without any value."""
-    if is_flag_name(name):
-        return "boolean"
-    kind = meaning(name).kind
-    if kind in ("count", "rank", "milliseconds", "bytes"):
-        return "Int64"
+    kind = "flag" if is_flag_name(name) else meaning(name).kind
+    if kind in ("flag", "count", "rank", "milliseconds", "bytes"):
+        return "boolean" if kind == "flag" else "Int64"
     return "Float64" if kind in ("share", "score", "position", "money", "change") else "string"
-
-
-def _is_nothing(word: str) -> bool:
-    return word.strip().lower() in _NOTHING
 
 
 def _decimals(value: Any) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit.profile.identities import is_count
-from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.readings import FieldReading
 from aatoolkit.profile.relations import Relation
 
 _TOTAL = re.compile(
@@ -19,7 +19,7 @@ _TOTAL = re.compile(
 )
 
 
-def leave_out_totals(relation: Relation, readings: Mapping[str, Reading]) -> str:
+def leave_out_totals(relation: Relation, readings: Mapping[str, FieldReading]) -> str:
     """Mark the rows of a relation that sum up the others; what was seen, empty if there are none.
 
     A row is a total if its label says so and no count in it is less than that of another row.
@@ -48,7 +48,7 @@ def leave_out_totals(relation: Relation, readings: Mapping[str, Reading]) -> str
     return ""
 
 
-def _tower(relation: Relation, readings: Mapping[str, Reading], places: Any) -> bool:
+def _tower(relation: Relation, readings: Mapping[str, FieldReading], places: Any) -> bool:
     """Whether no count of these rows is exceeded by another row of the same answer."""
     seen = False
     for column in relation.columns:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit.profile.findings import LIKELY, OPEN, PROVED, Finding
-from aatoolkit.profile.readings import Reading
+from aatoolkit.profile.readings import FieldReading
 from aatoolkit.profile.rules import Evidence
 from aatoolkit.profile.vocabulary import words_of
 from aatoolkit.profile.words import Meaning, meaning, tokens
@@ -59,7 +59,7 @@ def telling_name(name: str, path: str) -> str:
 
 
 def find_unit(
-    name: str, path: str, reading: Reading, evidence: Evidence
+    name: str, path: str, reading: FieldReading, evidence: Evidence
 ) -> tuple[Finding[str], float]:
     """The unit of a column of numbers, and the factor that its values are multiplied by.
 
@@ -67,7 +67,7 @@ def find_unit(
     ----------
     name, path : str
         The column and where its values are.
-    reading : Reading
+    reading : FieldReading
         How its values are read.
     evidence : Evidence
         What was seen of it: ratios of counts, shares of one whole, sums.
@@ -115,7 +115,7 @@ def unit_of_word(word: Any) -> str | None:
 
 
 def _named(
-    said: Meaning, low: float, high: float, reading: Reading
+    said: Meaning, low: float, high: float, reading: FieldReading
 ) -> tuple[Finding[str], float] | None:
     """The unit that a name gives, where the range of the values agrees with it."""
     kind, whole = said.kind, reading.dtype == "Int64"
@@ -152,7 +152,7 @@ def _named(
 
 
 def _share(
-    said: Meaning, low: float, high: float, span: str, reading: Reading
+    said: Meaning, low: float, high: float, span: str, reading: FieldReading
 ) -> tuple[Finding[str], float] | None:
     if low < -100 or high > 100.5:
         return None
@@ -168,7 +168,7 @@ def _share(
 
 
 def _change(
-    said: Meaning, low: float, high: float, span: str, reading: Reading
+    said: Meaning, low: float, high: float, span: str, reading: FieldReading
 ) -> tuple[Finding[str], float] | None:
     if said.points:
         scale = 0.01 if max(abs(low), abs(high)) > 1 or reading.decimals <= 2 else 1.0

@@ -230,7 +230,7 @@ ProfileSource = Profile | ModuleType | str | os.PathLike[str]
 """A profile, or what one is loaded from."""
 
 SCOPE_OPTIONS = "scope_options"
-"""The section that describes what may be asked; the API has it at an address of its own."""
+"""The section of scope options; the API has it at an address of its own."""
 
 
 @lru_cache(maxsize=1024)

@@ -117,7 +117,7 @@ def _copied(name: str, path: Path, copies: Path, checker: duckdb.DuckDBPyConnect
 
 
 def _is_valid(declared: StoreTable, path: Path, checker: duckdb.DuckDBPyConnection) -> bool:
-    """Whether a file is as ``write_table`` leaves it; False also where that cannot be told."""
+    """Whether a file is as ``write_table`` leaves it; False also where that is unknown."""
     if not pq.read_schema(path).equals(declared.arrow):
         return False
     quoted = str(path).replace("'", "''")

@@ -24,7 +24,7 @@ import duckdb
 
 from aatoolkit.service.database import Derived
 from aatoolkit.service.question import FILTERS, Window
-from aatoolkit.service.scope import Scope
+from aatoolkit.service.scope import ScopeTables
 from aatoolkit.service.workers import Cancellation
 
 P = ParamSpec("P")
@@ -50,7 +50,7 @@ class Observations:
 
     def __init__(
         self,
-        scope: Scope,
+        scope: ScopeTables,
         cursor: duckdb.DuckDBPyConnection,
         observed: Mapping[str, frozenset[str]],
         derived: Derived,

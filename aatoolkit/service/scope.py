@@ -172,7 +172,7 @@ Execute = Callable[[str, Window], Any]
 """Runs a statement with the parameters of the question and of a window; returns its result."""
 
 
-class Scope:
+class ScopeTables:
     """The tables of one question, in a schema of their own, shared by the requests that ask it.
 
     Parameters
@@ -235,19 +235,19 @@ class ScopePool:
         self._most = most
         self._most_rows = most_rows
         self._lock = threading.Lock()
-        self._scopes: OrderedDict[tuple[object, ...], Scope] = OrderedDict()
+        self._scopes: OrderedDict[tuple[object, ...], ScopeTables] = OrderedDict()
         self._made = 0
 
     @contextmanager
     def use(
         self, question: Question, project: dict[str, Any], cursor: duckdb.DuckDBPyConnection
-    ) -> Iterator[Scope]:
+    ) -> Iterator[ScopeTables]:
         """The scope of a question, which is not dropped meanwhile."""
         with self._lock:
             scope = self._scopes.get(question.key)
             if scope is None:
                 self._made += 1
-                scope = Scope(f"scope_{self._made}", question, project)
+                scope = ScopeTables(f"scope_{self._made}", question, project)
                 cursor.execute(f"CREATE SCHEMA {scope.schema}")
                 self._scopes[question.key] = scope
             self._scopes.move_to_end(question.key)

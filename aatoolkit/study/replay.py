@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from aatoolkit.errors import NotCached
+from aatoolkit.client.client import Client
+from aatoolkit.errors import NotCached, StudyError
 from aatoolkit.payload import Payload, Request
+from aatoolkit.sections import Profile
+from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.study.record import Record, request_key
 
 if TYPE_CHECKING:
     from aatoolkit.study.reader import StudyReader
+
+_WORKERS = 8
+"""Threads that read a replay."""
 
 
 class Replay:
@@ -79,3 +85,26 @@ class Replay:
             return not same_host, not same_resource, not same_section, differ
 
         return min(self._records.values(), key=distance, default=None)
+
+
+def replaying_client(
+    study: StudyReader,
+    base_url: str | None,
+    host: str | None = None,
+    profile: ProfileSource | None = None,
+) -> Client:
+    """A client that replays the records of one service."""
+    records = study.current
+    services = {record.base_url for record in records if host in (None, record.host)}
+    if base_url is not None:
+        services = {base_url.rstrip("/")}
+    if len(services) != 1:
+        raise StudyError(
+            f"the study at {study.path} holds answers of "
+            f"{', '.join(sorted(services)) or 'no service'}; choose one with base_url=",
+            path=str(study.path),
+        )
+    (service,) = services
+    asked = (record for record in records if record.base_url == service)
+    known = None if profile is None else Profile.load(profile)
+    return Client._from_source(Replay(study, service, asked), service, _WORKERS, known)

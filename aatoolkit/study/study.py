@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 from aatoolkit._util.files import sweep, write_whole
@@ -17,14 +16,13 @@ from aatoolkit.client.project import Project
 from aatoolkit.errors import (
     StudyError,
 )
-from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.study.checksums import format_checksums, format_tables
 from aatoolkit.study.manifest import Writer, sha256_of
 from aatoolkit.study.reader import FORMAT, VERSION, StudyReader
 from aatoolkit.study.record import canonical
 from aatoolkit.study.recorder import Recorder, versions
-from aatoolkit.study.replay import Replay
+from aatoolkit.study.replay import Replay, replaying_client
 from aatoolkit.study.storage import (
     ANSWERS,
     MANIFEST,
@@ -39,9 +37,6 @@ from aatoolkit.study.storage import (
 )
 
 Source = TypeVar("Source", Project, Client)
-
-_WORKERS = 8
-"""Threads that read a replay."""
 
 
 class Study(StudyReader):
@@ -302,7 +297,7 @@ class Study(StudyReader):
                 f"{', '.join(self.hosts) or 'no host'}",
                 path=str(self.path),
             )
-        return self._replay(base_url, name, profile).project(name)
+        return replaying_client(self, base_url, name, profile).project(name)
 
     def client(
         self, base_url: str | None = None, *, profile: ProfileSource | None = None
@@ -311,49 +306,22 @@ class Study(StudyReader):
 
         Parameters
         ----------
-        base_url : str, optional
-            The service; only needed if the study holds answers of several.
-        profile : Profile, module, str or path, optional
-            What is known of the service, as for `Client`.
+        base_url, profile
+            As for `project`.
 
         Raises
         ------
         StudyError
             If the study is damaged, holds nothing, or holds answers of several services.
         """
-        return self._replay(base_url, profile=profile)
-
-    def _replay(
-        self,
-        base_url: str | None,
-        host: str | None = None,
-        profile: ProfileSource | None = None,
-    ) -> Client:
-        """A client that replays the records of one service."""
-        records = self.current
-        services = {record.base_url for record in records if host in (None, record.host)}
-        if base_url is not None:
-            services = {base_url.rstrip("/")}
-        if len(services) != 1:
-            raise StudyError(
-                f"the study at {self.path} holds answers of "
-                f"{', '.join(sorted(services)) or 'no service'}; choose one with base_url=",
-                path=str(self.path),
-            )
-        (service,) = services
-        asked = (record for record in records if record.base_url == service)
-        known = None if profile is None else Profile.load(profile)
-        return Client._from_source(Replay(self, service, asked), service, _WORKERS, known)
+        return replaying_client(self, base_url, profile=profile)
 
     def __enter__(self) -> Study:
         """Record while the block runs; the study is sealed unless it raises."""
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
         if kind is None and self._writer is not None:
             self.seal()

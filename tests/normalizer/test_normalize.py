@@ -770,7 +770,11 @@ RATES = table(
 def test_what_is_said_of_engines_speaks_for_columns_by_engine_but_not_for_their_key() -> None:
     engines = {"gemini": "not_run", "grok": {"status": "not_applicable", "reason": "No rates."}}
     stated = {"status": "available", "reason": "All is well.", "engines": engines}
-    tables = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
+    measured = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
+    assert measured.main.aa.availability["status"].tolist() == ["available", "available"]
+    assert measured.words == {"odd": "available: All is well."}
+    rates = {"chatgpt": 0.0, "gemini": None}
+    tables = aa.normalize(RATES, {"rates": rates, "availability": stated})
     said = tables.main.aa.availability
     assert said.loc["engine"].tolist() == ["available", pd.NA, "All is well."]
     assert said.loc["rate"].tolist() == [

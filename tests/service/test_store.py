@@ -153,7 +153,7 @@ def test_what_is_wrong_is_named_with_its_table_and_column(name: str, tmp_path: P
     assert problem.startswith(f"{place}: ")
     assert detail in problem
     assert problem in str(caught.value)
-    assert "describe_store" in str(caught.value)
+    assert "serve --describe" in str(caught.value)
     assert not (tmp_path / "store").exists()
 
 

@@ -9,6 +9,8 @@ In reading order:
 
 ``detection``
     `recognise`: the order of the rules, a service's own `Rule`, what scope options add.
+``declared_rule``
+    Reads an answer by the rule of a known service: an object, a map, a header, or rows.
 ``context``
     `Signal`; `envelope_of`, what most sections share.
 ``transport``, ``errors``

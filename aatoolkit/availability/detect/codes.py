@@ -9,7 +9,7 @@ from typing import Any
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.detect import roles
 from aatoolkit.availability.detect.context import AnswerContext
-from aatoolkit.availability.detect.forms import Member, meaning, members
+from aatoolkit.availability.detect.forms import ObjectMember, meaning, members
 from aatoolkit.availability.detect.rows import Records, is_spoken_for
 from aatoolkit.availability.detect.vocabulary import tokens, understand
 from aatoolkit.jsontree.paths import Each, Field, format_path
@@ -51,7 +51,7 @@ def read(answer: AnswerContext) -> None:
         _single(answer, codes)
 
 
-def _legend(member: Member) -> States:
+def _legend(member: ObjectMember) -> States:
     """The codes of a legend that are about availability; none where no code surely is."""
     if not {*tokens(member.key)} & _LEGEND:
         return {}
@@ -67,7 +67,7 @@ def _legend(member: Member) -> States:
     }
 
 
-def _sentinels(member: Member) -> States:
+def _sentinels(member: ObjectMember) -> States:
     """Values that an answer declares to stand for a missing one."""
     value = member.value
     if isinstance(value, list | str) and (roles.is_remark(member.key) or roles.is_note(member.key)):
@@ -138,7 +138,7 @@ def _coded(records: Records, codes: States) -> bool:
     return False
 
 
-def _alone(answer: AnswerContext, legend: Member, codes: States) -> None:
+def _alone(answer: AnswerContext, legend: ObjectMember, codes: States) -> None:
     """A field beside the legend that bears one of its codes and speaks of the whole answer."""
     for name, value in legend.beside.items():
         if type(value) not in (str, int) or str(value) not in codes or roles.is_echo(name):

@@ -78,7 +78,7 @@ _FROM, _TO = ("from", "start", "since", "begin"), ("to", "end", "until", "throug
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-class Member(NamedTuple):
+class ObjectMember(NamedTuple):
     """A member of an object outside lists, with the object that holds it."""
 
     key: str
@@ -104,20 +104,20 @@ def read(answer: AnswerContext, headers: Mapping[str, str]) -> None:
         _through(answer, member)
 
 
-def members(document: Any, *, deepest: int = _DEEPEST) -> Iterator[Member]:
+def members(document: Any, *, deepest: int = _DEEPEST) -> Iterator[ObjectMember]:
     """The members of the objects that speak for a whole answer: it, its metadata, its wrappers."""
     waiting = [(document, "$", 0)]
     while waiting:
         given, path, depth = waiting.pop()
         for key, value in given.items() if isinstance(given, dict) else ():
             at = path + key_step(key)
-            yield Member(key, value, at, given)
+            yield ObjectMember(key, value, at, given)
             outer = roles.is_holder(key) or roles.is_wrapper(key) or roles.fold(key) in _PAGING
             if isinstance(value, dict) and depth < deepest and outer:
                 waiting.append((value, at, depth + 1))
 
 
-def _add(answer: AnswerContext, state: Availability, member: Member, rule: str) -> None:
+def _add(answer: AnswerContext, state: Availability, member: ObjectMember, rule: str) -> None:
     answer.add("section", None, state, member.path, rule, member.value)
 
 
@@ -130,7 +130,7 @@ def meaning(text: str) -> Word | None:
 # --- conditions ------------------------------------------------------------------------------
 
 
-def _conditions(answer: AnswerContext, member: Member) -> None:
+def _conditions(answer: AnswerContext, member: ObjectMember) -> None:
     """Conditions with type and status: those that do not hold, or say that something is wrong."""
     listed = [each for each in member.value if isinstance(each, dict)]
     if not listed or len(listed) < len(member.value):
@@ -177,7 +177,7 @@ def _condition(condition: Mapping[str, Any]) -> Availability | None:
 # --- progress and caps -----------------------------------------------------------------------
 
 
-def _progress(answer: AnswerContext, member: Member) -> None:
+def _progress(answer: AnswerContext, member: ObjectMember) -> None:
     """A part and a whole of the work that the answer comes from."""
     if not {*tokens(member.key)} & _WORK or roles.is_business(member.key):
         return
@@ -188,10 +188,10 @@ def _progress(answer: AnswerContext, member: Member) -> None:
     if part is not None and whole is not None and 0 <= part < whole:
         _add(answer, answer.unfinished(), member, "progress")
     elif texts:
-        _share(answer, Member(member.key, texts[0], member.path, member.beside))
+        _share(answer, ObjectMember(member.key, texts[0], member.path, member.beside))
 
 
-def _share(answer: AnswerContext, member: Member) -> None:
+def _share(answer: AnswerContext, member: ObjectMember) -> None:
     """A percentage, or "12 of 30 days", of the work that the answer comes from."""
     text = " ".join(tokens(member.key))
     value = member.value
@@ -215,7 +215,7 @@ def _lengths(answer: AnswerContext) -> set[int]:
     }
 
 
-def _cap(answer: AnswerContext, member: Member, lengths: set[int]) -> None:
+def _cap(answer: AnswerContext, member: ObjectMember, lengths: set[int]) -> None:
     """More rows than are given: a cursor, a flag, a total above the rows that were counted."""
     key = member.key.replace("@odata.", "odata ")
     text, value = " ".join(tokens(key)), member.value
@@ -260,7 +260,7 @@ def _headers(answer: AnswerContext, headers: Mapping[str, str], lengths: set[int
 # --- engines ---------------------------------------------------------------------------------
 
 
-def _engine_map(answer: AnswerContext, member: Member) -> None:
+def _engine_map(answer: AnswerContext, member: ObjectMember) -> None:
     """Runs, answers or last moments by engine: one with 0 or null did not report."""
     value, parts = member.value, {*tokens(member.key)} - roles.ENGINES - {"by", "per", "counts"}
     if len(value) < 2 or not all(map(answer.is_engine, value)):
@@ -274,7 +274,7 @@ def _engine_map(answer: AnswerContext, member: Member) -> None:
             answer.add("engine", name, state, member.path + key_step(name), "map", item)
 
 
-def _asked(answer: AnswerContext, member: Member) -> None:
+def _asked(answer: AnswerContext, member: ObjectMember) -> None:
     """Engines with the runs that were asked for and those that were answered: none were."""
     if roles.speaks_of(member.key) != "engine":
         return
@@ -307,7 +307,7 @@ def _pair(given: Any) -> tuple[str | None, str | None]:
     )
 
 
-def _window(answer: AnswerContext, member: Member) -> None:
+def _window(answer: AnswerContext, member: ObjectMember) -> None:
     """The window that was asked for and the one that was covered, where that is shorter."""
     given = {roles.fold(name): (name, value) for name, value in member.value.items()}
     wanted = next((given[name] for name in ("requested", "asked", "wanted") if name in given), None)
@@ -324,7 +324,7 @@ def _window(answer: AnswerContext, member: Member) -> None:
         answer.add("section", None, _PENDING, path, "window", covered[1], rows=after(last))
 
 
-def _through(answer: AnswerContext, member: Member) -> None:
+def _through(answer: AnswerContext, member: ObjectMember) -> None:
     """The day up to which data are complete, where the answer's days go on."""
     day = _day(member.value)
     if day is None or not _THROUGH.fullmatch(" ".join(tokens(member.key)) + ""):

@@ -55,6 +55,7 @@ _STATEMENTS = (
         "What the statement is about: the section, a field, a row or an engine.",
     ),
     Column("target", "string", "Which field, row or engine."),
+    Column("rows", "string", "Which rows it is about; missing where it is about all of them."),
     Column("status", "category", "Whether it could be measured."),
     Column("cause", "string", "Why not, as one of a few causes."),
     Column("reason", "string", "The service's own words."),

@@ -1,0 +1,107 @@
+"""The plan of the package: its root, its size, its names and its words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "aatoolkit"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.ipynb"))]
+TESTS = [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__)]
+
+
+def test_the_root_of_the_package_can_be_seen_at_a_glance() -> None:
+    entries = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
+    assert len(entries) <= 22
+    modules = {name for name in entries if name.endswith(".py")}
+    assert modules == {"__init__.py", "__main__.py", "errors.py", "scope.py", "payload.py"}
+
+
+def test_no_module_is_longer_than_can_be_read_at_once() -> None:
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {path.name: length for path, length in lengths.items() if length > 350} == {}
+
+
+def test_every_package_describes_its_modules() -> None:
+    missing = []
+    for init in PACKAGE.rglob("__init__.py"):
+        package = init.parent
+        doc = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
+        inner = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
+        inner |= {path.parent.name for path in package.glob("*/__init__.py")}
+        # The declared sections are found by looking: their package says so, and lists none.
+        if package == PACKAGE or package.name in ("declared", "sections", "synth", "schema"):
+            continue
+        missing += [
+            f"{package.relative_to(ROOT)}: {name}"
+            for name in sorted(inner)
+            if not re.search(rf"\b{name}\b", doc)
+        ]
+    assert missing == []
+
+
+def test_no_two_classes_have_one_name() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for path in MODULES:
+        # The service shares no code with the client, and so may share a word.
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(path.relative_to(PACKAGE).as_posix())
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
+# --- words ----------------------------------------------------------------------------------
+
+INSTEAD = {
+    r"\bwitness(es)?\b": "fingerprint",
+    r"\bstrictjson\b": "jsontree.decode",
+    r"\bMiscut\b": "SplitError",
+    r"\bmishaps?\b": "error",
+    r"\b(is|are|be) told\b": "is reported, is read",
+    r"\btold apart\b": "distinguished",
+    r"\bwhat may be asked\b": "allowed filter values",
+    r"\bshut out\b": "refused (401, 403)",
+    r"\b(is|are) let go\b": "is released",
+    r"\bunhurried\b": "gc_paused",
+    r"[;:,] null = ": "missing where",
+    r"\bbucket start\b": "start of the hour, day or week",
+}
+"""Words that the package does not use, as patterns, and what it says instead."""
+
+TERMS = ("parse", "decode", "validate", "normalise", "cache", "evict", "retry", "lock", "hash")
+"""Standard terms: where the code does one of these things, it says so in this word."""
+
+
+@pytest.mark.parametrize("pattern", INSTEAD)
+def test_the_house_uses_plain_words(pattern: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:90]}"
+        for path in (*MODULES, *PAGES, *TESTS)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(pattern, line, re.IGNORECASE)
+    ]
+    assert not found, f"say {INSTEAD[pattern]!r} instead:\n" + "\n".join(found)
+
+
+def test_the_house_uses_the_terms_of_the_field() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in MODULES)
+    assert [term for term in TERMS if not re.search(rf"\b{term}", text, re.IGNORECASE)] == []
+
+
+def test_the_layers_are_few_and_say_what_they_leave_out() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    layers = re.search(r'name = "Imports go downwards only".*?layers = \[(.*?)\]', project, re.S)
+    assert layers is not None
+    assert len(layers[1].strip().splitlines()) <= 18
+    lines = project.splitlines()
+    # An import that goes up has its reason in the comment above the list.
+    assert all(
+        above.startswith("#") for above, line in pairwise(lines) if line == "ignore_imports = ["
+    )
