@@ -277,7 +277,8 @@ def _epoch(per_second: int) -> _Reader:
             array = _whole(array) if dtype == "date" or per_second == 1000 else array
         elif kind != INTEGER:
             return pa.nulls(len(array), ARROW[dtype])
-        micros = pc.multiply(array.cast(pa.float64()), pa.scalar(1e6 / per_second))
+        # What a float cannot hold exactly is centuries beyond the last moment there is.
+        micros = pc.multiply(array.cast(pa.float64(), safe=False), pa.scalar(1e6 / per_second))
         known = pc.and_(pc.greater_equal(micros, -_INSTANTS * 1e6), pc.less(micros, 253402300800e6))
         whole = pc.if_else(known, pc.round(micros), None).cast(pa.int64())
         moments = whole.cast(pa.timestamp("us", tz="UTC"))

@@ -88,10 +88,13 @@ def _steps(path: str) -> Iterator[str | int]:
 
 
 def _put(answer: Any, steps: list[Any], value: Any) -> None:
-    """Put a value in its place; objects and arrays on the way are made where there is none."""
+    """Put a value in its place; objects and arrays on the way are made where there is none.
+
+    Values may come in any order: elements before the one that is put are null until theirs comes.
+    """
     for step, further in pairwise([*steps, None]):
-        if isinstance(answer, list) and step == len(answer):
-            answer.append(None)
+        if isinstance(answer, list):
+            answer.extend([None] * (step + 1 - len(answer)))
         below = answer.get(step) if isinstance(answer, dict) else answer[step]
         if further is None:
             below = answer[step] = value

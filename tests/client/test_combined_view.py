@@ -55,7 +55,6 @@ wrappers = st.lists(
 @settings(
     max_examples=effort(100),
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(chosen, wrappers, st.booleans())
@@ -78,7 +77,7 @@ def test_sections_are_found_however_deep_they_sit(
         )
 
 
-@settings(max_examples=effort(50), deadline=None, derandomize=True)
+@settings(max_examples=effort(50), deadline=None)
 @given(chosen, st.data())
 def test_a_section_of_another_name_is_left_in_the_answer(
     names: list[str], data: st.DataObject
@@ -110,7 +109,6 @@ def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
 @settings(
     max_examples=effort(30),
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(st.sampled_from(NAMES), st.sampled_from(["view", "odd key", "x.y"]))

@@ -12,8 +12,8 @@ FAST = 40
 
 
 def is_thorough() -> bool:
-    """Whether the tests run with the profile ``thorough``."""
-    return settings.get_current_profile_name() == "thorough"
+    """Whether the tests run with the profile ``thorough`` or ``explore``."""
+    return settings.get_current_profile_name() in ("thorough", "explore")
 
 
 def effort(thorough: int, fast: int | None = None) -> int:

@@ -217,7 +217,6 @@ def answers(draw: st.DrawFn) -> tuple[str, Any]:
     max_examples=effort(150),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize=True,
 )
 @given(answers())
 def test_no_leaf_of_a_changed_sample_is_lost(changed_sample: tuple[str, Any]) -> None:
@@ -225,7 +224,7 @@ def test_no_leaf_of_a_changed_sample_is_lost(changed_sample: tuple[str, Any]) ->
     assert lost(name, answer) == []
 
 
-@settings(max_examples=effort(100), deadline=None, derandomize=True)
+@settings(max_examples=effort(100), deadline=None)
 @given(
     st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
 )
@@ -263,7 +262,6 @@ def test_a_sample_is_rebuilt_whole(name: str, backend: str) -> None:
     max_examples=effort(150),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize=True,
 )
 @given(answers())
 def test_a_changed_sample_is_rebuilt_whole(changed_sample: tuple[str, Any]) -> None:
@@ -271,7 +269,7 @@ def test_a_changed_sample_is_rebuilt_whole(changed_sample: tuple[str, Any]) -> N
     assert same(read(name, answer).rebuild(), answer)
 
 
-@settings(max_examples=effort(100), deadline=None, derandomize=True)
+@settings(max_examples=effort(100), deadline=None)
 @given(
     st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
 )
@@ -297,7 +295,6 @@ def bent(value: Any, draw: st.DrawFn) -> Any:
     max_examples=effort(100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize=True,
 )
 @given(st.data(), st.sampled_from([*SECTIONS]), st.booleans())
 def test_an_answer_of_another_make_is_rebuilt_whole(

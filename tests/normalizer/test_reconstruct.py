@@ -18,7 +18,7 @@ from aatoolkit import sections
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frame.parquet import write_tables
 from aatoolkit.normalizer.reconstruct import rebuild
-from aatoolkit.sections import keyed, matrix, records
+from aatoolkit.sections import Column, Rows, Section, Table, keyed, matrix, records
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
@@ -119,6 +119,24 @@ def test_whatever_a_field_holds_comes_back_beside_others_that_differ(fields: Any
         answer = {"things": listed}
         assert text(read(answer).rebuild()) == text(answer)
         assert text(read(answer, dtype_backend="pyarrow").rebuild()) == text(answer)
+
+
+def test_an_array_in_the_place_of_a_value_comes_back_whatever_else_is_claimed_of_it() -> None:
+    section = Section(
+        "both",
+        "One array that one table takes for rows and another for a value.",
+        Table(
+            "rows",
+            "One row an element.",
+            records("all"),
+            (),
+            (Column("n", "string", missing=("n/a",)),),
+        ),
+        Table("value", "One row an answer.", Rows((), one=True), (), (Column("all", "timestamp"),)),
+    )
+    answer = {"all": [{"id": 0, "n": None}, {"id": 0, "n": "n/a"}, {"id": 1, "n": "a"}]}
+    with pytest.warns(SchemaDriftWarning, match="wrong type"):
+        assert text(aa.normalize(section, answer).rebuild()) == text(answer)
 
 
 def test_what_is_changed_in_a_frame_is_changed_in_the_answer() -> None:
