@@ -134,7 +134,7 @@ def _demo(asked: argparse.Namespace) -> int:
 
     scope = _scope_of(asked)
     note("starting the embedded service on synthetic data")
-    with demo(asked.host, seed=asked.seed, answers=asked.answers) as project:
+    with demo(asked.host, seed=asked.seed, answers=asked.answers, icc=asked.icc) as project:
         note(f"serving at {project.client.base_url}, for as long as this command runs")
         note(repr(scope.check(project.scope_options()) and project.scope_options()))
         dataset = project.read_all(scope)
@@ -271,7 +271,7 @@ def _doctor(asked: argparse.Namespace) -> int:
 def _synth(asked: argparse.Namespace) -> int:
     from aatoolkit.cli import report, serving
 
-    report.files(serving.synthesize(asked.out, asked.seed, asked.answers), asked.json)
+    report.files(serving.synthesize(asked.out, asked.seed, asked.answers, asked.icc), asked.json)
     note(f"a synthetic store is in {asked.out}; aatoolkit serve {asked.out} serves it")
     return 0
 

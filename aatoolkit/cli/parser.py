@@ -304,6 +304,14 @@ def _synthetic(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="answers in all (default: %(default)s)",
     )
+    group.add_argument(
+        "--icc",
+        type=float,
+        default=0.3,
+        metavar="X",
+        help="how much answers to one prompt resemble each other, their intra-class correlation, "
+        "from 0 to below 1 (default: %(default)s)",
+    )
 
 
 def _connection(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from aatoolkit.errors import ConfigurationError
 
 
-def synthesize(folder: Path, seed: int, answers: int) -> list[Path]:
+def synthesize(folder: Path, seed: int, answers: int, icc: float) -> list[Path]:
     """Write a synthetic store; returns its files.
 
     Raises
@@ -26,7 +26,7 @@ def synthesize(folder: Path, seed: int, answers: int) -> list[Path]:
         raise ConfigurationError("--answers takes a number from 1", setting="answers")
     problem = ""
     try:
-        write_synthetic_store(folder, seed=seed, answers=answers)
+        write_synthetic_store(folder, seed=seed, answers=answers, icc=icc)
     except (StoreError, ValueError) as error:
         problem = str(error)
     if problem:

@@ -101,13 +101,14 @@ def demo(
     *,
     seed: int = 0,
     answers: int = 5000,
+    icc: float = 0.3,
     cache: bool | str | Path = False,
     **more: Any,
 ) -> Project:
     """Connect to a project with synthetic data, served by this process.
 
     Needs the ``demo`` extra. The service listens on a free port of this machine and stops with
-    the process; calls with the same seed and size share it.
+    the process; calls with the same data share it.
 
     Parameters
     ----------
@@ -117,6 +118,9 @@ def demo(
         The seed of the random data.
     answers : int
         The number of engine answers in the data.
+    icc : float
+        How much answers to one prompt resemble each other: the intra-class correlation of "a
+        brand is mentioned", from 0 to below 1.
     cache : bool or path
         As for `Client`; the demo has another port and token in every process, so that answers
         of an earlier process would not be found.
@@ -127,6 +131,8 @@ def demo(
     ------
     ImportError
         If the ``demo`` extra is not installed.
+    ConfigurationError
+        If ``seed`` or ``answers`` is negative, or ``icc`` is not from 0 to below 1.
 
     Examples
     --------
@@ -137,5 +143,5 @@ def demo(
     from aatoolkit.client.demo import serve_synthetic
     from aatoolkit.http import Secret
 
-    base_url, token = serve_synthetic(seed, answers)
+    base_url, token = serve_synthetic(seed, answers, icc)
     return project(host, base_url=base_url, token=Secret(token), cache=cache, **more)

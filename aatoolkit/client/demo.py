@@ -7,35 +7,46 @@ import secrets
 import threading
 from typing import TYPE_CHECKING
 
+from aatoolkit.errors import ConfigurationError
+
 if TYPE_CHECKING:
     from aatoolkit.service import RunningServer
 
 _lock = threading.Lock()
-_running: dict[tuple[int, int], tuple[RunningServer, str]] = {}
+_running: dict[tuple[int, int, float], tuple[RunningServer, str]] = {}
 
 
-def serve_synthetic(seed: int, answers: int) -> tuple[str, str]:
+def serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, str]:
     """Return the base URL and token of a service with synthetic data, started at the first call.
 
-    There is one service per seed and size, on a free loopback port; it stops with the process.
+    There is one service per seed, size and correlation, on a free loopback port; it stops with
+    the process.
 
     Raises
     ------
+    ConfigurationError
+        If a number cannot be used.
     ImportError
         If the packages that the service needs are not installed; it says what to install.
     """
+    if seed < 0 or answers < 0 or not 0 <= icc < 1:
+        raise ConfigurationError(
+            f"synthetic data take a seed and a number of answers from 0, not {seed} and "
+            f"{answers}, and a correlation (icc) from 0 to below 1, not {icc}",
+            setting="demo",
+        )
     with _lock:
-        if (seed, answers) not in _running:
-            _running[seed, answers] = _start(seed, answers)
-        server, token = _running[seed, answers]
+        if (seed, answers, icc) not in _running:
+            _running[seed, answers, icc] = _start(seed, answers, icc)
+        server, token = _running[seed, answers, icc]
     return server.base_url, token
 
 
-def _start(seed: int, answers: int) -> tuple[RunningServer, str]:
+def _start(seed: int, answers: int, icc: float) -> tuple[RunningServer, str]:
     from aatoolkit.service import Accounts, Service, Store, start_server, synthesize
 
     token = secrets.token_urlsafe(32)
-    store = Store.of(synthesize(seed=seed, answers=answers))
+    store = Store.of(synthesize(seed=seed, answers=answers, icc=icc))
     server = start_server(Service(store, Accounts.single(token)))
     atexit.register(server.stop)
     return server, token

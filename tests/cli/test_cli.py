@@ -313,6 +313,8 @@ def test_the_cache_is_told_and_cleared(
         (["serve", "nowhere"], 2, "nowhere"),
         (["scope", "acme.example", "--token-file", "nowhere"], 2, "cannot be read"),
         (["synth", "x", "--answers", "0"], 2, "answers"),
+        (["synth", "x", "--icc", "1"], 2, "icc"),
+        (["demo", "--icc", "2", "--out", "x"], 2, "icc"),
     ],
 )
 @pytest.mark.usefixtures("at_service")

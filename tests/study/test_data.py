@@ -22,7 +22,7 @@ from aatoolkit.study.checksums import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "03e0caab703ff1c7fddf278757cdd1bf72ff493ab97ea48a9ab615c8d0ba529e"
+DIGEST = "6e1592349a6eb11b5bbc7ad2a2f47db257cb322cb367a858a87fcc6970fb0a8f"
 
 
 @pytest.fixture(scope="module")

@@ -34,13 +34,14 @@ _README = """\
 
 Nothing in these tables was observed. They were drawn at random with seed {seed} and
 {answers} answers, to try the service on; hosts, brands, pages, prices and people in them are
-made up, and the names of answer engines and crawlers stand only for themselves.
+made up, and the names of answer engines and crawlers stand only for themselves. Answers to one
+prompt resemble each other: the intra-class correlation of their mentions is {icc}.
 
 The store's clock is at {as_of}.
 """
 
 
-def synthesize(seed: int = 0, answers: int = 5000) -> dict[str, pa.Table]:
+def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str, pa.Table]:
     """Draw the tables of a store.
 
     Parameters
@@ -49,15 +50,20 @@ def synthesize(seed: int = 0, answers: int = 5000) -> dict[str, pa.Table]:
         What is drawn; the same seed and size give the same rows.
     answers
         Answers over all hosts together, those that failed included. Traffic grows with it.
+    icc
+        The intra-class correlation of "a brand is mentioned" among the answers to one prompt:
+        0 where prompts do not differ, 0.3 as in real observations, below 1.
 
     Raises
     ------
     ValueError
-        Where ``answers`` or ``seed`` is negative.
+        Where ``answers`` or ``seed`` is negative, or ``icc`` is not from 0 to below 1.
     """
     if answers < 0 or seed < 0:
         raise ValueError("seed and answers cannot be negative")
-    parts = list(_parts(seed, answers))
+    if not 0 <= icc < 1:
+        raise ValueError(f"icc={icc!r} is not from 0 to below 1")
+    parts = list(_parts(seed, answers, icc))
     return {
         name: pa.concat_tables([part[name] for part in parts if name in part])
         for name in TABLES
@@ -66,7 +72,7 @@ def synthesize(seed: int = 0, answers: int = 5000) -> dict[str, pa.Table]:
 
 
 def write_synthetic_store(
-    folder: str | os.PathLike[str], seed: int = 0, answers: int = 5000
+    folder: str | os.PathLike[str], seed: int = 0, answers: int = 5000, icc: float = 0.3
 ) -> None:
     """Draw a store and write it, with a note that it is synthetic.
 
@@ -74,22 +80,23 @@ def write_synthetic_store(
     ----------
     folder
         Where; it is made if it does not exist.
-    seed, answers
+    seed, answers, icc
         As for :func:`synthesize`.
 
     Raises
     ------
     ValueError
-        Where ``answers`` or ``seed`` is negative.
+        Where ``answers`` or ``seed`` is negative, or ``icc`` is not from 0 to below 1.
     StoreError
         Where the folder holds a table of another store.
     """
-    write_store(folder, synthesize(seed, answers))
-    note = _README.format(seed=seed, answers=answers, as_of=AS_OF.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    write_store(folder, synthesize(seed, answers, icc))
+    as_of = AS_OF.strftime("%Y-%m-%dT%H:%M:%SZ")
+    note = _README.format(seed=seed, answers=answers, icc=icc, as_of=as_of)
     Path(folder, "README.md").write_text(note, encoding="utf-8", newline="\n")
 
 
-def _parts(seed: int, answers: int) -> Iterator[dict[str, pa.Table]]:
+def _parts(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
     """The tables host by host; the first host has what the others leave of the answers."""
     yield {"bots": bots()}
     counts = [int(plan.share * answers) for plan in HOSTS]
@@ -101,11 +108,13 @@ def _parts(seed: int, answers: int) -> Iterator[dict[str, pa.Table]]:
         yield checks(plan)
         yield work(plan)
         if plan.days:
-            yield from _observations(plan, seed, count)
+            yield from _observations(plan, seed, count, icc)
 
 
-def _observations(plan: HostPlan, seed: int, count: int) -> Iterator[dict[str, pa.Table]]:
+def _observations(
+    plan: HostPlan, seed: int, count: int, icc: float
+) -> Iterator[dict[str, pa.Table]]:
     """What so many answers of a project hold."""
-    runs = draw_runs(plan, seed, count)
+    runs = draw_runs(plan, seed, count, icc)
     for draw in (draw_answers, draw_sources, draw_ads, draw_shopping):
         yield draw(runs)

@@ -21,6 +21,7 @@ from aatoolkit.service.synth.draw import (
     unless,
     weighted,
 )
+from aatoolkit.service.synth.prompt_effects import multiply_odds, odds_factors
 from aatoolkit.service.synth.runs import OUTCOMES, Runs
 from aatoolkit.service.synth.world import TURN
 
@@ -96,10 +97,14 @@ def _rates(runs: Runs, rates: Numbers) -> Numbers:
     moved = np.isin(runs.prompt, [int(name.removeprefix("pr_")) - 1 for name in MOVED_PROMPTS])
     chatgpt = np.array([engine.engine == "chatgpt" for engine in runs.plan.engines])[runs.engine]
     own = likely[:, 0] + 0.05 * (1 - runs.age / max(runs.plan.days, 1))
-    own += np.where(recent & chatgpt, 0.12, 0.0) + np.where(recent & moved, 0.25, 0.0)
+    own += np.where(recent & chatgpt, 0.12, 0.0)
     own -= np.where(runs.about(SALES), 0.14, 0.0)
+    likely[:, 0] = own
+    likely = multiply_odds(likely, odds_factors(runs, rates)[runs.prompt])
+    # The work moves a prompt half of the way to certainty: one that is almost there gains little.
+    likely[:, 0] += np.where(recent & moved, 0.5 * (1 - likely[:, 0]), 0.0)
     branded = np.array([prompt.branded is True for prompt in runs.plan.prompts])[runs.prompt]
-    likely[:, 0] = np.where(branded, 0.93, own)
+    likely[:, 0] = np.where(branded, 0.93, likely[:, 0])
     return np.where(rates == 0, 0.0, likely)
 
 

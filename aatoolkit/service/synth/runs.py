@@ -29,10 +29,14 @@ _FIRST_SECOND, _LAST_SECOND = 3_600, 80_000
 
 @dataclass(frozen=True)
 class Runs:
-    """Every run of a project, in the order of time; ``age`` counts days before the end."""
+    """Every run of a project, in the order of time; ``age`` counts days before the end.
+
+    ``icc`` is the intra-class correlation of mentions in the answers to one prompt.
+    """
 
     plan: HostPlan
     seed: int
+    icc: float
     age: Integers
     second: Integers
     engine: Integers
@@ -80,7 +84,7 @@ class Runs:
         return stream(self.seed, self.plan.number, area)
 
 
-def draw_runs(plan: HostPlan, seed: int, count: int) -> Runs:
+def draw_runs(plan: HostPlan, seed: int, count: int, icc: float) -> Runs:
     """Draw so many runs on the days on which each engine is asked."""
     rng = stream(seed, plan.number, 0)
     engines, ages, weights = _slots(plan)
@@ -93,7 +97,7 @@ def draw_runs(plan: HostPlan, seed: int, count: int) -> Runs:
     prompt = np.where(retired, 0, prompt)
     outcome = weighted(rng, _OUTCOME_WEIGHTS, count)
     shopping = chance(rng, _SHOPPING_RATE, count) & (outcome == 0)
-    runs = Runs(plan, seed, age, second, engine, prompt, outcome, shopping)
+    runs = Runs(plan, seed, icc, age, second, engine, prompt, outcome, shopping)
     return replace(runs, shopping=shopping & runs.on("shopping_checked", True))
 
 
