@@ -107,7 +107,8 @@ def _client(asked: argparse.Namespace, **more: Any) -> Client:
     from aatoolkit.client.client import Client
 
     token = _token(asked.token_file)
-    return Client(asked.base_url, token, cache=not asked.no_cache, offline=asked.offline, **more)
+    more = {"cache": not asked.no_cache, "offline": asked.offline, **more}
+    return Client(asked.base_url, token, profile=asked.profile, **more)
 
 
 def _project(asked: argparse.Namespace) -> Project:

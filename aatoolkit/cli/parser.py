@@ -54,7 +54,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     scope.add_argument(
         "--refresh", action="store_true", help="have the service refresh the scope options first"
     )
-    _connection(scope)
+    _connection(scope, profile=False)
 
     read = command("read", "read one section")
     read.add_argument("host", metavar="HOST", help="the project's domain")
@@ -116,7 +116,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
 
     doctor = command("doctor", "check what is installed, configured and reachable")
     doctor.add_argument("host", metavar="HOST", nargs="?", help="a project to connect to")
-    _connection(doctor)
+    _connection(doctor, profile=False)
 
     synth = command("synth", "write a synthetic store of observations")
     output(synth, "out", metavar="DIR", help="the folder of the store")
@@ -254,12 +254,9 @@ def _profile(listed: Any, commands: Mapping[str, Command]) -> None:
     draft.add_argument(
         "--requests", type=int, default=60, metavar="N", help="at most so many (default: 60)"
     )
-    _connection(draft)
+    _connection(draft, profile=False)
     check = command("check", "say where a service answers otherwise; exits with 1 if it does")
     check.add_argument("host", metavar="HOST", help="the project's domain")
-    check.add_argument(
-        "--profile", type=Path, metavar="FILE", required=True, help="the profile's file"
-    )
     _connection(check)
     show = command("show", "print what a profile declares")
     show.add_argument("file", type=Path, metavar="FILE", help="the profile's file")
@@ -314,7 +311,7 @@ def _synthetic(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _connection(parser: argparse.ArgumentParser) -> None:
+def _connection(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
     group = parser.add_argument_group("connection", _CONNECTION)
     group.add_argument("--base-url", metavar="URL", help="the address of the service")
     group.add_argument(
@@ -322,3 +319,11 @@ def _connection(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--no-cache", action="store_true", help="cache no answers")
     group.add_argument("--offline", action="store_true", help="use cached answers only")
+    parser.set_defaults(profile=None)
+    if profile:
+        group.add_argument(
+            "--profile",
+            type=Path,
+            metavar="FILE",
+            help="what is known of the service: the Python file of its profile, which is run",
+        )

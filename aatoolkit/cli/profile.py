@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import visible
-from aatoolkit.profile import check as check_profile
+from aatoolkit.errors import ConfigurationError
 from aatoolkit.profile import draft as draft_profile
 from aatoolkit.sections import Description, Profile
 
@@ -37,7 +37,9 @@ def draft(asked: argparse.Namespace, project: Project, note: Note) -> int:
 
 def check(asked: argparse.Namespace, project: Project, note: Note) -> int:
     """Say where a service answers otherwise than its profile; 1 if it does."""
-    found = check_profile(Profile.load(asked.profile), project)
+    if asked.profile is None:
+        raise ConfigurationError("which profile? give --profile FILE", setting="profile")
+    found = project.client.profile.check(project)
     if asked.json:
         print(found.to_json(orient="records", force_ascii=False))
     elif len(found):

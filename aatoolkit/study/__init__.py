@@ -9,6 +9,7 @@ project answering from that folder alone, and publications of its tables. In rea
 - ``manifest``: appending lines under a lock, each with the hash of the line before.
 - ``storage``: the files of a study, in a folder or a zip file; ``pack`` writes the zip file and
   ``zip_reader`` reads it strictly.
+- ``profiles``: what is known of the services, as data; ``answer_tables`` reads answers by it.
 - ``checksums``: ``SHA256SUMS`` (the seal) and ``tables.json`` (the hash of each table).
 - ``recorder``, ``replay``: stand-ins for a client's fetcher that record, and that replay.
 - ``verify``: compare every byte with the seal; ``diff``, ``frame_diff``: compare two studies.

@@ -11,7 +11,6 @@ from typing import Any
 
 from aatoolkit._util.text import visible
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.project import read_combined
 from aatoolkit.errors import (
     AAToolkitError,
     AAToolkitWarning,
@@ -21,20 +20,21 @@ from aatoolkit.errors import (
     StudyError,
 )
 from aatoolkit.jsontree import decode
-from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.sections import Profile
+from aatoolkit.study.answer_tables import tables_of
 from aatoolkit.study.checksums import Hashes, matches_seal, table_hashes
 from aatoolkit.study.diff import StudyDiff, compare
 from aatoolkit.study.manifest import parse_lines, sha256_of
 from aatoolkit.study.pack import pack
+from aatoolkit.study.profiles import parse_profiles
 from aatoolkit.study.publication import publish_study
 from aatoolkit.study.record import Record
-from aatoolkit.study.storage import MANIFEST, SEAL, STUDY, StudyStorage, answer_file
+from aatoolkit.study.storage import MANIFEST, PROFILES, SEAL, STUDY, StudyStorage, answer_file
 from aatoolkit.study.verify import Verification, verify
 
 FORMAT = "aatoolkit-study"
 VERSION = 1
-_HASHED = 1 << 26
-"""Up to this many bytes of answers are hashed to show a study."""
+_HASHED = 1 << 26  # bytes of answers that are hashed to show a study
 
 
 class StudyReader:
@@ -49,6 +49,7 @@ class StudyReader:
     def __init__(self, storage: StudyStorage) -> None:
         self._storage = storage
         self._parsed: tuple[bytes, tuple[Record, ...]] = (b"", ())
+        self._profiled: tuple[bytes, Mapping[str, Profile]] = (b"", {})
         self._compared: dict[str, tuple[bytes, bytes]] = {}
         self.path = storage.path
 
@@ -118,6 +119,24 @@ class StudyReader:
         return tuple(sorted({record.host for record in self.records}))
 
     @property
+    def profiles(self) -> Mapping[str, Profile]:
+        """The profile that each service was recorded with, by its base URL; a replay uses it.
+
+        A service that was recorded without one is read by the default profile.
+
+        Raises
+        ------
+        StudyError
+            If ``profiles.json`` is damaged, or does not match the seal.
+        """
+        text = self._read(PROFILES) if self._storage.has(PROFILES) else b""
+        if text != self._profiled[0]:
+            self._profiled = text, parse_profiles(text) or {}
+        if text and not self._profiled[1]:
+            raise self._unusable(f"{PROFILES} does not hold profiles")
+        return self._profiled[1]
+
+    @property
     def digest(self) -> str | None:
         """The SHA-256 of ``SHA256SUMS``, for citation; None if the study is not sealed."""
         seal = self._seal()
@@ -151,7 +170,7 @@ class StudyReader:
         StudyError
             If the answer is missing or is not what was recorded.
         """
-        return _tables(record, self.answer(record))
+        return tables_of(record, self.answer(record), self.profiles.get(record.base_url))
 
     def verify(self, *, replay: bool = False) -> Verification:
         """Check every byte against the seal: nothing altered, removed, added or swapped.
@@ -319,7 +338,7 @@ class StudyReader:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AAToolkitWarning)
-                return table_hashes(_tables(record, body))
+                return table_hashes(tables_of(record, body, self.profiles.get(record.base_url)))
         except (FetchError, PayloadError, ScopeError):
             return {}
 
@@ -329,16 +348,3 @@ class StudyReader:
             path=str(self.path),
             problems=(problem,),
         )
-
-
-def _tables(record: Record, body: bytes) -> Dataset:
-    """The tables of an answer; raises the error if it is one."""
-    error = record.to_error(body)
-    if error is not None:
-        raise error
-    payload = record.payload(body)
-    if record.resource == "scope-options":
-        return Dataset({"scope_options": normalize("scope_options", payload)})
-    if record.section is None:
-        return read_combined(payload)
-    return Dataset({record.section: normalize(record.section, payload)})

@@ -106,5 +106,5 @@ def replaying_client(
         )
     (service,) = services
     asked = (record for record in records if record.base_url == service)
-    known = None if profile is None else Profile.load(profile)
+    known = study.profiles.get(service) if profile is None else Profile.load(profile)
     return Client._from_source(Replay(study, service, asked), service, _WORKERS, known)

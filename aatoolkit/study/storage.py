@@ -19,6 +19,7 @@ STUDY = "study.json"
 MANIFEST = "manifest.jsonl"
 TABLES = "tables.json"
 SEAL = "SHA256SUMS"
+PROFILES = "profiles.json"
 ANSWERS = "answers"
 
 MAX_FILE = 1 << 28
@@ -27,7 +28,7 @@ MAX_FILE = 1 << 28
 _MAX_FILES = 200_000
 _MAX_STUDY = 1 << 34
 _MAX_RATIO = 1000
-_OURS = re.compile(rf"{STUDY}|{MANIFEST}|{TABLES}|{SEAL}|{ANSWERS}/[0-9a-f]{{64}}\.json")
+_OURS = re.compile(rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{ANSWERS}/[0-9a-f]{{64}}\.json")
 
 _MAY_BE_EMPTY = (MANIFEST, f"{ANSWERS}/{hashlib.sha256().hexdigest()}.json")
 

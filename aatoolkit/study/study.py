@@ -13,12 +13,11 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, visible
 from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project
-from aatoolkit.errors import (
-    StudyError,
-)
+from aatoolkit.errors import StudyError
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.study.checksums import format_checksums, format_tables
 from aatoolkit.study.manifest import Writer, sha256_of
+from aatoolkit.study.profiles import store_profile
 from aatoolkit.study.reader import FORMAT, VERSION, StudyReader
 from aatoolkit.study.record import canonical
 from aatoolkit.study.recorder import Recorder, versions
@@ -54,6 +53,8 @@ class Study(StudyReader):
       (origin, path, parameters; never a token or an account), time of the answer, status,
       the SHA-256 of the answer, a few response headers, the versions of the software, and in
       ``previous`` the SHA-256 of the line before.
+    - ``profiles.json``, if the client had a profile: what is known of the service, as data.
+      A replay reads by it, and runs no file.
     - ``tables.json``: for each line of the manifest, the number of rows and the logical hash
       of every table of the answer.
     - ``SHA256SUMS``: the SHA-256 of every other file, for ``sha256sum -c SHA256SUMS``. It is
@@ -227,6 +228,8 @@ class Study(StudyReader):
     def record(self, source: Source) -> Source:
         """A copy of a project or client that stores every answer in the study.
 
+        The client's profile, if it has one, is stored too: a replay reads by it.
+
         Parameters
         ----------
         source : Project or Client
@@ -251,6 +254,9 @@ class Study(StudyReader):
         client = source.client if isinstance(source, Project) else source
         if isinstance(client._source, Recorder | Replay):
             raise StudyError("what is recorded or replayed already is not recorded again")
+        if client._profile is not None:
+            with writer.held():
+                store_profile(self, client.base_url, client._profile)
         recorder = Recorder(client._source, writer.append)
         recorded = Client._from_source(recorder, client.base_url, client.workers, client._profile)
         return recorded.project(source.host) if isinstance(source, Project) else recorded
@@ -272,7 +278,8 @@ class Study(StudyReader):
         base_url : str, optional
             The service. For a replay, only needed if the study holds answers of several.
         profile : Profile, module, str or path, optional
-            What is known of the service, as for `Client`.
+            What is known of the service, as for `Client`. A replay uses the one that the study
+            was recorded with if it is left out.
         **settings
             Settings of the client, as for ``aa.project``; a replay takes none.
 

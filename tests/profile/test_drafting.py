@@ -258,3 +258,32 @@ def test_the_command_line_drafts_shows_and_checks(project, scripted, tmp_path, m
     assert "One row per" in capsys.readouterr().out
     assert main(["profile", "check", "shop.example", "--profile", str(out), *connection]) == 0
     assert "nothing changed" in capsys.readouterr().err
+
+
+def test_a_client_checks_and_every_command_reads_by_the_profile(
+    service, project, draft, scripted, tmp_path, capsys
+):
+    from aatoolkit.cli import main
+
+    out = str(draft.save(tmp_path / "shop_service.py"))
+    mine = reader(project, out)
+    assert mine.client.profile.check(mine, sections=["prompts"]).empty
+    service.change = lambda section, body: json.loads(
+        json.dumps(body).replace('"Runs"', '"Attempts"').replace("runCount", "attempts")
+    )
+    assert not mine.client.profile.check(mine).empty
+    service.change = lambda section, body: body
+    token = tmp_path / "token"
+    token.write_text("t")
+    connection = ["--base-url", scripted.url, "--token-file", str(token), "--no-cache"]
+    asked = ["read", "shop.example", "prompts", "--json", "--profile", out, *connection]
+    assert main(asked) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows["rows"]) == len(mine.read("prompts").main)
+    folder = tmp_path / "study"
+    kept = ["study", "record", "shop.example", str(folder), "--section", "prompts"]
+    assert main([*kept, "--profile", out, *connection]) == 0
+    again = aa.Study(folder).project("shop.example").read("prompts").main
+    assert again.equals(mine.read("prompts").main)
+    # Without a profile there is nothing to check by.
+    assert main(["profile", "check", "shop.example", *connection]) == 2

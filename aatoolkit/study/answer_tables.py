@@ -1,0 +1,31 @@
+"""The tables of a recorded answer, read by the profile that it was recorded with."""
+
+from __future__ import annotations
+
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.project import read_combined
+from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.payload import Payload
+from aatoolkit.sections import Profile
+from aatoolkit.sections.profile import SCOPE_OPTIONS
+from aatoolkit.study.record import Record
+
+
+def tables_of(record: Record, body: bytes, profile: Profile | None) -> Dataset:
+    """The tables of an answer, by section; raises the error if it is one."""
+    error = record.to_error(body)
+    if error is not None:
+        raise error
+    payload = record.payload(body)
+    if record.resource == "scope-options":
+        return Dataset({"scope_options": _options(payload, profile)})
+    if record.section is None:
+        return read_combined(payload, profile)
+    return Dataset({record.section: normalize(record.section, payload, profile=profile)})
+
+
+def _options(payload: Payload, profile: Profile | None) -> Tables:
+    """The tables of scope options; a profile need not declare them."""
+    declared = profile is not None and profile.get(SCOPE_OPTIONS) is not None
+    return normalize(SCOPE_OPTIONS, payload, profile=profile if declared else None)

@@ -1,0 +1,133 @@
+"""Studies keep the profile they were recorded with: replays read by it, and run no file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import DraftWarning, StudyError
+from aatoolkit.sections import (
+    COUNT,
+    SUM,
+    Column,
+    Profile,
+    Section,
+    Table,
+    computed,
+    fraction,
+    records,
+    text,
+)
+
+ANSWER = {"sites": [{"d": "a.example", "pct": "34.5%", "hits": 5}, {"d": "b.example", "hits": 2}]}
+COLUMNS = (
+    text("domain", "The site.", source="d"),
+    fraction("rate", "The share.", source="pct", parse="number", scale=0.01),
+    Column("hits", "Int64", unit=COUNT, aggregate=SUM),
+)
+SITES = Table("sites", "One row per site.", records("sites"), "domain", COLUMNS)
+PROFILE = Profile("acme", Section("domains", "Sites.", SITES))
+
+
+@pytest.fixture
+def client(scripted: Any, reply: Any) -> Iterator[aa.Client]:
+    scripted.script = reply(ANSWER)
+    with aa.Client(scripted.url, token="t", cache=False, profile=PROFILE) as client:
+        yield client
+
+
+@pytest.fixture
+def study(client: aa.Client, tmp_path: Path) -> aa.Study:
+    with aa.Study.create(tmp_path / "mine") as study:
+        study.record(client.project("acme.example")).read("domains")
+    return aa.Study(tmp_path / "mine")
+
+
+def test_a_replay_reads_by_the_profile_of_the_recording(study, client):
+    live = client.project("acme.example").read("domains")
+    again = study.project("acme.example").read("domains")
+    assert again.main.equals(live.main)
+    assert again.main["rate"].tolist()[0] == pytest.approx(0.345)
+    assert again.main.aa.codebook.loc["hits", "aggregation"] == "sum"
+    assert study.client().profile.name == "acme"
+    (record,) = study.records
+    assert set(study.tables(record)["domains"]) == {"sites"}
+    assert study.verify(replay=True)
+
+
+def test_another_profile_is_used_where_it_is_given(study):
+    other = Table("things", "Rows.", records("sites"), "domain", COLUMNS)
+    found = study.project("acme.example", profile=Profile("b", Section("domains", "D.", other)))
+    assert set(found.read("domains")) == {"things"}
+
+
+def test_a_packed_study_has_its_profile(study, tmp_path):
+    packed = aa.Study(study.pack(tmp_path / "mine.zip"))
+    assert next(iter(packed.profiles.values())).names == ("domains",)
+    assert set(packed.project("acme.example").read("domains")) == {"sites"}
+
+
+def test_a_newer_profile_takes_the_place_of_the_older(study, client):
+    newer = Table("found", "Rows.", records("sites"), "domain", COLUMNS)
+    digest = study.digest
+    with aa.Study.resume(study.path) as resumed:
+        better = aa.Client(
+            client.base_url,
+            token="t",
+            cache=False,
+            profile=Profile("acme", Section("domains", "D.", newer)),
+        )
+        with better:
+            resumed.record(better.project("acme.example"))
+    assert resumed.digest != digest
+    assert resumed.verify(replay=True)
+    assert set(aa.Study(study.path).project("acme.example").read("domains")) == {"found"}
+
+
+def test_a_profile_that_was_altered_is_found(study):
+    file = study.path / "profiles.json"
+    held = json.loads(file.read_text())
+    (facts,) = held["profiles"].values()
+    facts["sections"][0]["tables"][0]["columns"][1]["scale"] = 1.0
+    file.write_text(json.dumps(held))
+    assert not study.verify()
+    with pytest.raises(StudyError, match="does not match the seal"):
+        aa.Study(study.path).project("acme.example")
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"\xff", b'{"format":"aatoolkit-profiles"}'])
+def test_a_profile_that_cannot_be_read_is_a_damaged_study(study, content):
+    (study.path / "profiles.json").write_bytes(content)
+    (study.path / "SHA256SUMS").unlink()
+    with pytest.raises(StudyError, match="does not hold profiles"):
+        aa.Study(study.path).project("acme.example")
+
+
+def test_without_a_profile_nothing_is_stored(scripted, reply, tmp_path):
+    scripted.script = reply(ANSWER)
+    with (
+        aa.Study.create(tmp_path / "mine") as study,
+        aa.Client(scripted.url, token="t", cache=False) as client,
+    ):
+        study.record(client.project("acme.example")).fetch("domains")
+    assert not (tmp_path / "mine" / "profiles.json").exists()
+    assert study.profiles == {}
+
+
+def test_rows_that_a_function_makes_cannot_be_stored_and_that_is_said(scripted, reply, tmp_path):
+    scripted.script = reply(ANSWER)
+    made = Table("t", "Rows.", computed("sites", list), "d", (Column("d", "string"),))
+    profile = Profile("acme", Section("domains", "D.", made))
+    with (
+        aa.Study.create(tmp_path / "mine") as study,
+        aa.Client(scripted.url, token="t", cache=False, profile=profile) as client,
+        pytest.warns(DraftWarning, match=r"domains: replay with profile="),
+    ):
+        study.record(client.project("acme.example")).fetch("domains")
+    replayed = aa.Study(study.path).project("acme.example", profile=profile)
+    assert set(replayed.read("domains")) == {"t"}
