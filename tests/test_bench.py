@@ -1,17 +1,35 @@
-"""The benchmark runs, and its answers are what they claim to be."""
+"""The benchmarks run, print what they say, and write the same figures as JSON."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 BENCHES = Path(__file__).parent / "bench"
 BENCH = BENCHES / "normalise.py"
 
 
-def test_the_benchmark_prints_a_ratio_for_every_contender_asked_for() -> None:
+def figures(bench: str, file: Path) -> dict[str, list[dict[str, Any]]]:
+    """The figures that a benchmark wrote, by what they are; each is a number of its unit."""
+    found = json.loads(file.read_text())
+    assert found["bench"] == bench
+    assert found["machine"]["packages"]["pandas"]
+    assert all(one["unit"] in ("x", "s", "bytes") for one in found["figures"])
+    assert all(one["value"] > 0 for one in found["figures"])
+    by_what: dict[str, list[dict[str, Any]]] = {}
+    for one in found["figures"]:
+        by_what.setdefault(one["what"], []).append(one)
+    return by_what
+
+
+def test_the_benchmark_prints_a_ratio_for_every_contender_asked_for(tmp_path: Path) -> None:
     options = ["--sizes", "100kB", "--repeats", "1", "--no-memory"]
+    options += ["--json", str(tmp_path / "figures.json")]
     options += ["--only", "shred", "plain_loop"]
     done = subprocess.run(
         [sys.executable, str(BENCH), *options],
@@ -25,10 +43,21 @@ def test_the_benchmark_prints_a_ratio_for_every_contender_asked_for() -> None:
     assert [line[0] for line in lines if line[0] == "shred"] == ["shred", "shred"]
     assert all(float(line[1]) > 0 for line in lines if line[0] == "shred")
     assert "plain_loop failed: AttributeError" in done.stdout
+    ratios = figures("normalise", tmp_path / "figures.json")["time / orjson.loads"]
+    assert {(one["contender"], one["kind"], one["bytes"]) for one in ratios} == {
+        ("orjson.loads", "regular", 10**5),
+        ("orjson.loads", "irregular", 10**5),
+        ("shred", "regular", 10**5),
+        ("shred", "irregular", 10**5),
+        ("plain_loop", "regular", 10**5),
+    }
 
 
-def test_the_benchmark_of_the_cache_compares_with_requests_and_a_stock_session() -> None:
+def test_the_benchmark_of_the_cache_compares_with_requests_and_a_stock_session(
+    tmp_path: Path,
+) -> None:
     options = ["--answers", "20", "--latency", "0.001", "--repeats", "1", "--workers", "4"]
+    options += ["--json", str(tmp_path / "figures.json")]
     done = subprocess.run(
         [sys.executable, str(BENCHES / "cache.py"), *options],
         capture_output=True,
@@ -42,3 +71,45 @@ def test_the_benchmark_of_the_cache_compares_with_requests_and_a_stock_session()
         ratios = [float(line.split()[-1]) for line in lines if line.startswith(name)]
         assert len(ratios) == times
         assert all(ratio > 0 for ratio in ratios)
+    assert len(figures("cache", tmp_path / "figures.json")) == 3
+
+
+def test_the_benchmark_of_metadata_compares_with_a_dict(tmp_path: Path) -> None:
+    options = ["--rounds", "1", "--json", str(tmp_path / "figures.json")]
+    done = subprocess.run(
+        [sys.executable, str(BENCHES / "metadata.py"), *options],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (ratios,) = figures("metadata", tmp_path / "figures.json").values()
+    assert [one["contender"] for one in ratios] == ["none", "aatoolkit", "a dict"]
+
+
+def service_figures(file: Path, *options: str) -> dict[str, list[dict[str, Any]]]:
+    bench = [str(BENCHES / "service.py"), "--answers", "300", "--turns", "1", "--json", str(file)]
+    done = subprocess.run(
+        [sys.executable, *bench, *options],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return figures("service", file)
+
+
+def test_the_benchmark_of_the_service_measures_every_section(tmp_path: Path) -> None:
+    found = service_figures(tmp_path / "figures.json", "--only", "requests", "sections")
+    assert len(found["a section"]) == 17
+    assert "an empty request" in found
+
+
+@pytest.mark.thorough
+def test_the_benchmark_of_the_service_measures_start_clients_and_load(tmp_path: Path) -> None:
+    options = ["--only", "start", "clients", "load", "--clients", "2", "--many", "20"]
+    found = service_figures(tmp_path / "figures.json", *options, "--seconds", "0.5")
+    assert {one["scope"] for one in found["p99 latency / that of one client"]} == {"same", "own"}
+    assert {"start", "peak memory with many / before"} <= found.keys()

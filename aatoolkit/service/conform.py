@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
@@ -196,7 +197,8 @@ def _check_values(column: StoreColumn, values: pa.ChunkedArray) -> None:
     """Whether every value, or every word of a list of them, is one of those there are."""
     words = column.kind == "words"
     single = pc.list_flatten(values) if words else values
-    known = pc.is_in(single, value_set=pa.array(column.values, pa.string()))
+    # pa.array would import pandas, which a service has no other use for.
+    known = reduce(pc.or_, (pc.equal(single, value) for value in column.values))
     row = _first(pc.and_(pc.invert(known), single.is_valid()))
     if row is not None:
         value = single[row].as_py()
@@ -223,10 +225,25 @@ def _example(values: pa.ChunkedArray) -> str:
     return "" if row is None else f", as {values[row].as_py()!r} in row {row}"
 
 
+def _is_unique(columns: list[pa.ChunkedArray]) -> bool:
+    """Whether the rows of some columns are surely distinct; group_by would import pandas."""
+    codes, known = pa.scalar(0, pa.int64()), 1
+    for column in columns:
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        known *= max(1, len(encoded.dictionary))
+        if known >= 2**63:
+            return False
+        indices = encoded.indices.cast(pa.int64())
+        codes = pc.add(pc.multiply(codes, len(encoded.dictionary)), indices)
+    return bool(pc.count_distinct(codes).as_py() == len(columns[0]))
+
+
 def _repeated(declared: StoreTable, columns: Mapping[str, pa.ChunkedArray]) -> list[str]:
     """Whether a key that should name one row names several."""
     key = list(declared.key)
     if not key or not columns.keys() >= set(key):
+        return []
+    if _is_unique([columns[name] for name in key]):
         return []
     keys = pa.table({name: columns[name] for name in key})
     counted = keys.group_by(key).aggregate([([], "count_all")])

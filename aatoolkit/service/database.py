@@ -25,10 +25,14 @@ import duckdb
 import pyarrow as pa
 
 from aatoolkit.service.conform import StoreError
+from aatoolkit.service.files import StoreFiles, unreadable
 from aatoolkit.service.schema import TABLES
 
 _ANSWER = ("host", "chat_id")
 _BY_INSTANT = ("answers", "crawler_hits")
+
+Reference = tuple[tuple[str, ...], str]
+"""Columns that refer to those of the same names in another table, and that table."""
 
 _DERIVED = {
     "engine_runs": """
@@ -56,43 +60,57 @@ WHERE CAST(hour AS DATE) <= CAST(as_of AS DATE) GROUP BY host
 
 
 def load(
-    tables: Mapping[str, pa.Table], files: Mapping[str, Path] | None = None
+    tables: Mapping[str, pa.Table], files: StoreFiles | None = None
 ) -> duckdb.DuckDBPyConnection:
     """A DuckDB database with the tables of a store; absent ones have no rows.
 
     Parameters
     ----------
     tables
-        Validated tables, which are held in memory.
+        Validated tables.
     files
-        Validated Parquet files, which are read from disk.
+        Validated Parquet files: small ones are read into memory, large ones stay on disk.
 
     Raises
     ------
     StoreError
-        Where a row refers to one that does not exist, or to a run without an answer.
+        Where a row refers to one that does not exist, or to a run without an answer, and
+        where a file is damaged.
     """
-    files = files or {}
+    files = files or StoreFiles()
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
     connection.execute("SET parquet_metadata_cache = true")
     connection.execute("CREATE SCHEMA store; CREATE SCHEMA raw")
+    connection.execute("BEGIN")
     for name, declared in TABLES.items():
-        if name in files:
-            connection.execute(f"CREATE VIEW store.{name} AS {_of_file(name, files[name])}")
+        if name in files.large:
+            connection.execute(f"CREATE VIEW store.{name} AS {_of_file(name, files.large[name])}")
+        elif name in files.small:
+            _read_file(connection, name, files.small[name])
         else:
             table = tables.get(name, declared.arrow.empty_table())
             connection.register("incoming", _without_zone(table))
             connection.execute(f"CREATE TABLE store.{name} AS SELECT * FROM incoming")
             connection.unregister("incoming")
+    connection.execute("COMMIT")
     for name in _BY_INSTANT:
-        rows = _parquet(files[name]) if name in files else f"store.{name}"
+        rows = _parquet(files.large[name]) if name in files.large else f"store.{name}"
         connection.execute(f"CREATE VIEW raw.{name} AS SELECT * FROM {rows}")
-    problems = _broken_references(connection, {**tables, **files}.keys(), files)
+    names = {*tables, *files.small, *files.large}
+    problems = _broken_references(connection, names, files.large)
     if problems:
         connection.close()
         raise StoreError(problems)
     return connection
+
+
+def _read_file(connection: duckdb.DuckDBPyConnection, name: str, path: Path) -> None:
+    try:
+        connection.execute(f"CREATE TABLE store.{name} AS {_of_file(name, path)}")
+    except duckdb.Error as error:
+        connection.close()
+        raise StoreError([unreadable(path, error)]) from error
 
 
 class Derived:
@@ -125,13 +143,12 @@ def _derived_read(sql: str) -> tuple[str, ...]:
 
 def observed_hosts(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
     """For each table with a host, the hosts that have a row in it."""
-    found: dict[str, frozenset[str]] = {}
-    for name, declared in TABLES.items():
-        if declared.key[:1] == ("bot",):
-            continue
-        rows = connection.execute(f"SELECT DISTINCT host FROM store.{name}").fetchall()
-        found[name] = frozenset(host for (host,) in rows)
-    return found
+    names = [name for name, declared in TABLES.items() if declared.key[:1] != ("bot",)]
+    rows = " UNION ALL ".join(f"SELECT DISTINCT '{name}', host FROM store.{name}" for name in names)
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for name, host in connection.execute(rows).fetchall():
+        found[name].add(host)
+    return {name: frozenset(hosts) for name, hosts in found.items()}
 
 
 def _parquet(path: Path, *options: str) -> str:
@@ -161,22 +178,40 @@ def _without_zone(table: pa.Table) -> pa.Table:
 def _broken_references(
     connection: duckdb.DuckDBPyConnection, names: Collection[str], files: Mapping[str, Path]
 ) -> list[str]:
-    problems = []
+    referring: dict[Reference, list[str]] = {}
     for name in TABLES:
-        if name not in names:
-            continue
-        for columns, parent in TABLES[name].refers:
-            known = " AND ".join(f"{column} IS NOT NULL" for column in columns)
-            wanted = f"SELECT {', '.join(columns)} FROM store.{parent}"
-            if (columns, parent) == (_ANSWER, "answers"):
-                wanted += " WHERE outcome = 'answered'"
-            (whole,) = connection.execute(
-                f"SELECT NOT EXISTS (SELECT 1 FROM store.{name}"
-                f" ANTI JOIN ({wanted}) USING ({', '.join(columns)}) WHERE {known})"
-            ).fetchall()[0]
-            if not whole:
-                problems += _described(connection, name, columns, parent, files)
-    return problems
+        for reference in TABLES[name].refers if name in names else ():
+            referring.setdefault(reference, []).append(name)
+    # All tables that refer to one are looked up in it together; where that fails, each alone.
+    broken = {
+        reference
+        for reference, children in referring.items()
+        if not _all_exist(connection, children, reference)
+    }
+    return [
+        problem
+        for name in TABLES
+        for reference in TABLES[name].refers
+        if reference in broken
+        and name in referring[reference]
+        and not _all_exist(connection, [name], reference)
+        for problem in _described(connection, name, *reference, files)
+    ]
+
+
+def _all_exist(
+    connection: duckdb.DuckDBPyConnection, children: Collection[str], reference: Reference
+) -> bool:
+    """Whether what some tables refer to is there, apart from nulls."""
+    columns, parent = reference
+    listed = ", ".join(columns)
+    known = " AND ".join(f"{column} IS NOT NULL" for column in columns)
+    rows = " UNION ALL ".join(f"SELECT {listed} FROM store.{n} WHERE {known}" for n in children)
+    wanted = f"SELECT {listed} FROM store.{parent}"
+    if reference == (_ANSWER, "answers"):
+        wanted += " WHERE outcome = 'answered'"
+    sql = f"SELECT NOT EXISTS (SELECT 1 FROM ({rows}) ANTI JOIN ({wanted}) USING ({listed}))"
+    return bool(connection.execute(sql).fetchall()[0][0])
 
 
 def _described(

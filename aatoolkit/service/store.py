@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from aatoolkit.service.conform import StoreError, conform
 from aatoolkit.service.database import Derived, load, observed_hosts
-from aatoolkit.service.files import read_files, write_table
+from aatoolkit.service.files import StoreFiles, read_files, write_table
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.question import Question
 from aatoolkit.service.schema import TABLES, StoreTable
@@ -79,7 +79,7 @@ class Store:
     def __init__(
         self,
         tables: Mapping[str, pa.Table],
-        files: Mapping[str, Path] | None = None,
+        files: StoreFiles | None = None,
         folder: Path | None = None,
         as_of: datetime | None = None,
     ) -> None:
@@ -123,7 +123,7 @@ class Store:
         copies = tempfile.mkdtemp(prefix="aatoolkit-store-")
         try:
             found = read_files(folder, Path(copies))
-            store = cls(found.tables, found.copies, folder, as_of)
+            store = cls({}, found, folder, as_of)
         except BaseException:
             shutil.rmtree(copies, ignore_errors=True)
             raise

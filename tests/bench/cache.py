@@ -39,6 +39,7 @@ import requests_cache
 
 sys.path.insert(0, str(Path(__file__).parent))
 import answers
+import figures
 
 import aatoolkit as aa
 
@@ -134,7 +135,7 @@ def seconds(ask: Callable[[Question], Any], asked: Iterable[Question], workers: 
 # -- what is compared ------------------------------------------------------------------------
 
 
-def hit_to_frames(folder: Path, base: str, repeats: int) -> None:
+def hit_to_frames(folder: Path, base: str, repeats: int, found: figures.Figures) -> None:
     """A kept answer of 1 MB, as every DataFrame of its section."""
     from aatoolkit.http.cache_backend import AnswerCache
 
@@ -171,6 +172,7 @@ def hit_to_frames(folder: Path, base: str, repeats: int) -> None:
     print(f"a hit of {len(body) / 1e6:.2f} MB: time / (raw read + normalise)")
     for name, spent in taken.items():
         print(f"  {name:24}{spent * 1e3:9.2f} ms{spent / floor:8.2f}")
+        found.add("a hit / (raw read + normalise)", spent / floor, "x", contender=name)
 
 
 def in_turns(contenders: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
@@ -184,7 +186,9 @@ def in_turns(contenders: dict[str, Callable[[], Any]], repeats: int) -> dict[str
     return {name: median(spent) for name, spent in taken.items()}
 
 
-def warm(base: str, folder: Path, asked: list[Question], repeats: int) -> None:
+def warm(
+    base: str, folder: Path, asked: list[Question], repeats: int, found: figures.Figures
+) -> None:
     """Answers that are kept, as payloads."""
     made = {"stock CachedSession": stock, "aatoolkit": ours}
     asking = {name: make(base, folder / f"warm {name}", 16) for name, make in made.items()}
@@ -198,9 +202,18 @@ def warm(base: str, folder: Path, asked: list[Question], repeats: int) -> None:
     print(f"\n{len(asked)} warm answers, one thread: times as fast as a stock CachedSession")
     for name, spent in taken.items():
         print(f"  {name:24}{spent * 1e3:9.1f} ms{taken['stock CachedSession'] / spent:8.1f}")
+        faster = taken["stock CachedSession"] / spent
+        found.add("warm: times as fast as stock", faster, "x", contender=name, answers=len(asked))
 
 
-def cold(base: str, folder: Path, asked: list[Question], workers: int, repeats: int) -> None:
+def cold(
+    base: str,
+    folder: Path,
+    asked: list[Question],
+    workers: int,
+    repeats: int,
+    found: figures.Figures,
+) -> None:
     """Answers that have to be fetched: one after the other, and many at once."""
     made = {"plain requests": plain, "stock CachedSession": stock, "aatoolkit": ours}
     share = asked[: max(1, len(asked) // 5)]
@@ -216,13 +229,13 @@ def cold(base: str, folder: Path, asked: list[Question], workers: int, repeats: 
     )
     for name, spent in taken.items():
         print(f"  {name:24}{median(spent):9.2f} s {alone / median(spent):8.1f}")
+        which = {"contender": name, "answers": len(asked), "workers": workers}
+        found.add("cold: times as fast as one by one", alone / median(spent), "x", **which)
 
 
 def main() -> None:
     """Start the service, print the three tables, stop it."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = figures.parser(__doc__)
     add = parser.add_argument
     add("--answers", type=int, default=510, help="how many questions (default: %(default)s)")
     add("--size", type=int, default=10_000, help="bytes of each answer (default: %(default)s)")
@@ -246,9 +259,11 @@ def main() -> None:
             assert service.stdout is not None
             base = f"http://127.0.0.1:{int(service.stdout.readline())}"
             folder, asked = Path(place), questions(this.answers)
-            hit_to_frames(folder, base, 3 * this.repeats)
-            warm(base, folder, asked, this.repeats)
-            cold(base, folder, asked, this.workers, this.repeats)
+            found = figures.Figures("cache")
+            hit_to_frames(folder, base, 3 * this.repeats, found)
+            warm(base, folder, asked, this.repeats, found)
+            cold(base, folder, asked, this.workers, this.repeats, found)
+            found.write(this.json)
         finally:
             service.kill()
 

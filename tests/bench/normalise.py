@@ -40,6 +40,7 @@ import orjson
 
 sys.path.insert(0, str(Path(__file__).parent))
 import answers
+import figures
 
 UNITS = {"kB": 10**3, "MB": 10**6}
 CHILDREN = ("mentions", "citations")
@@ -199,7 +200,14 @@ def _status(name: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
-def compare(kind: str, sizes: list[int], names: list[str], repeats: int, weigh: bool) -> None:
+def compare(
+    kind: str,
+    sizes: list[int],
+    names: list[str],
+    repeats: int,
+    weigh: bool,
+    found: figures.Figures,
+) -> None:
     """Print one table of ratios, and why some are not in it."""
     excuses: dict[str, str] = {}
     print(f"{kind} answers: time / orjson.loads" + (", peak / body" if weigh else ""))
@@ -209,7 +217,14 @@ def compare(kind: str, sizes: list[int], names: list[str], repeats: int, weigh: 
         failed: dict[str, str] = {}
         taken = times(answers.answer(size, kind), names, repeats, failed)
         ratios = {name: f"{seconds / taken['orjson.loads']:.2f}" for name, seconds in taken.items()}
+        for name, seconds in taken.items():
+            which = {"contender": name, "kind": kind, "bytes": size}
+            found.add("time / orjson.loads", seconds / taken["orjson.loads"], "x", **which)
+            found.add("time", seconds, "s", **which)
         peaks = {name: memory(name, kind, size) for name in taken} if weigh else {}
+        for name, peak in peaks.items():
+            if peak != "–":
+                found.add("peak / body", float(peak), "x", contender=name, kind=kind, bytes=size)
         columns.append({name: f"{ratios[name]} {peaks.get(name, ''):>6}" for name in taken})
         excuses.update(failed)
     for name in names:
@@ -232,9 +247,7 @@ def _bytes(text: str) -> int:
 
 def asked() -> argparse.Namespace:
     """What was asked for on the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = figures.parser(__doc__)
     add = parser.add_argument
     sizes, kinds = [10**5, 10**6, 10**7, 10**8], ["regular", "irregular"]
     add("--sizes", nargs="+", type=_bytes, default=sizes, metavar="SIZE", help="as 100kB or 10MB")
@@ -258,8 +271,10 @@ def main() -> None:
     if missing:
         print(f"not installed, left out: {', '.join(sorted(missing))}")
     names = [name for name in names if name not in missing]
+    found = figures.Figures("normalise")
     for kind in this.kinds:
-        compare(kind, this.sizes, names, this.repeats, not this.no_memory)
+        compare(kind, this.sizes, names, this.repeats, not this.no_memory, found)
+    found.write(this.json)
 
 
 if __name__ == "__main__":
