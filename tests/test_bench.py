@@ -113,3 +113,19 @@ def test_the_benchmark_of_the_service_measures_start_clients_and_load(tmp_path: 
     found = service_figures(tmp_path / "figures.json", *options, "--seconds", "0.5")
     assert {one["scope"] for one in found["p99 latency / that of one client"]} == {"same", "own"}
     assert {"start", "peak memory with many / before"} <= found.keys()
+
+
+def test_the_benchmark_of_aggregate_compares_with_a_plain_sum(tmp_path: Path) -> None:
+    options = ["--rows", "500", "--repeats", "1", "--rounds", "1"]
+    options += ["--json", str(tmp_path / "figures.json")]
+    done = subprocess.run(
+        [sys.executable, str(BENCHES / "aggregate.py"), *options],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (ratios,) = figures("aggregate", tmp_path / "figures.json").values()
+    assert len(ratios) >= 6
+    assert all(one["value"] > 0 for one in ratios)

@@ -32,6 +32,7 @@ from aatoolkit.frame.cell_status import (
     Codes,
     Mask,
     cells_of,
+    distinct_codes,
     together,
 )
 from aatoolkit.frame.groupby import By, Groups, flattened, group
@@ -105,10 +106,10 @@ def _outcome(
     codes = np.where(
         undefined & (groups.count(cells.whole) == expected) & full, 2 * len(states), codes
     )
-    codes = np.where(groups.count(np.ones(len(frame), bool)) > 0, codes, 2 * len(states) + 1)
+    codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     in_part = [replace(state, status=Status.PARTIAL) for state in states]
     every = [*states, *in_part, _ZERO, empty]
-    used = [every[code] for code in np.unique(codes).tolist()]
+    used = [every[code] for code in distinct_codes(codes, len(every))[0].tolist()]
     share = np.divide(given, expected, out=np.full(len(groups), np.nan), where=expected > 0)
     return _Outcome(
         values.where(shown & ~undefined),
@@ -134,7 +135,8 @@ def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Av
     status = reduce(join, (state.status for state in used), Status.NOT_APPLICABLE)
     if status == Status.NOT_APPLICABLE:
         return combine(used)
-    seen = [cells.states[code] for code in np.unique(cells.codes).tolist()]
+    there = distinct_codes(cells.codes, len(cells.states))[0]
+    seen = [cells.states[code] for code in there.tolist()]
     return replace(combine([*seen, *(each for each in used if each is empty)]), status=status)
 
 
@@ -253,6 +255,8 @@ def _beside(name: str, outcome: _Outcome, rule: str, skip_missing: bool) -> dict
     shown = outcome.values.notna()
     in_part = rule in _OVER_MEASURED and bool((outcome.coverage[shown] < 1).any())
     beside = {f"{name}{COVERAGE}": outcome.coverage} if skip_missing or in_part else {}
+    if len(distinct_codes(outcome.codes, len(outcome.states))[0]) < 2:
+        return beside
     groups = Cells(outcome.states, outcome.codes, outcome.values.notna().to_numpy(bool))
     unsaid = groups.given & groups.having(Status.UNKNOWN)
     told = pd.DataFrame(

@@ -104,12 +104,21 @@ def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
 def together(first: Cells, second: Cells) -> Cells:
     """Two columns row by row: a row to which either does not apply is left out."""
     pairs = first.codes * len(second.states) + second.codes
-    distinct, codes = np.unique(pairs, return_inverse=True)
+    distinct, codes = distinct_codes(pairs, len(first.states) * len(second.states))
     states = [
         _both(first.states[pair // len(second.states)], second.states[pair % len(second.states)])
         for pair in distinct.tolist()
     ]
     return Cells(states, codes, first.given & second.given)
+
+
+def distinct_codes(codes: Codes, limit: int) -> tuple[Codes, Codes]:
+    """The distinct codes in order, and for each code its place among them.
+
+    Codes are from 0 up to a limit, so they are counted rather than sorted.
+    """
+    there = np.bincount(codes, minlength=limit) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
 
 def is_said(frame: pd.DataFrame, name: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,13 @@ from aatoolkit.frame.groupby import Groups
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import FrameMetadata, Source
+from aatoolkit.metadata.cell_hash import hash_cells
 from aatoolkit.scope import FILTERS, Scope
+
+if TYPE_CHECKING:
+    from aatoolkit.metadata.cell_hash import Hashes
+
+_MIXER = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
 class DoubleCount(Exception):
@@ -114,10 +121,10 @@ class Duplicates:
         if missing or grain is None:
             self._check_without_key(table, missing, overlapping, codes)
             return nothing
-        keys = [self._codes(name) for name in grain]
-        if keys and _is_unique(keys):
+        inner = [name for name in grain if name not in self._groups.by_value]
+        if grain and self._are_distinct(inner):
             return nothing
-        columns = [pd.Series(self._groups.ids), *keys]
+        columns = [pd.Series(self._groups.ids), *(self._codes(name) for name in inner)]
         if codes is None and disjoint and (overlapping or table in self._known.repeated):
             if pd.concat(columns, axis=1).duplicated().any():
                 raise DoubleCount(
@@ -183,17 +190,28 @@ class Duplicates:
         """The columns of context that the frame has, if they are those that were added."""
         return {name for name in CONTEXT if name in self._frame.columns and self._known.holds(name)}
 
+    def _are_distinct(self, names: Sequence[str]) -> bool:
+        """Whether no two rows of a group have the same values, as far as hashes can tell.
+
+        Other hashes are other values. Equal ones may be of other values too, by chance: then
+        the rows are numbered by their values, which takes longer.
+        """
+        whole = self._groups.ids.astype(np.uint64)
+        for name in names:
+            whole = (whole ^ (whole >> np.uint64(29))) * _MIXER + _hashes(self._frame[name].array)
+        whole.sort()
+        return not (whole[1:] == whole[:-1]).any()
+
     def _codes(self, name: str) -> pd.Series:
         return pd.Series(pd.factorize(self._frame[name])[0])
 
 
-def _is_unique(keys: Sequence[pd.Series]) -> bool:
-    """Whether no two rows have the same codes; cheaper than to number the rows by them."""
-    whole = keys[0].to_numpy(np.int64)
-    for codes in keys[1:]:
-        whole = np.unique(whole, return_inverse=True)[1]
-        whole = whole * (int(codes.max()) + 2) + codes.to_numpy(np.int64) + 1
-    return bool(pd.Series(whole).is_unique)
+def _hashes(values: Any) -> Hashes:
+    """Hash each value; text by Python's own hash, which is all that one process needs."""
+    if not isinstance(values.dtype, pd.StringDtype):
+        return hash_cells(values)
+    text = values.to_numpy(object, na_value="")
+    return np.fromiter(map(hash, text), np.int64, len(text)).view(np.uint64)
 
 
 def _has(source: Source, table: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability import Availability, combine
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.frame.cell_status import Cells, Codes, Mask
+from aatoolkit.frame.cell_status import Cells, Codes, Mask, distinct_codes
 
 By = str | pd.Grouper | Sequence[str | pd.Grouper] | None
 
@@ -28,17 +29,25 @@ class Groups:
         For each row, its group.
     keys : pandas.DataFrame
         One row a group: the values of the columns that it was grouped by.
+    by_value : frozenset of str
+        The columns of which each group has one value, which is not so of bins.
     """
 
     ids: Codes
     keys: pd.DataFrame
+    by_value: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.keys)
 
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many rows each group has."""
+        return np.bincount(self.ids, minlength=len(self))
+
     def count(self, rows: Mask) -> npt.NDArray[np.int64]:
         """How many of some rows each group has."""
-        return np.bincount(self.ids[rows], minlength=len(self))
+        return self.sizes if rows.all() else np.bincount(self.ids[rows], minlength=len(self))
 
     def last(self, rows: Mask) -> Mask:
         """The last of some rows in each group."""
@@ -52,7 +61,11 @@ class Groups:
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
         """The combined availability of each group's cells, as states and codes of them."""
         kinds = max(len(cells.states), 1)
-        group, code = np.divmod(np.unique(self.ids * kinds + cells.codes), kinds)
+        pairs, _ = distinct_codes(self.ids * kinds + cells.codes, len(self) * kinds)
+        group, code = np.divmod(pairs, kinds)
+        if np.array_equal(group, np.arange(len(self))):  # cells of one kind in every group
+            used, alone = distinct_codes(code, kinds)
+            return alone, [combine([cells.states[each]]) for each in used.tolist()]
         bounds = np.searchsorted(group, np.arange(len(self) + 1)).tolist()
         listed = code.tolist()
         found: dict[tuple[int, ...], int] = {}
@@ -97,7 +110,7 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     # pandas numbers groups with or without the empty ones between, by what they are made of.
     _, rank = np.unique(ids.to_numpy(), return_inverse=True)
     places = np.flatnonzero(sizes.to_numpy() > 0)
-    return Groups(places[rank], keys)
+    return Groups(places[rank], keys, frozenset(name for name in listed if isinstance(name, str)))
 
 
 def flattened(frame: pd.DataFrame) -> pd.DataFrame:

@@ -100,6 +100,8 @@ def _plain(values: Array) -> Any:
         if isinstance(values.dtype, pd.ArrowDtype):
             values = pd.to_datetime(pd.Series(values)).array
         return values.to_numpy("datetime64[us]").astype("int64").astype("float64")
+    if isinstance(values.dtype, pd.StringDtype):
+        return values.to_numpy(object, na_value="")
     return np.array([_text(value) for value in values.to_numpy(object)], dtype=object)
 
 

@@ -30,11 +30,14 @@ from aatoolkit.metadata.fingerprint import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
 
     from aatoolkit.metadata.cell_hash import Array, Hashes
 
     RowMatch = tuple[Hashes, Hashes]
+    Mask = npt.NDArray[np.bool_]
 
 
 class FingerprintCheck:
@@ -61,6 +64,8 @@ class FingerprintCheck:
 
     @cached_property
     def _changes(self) -> Mapping[str, str]:
+        import numpy as np
+
         cells = self._fingerprint.cells
         there = [name for name in cells if name in self._arrays]
         alike = dict.fromkeys({*cells}.difference(there), "not one column of this name")
@@ -68,23 +73,24 @@ class FingerprintCheck:
             return alike
         found: dict[str, str] | None = None
         for match in self._row_matches():
-            changes = {name: OVERWRITTEN for name in there if self._differs(name, match)}
-            changes |= self._possible_sums(match, changes)
+            found_rows = np.isin(*match)
+            changes = {
+                name: OVERWRITTEN for name in there if self._differs(name, match, found_rows)
+            }
+            changes |= self._possible_sums(found_rows, changes)
             if found is None or len(changes) < len(found):
                 found = changes
             if not found:
                 break
         return alike | (dict.fromkeys(there, MOVED) if found is None else found)
 
-    def _possible_sums(self, match: RowMatch, changes: Mapping[str, str]) -> Mapping[str, str]:
+    def _possible_sums(self, matched: Mask, changes: Mapping[str, str]) -> Mapping[str, str]:
         """The columns that might hold sums: rows without their key that agree by chance.
 
         Sums have numbers as labels too. As many rows are accepted if text agrees, or all
         columns; fewer or more if both, in the columns of which no value was missing: a sum
         over missing values would else pass for what was read beside it.
         """
-        import numpy as np
-
         cells = {
             name: cell for name, cell in self._fingerprint.cells.items() if name in self._arrays
         }
@@ -94,21 +100,23 @@ class FingerprintCheck:
         has_text = any(self._arrays[name].dtype.kind not in "biuf" for name in agreeing)
         if len(self._index) == self._fingerprint.rows:
             return {} if has_text or not changes else dict.fromkeys(cells, MOVED)
-        if changes or not has_text or not np.isin(*match).any():
+        if changes or not has_text or not matched.any():
             return dict.fromkeys(cells, MOVED)
         return {name: MOVED for name, (missing, _) in cells.items() if missing}
 
-    def _differs(self, name: str, match: RowMatch) -> bool:
+    def _differs(self, name: str, match: RowMatch, matched: Mask) -> bool:
         """Whether a matched row holds something else, or other rows were filled or emptied."""
         import numpy as np
 
         values, (missing, hashes) = self._arrays[name], self._fingerprint.cells[name]
         now, before = match
-        found = np.isin(now, before)
-        expected = mixed(before, np.asarray(hashes, dtype=np.uint64))
-        kept = hash_cells(values[found]) & np.uint64(self._fingerprint.bits)
-        held = mixed(now[found], kept)
-        return not self._lacks_as_before(name, missing) or not np.isin(held, expected).all()
+        if not self._lacks_as_before(name, missing):
+            return True
+        known = np.asarray(hashes, dtype=np.uint64)
+        kept = hash_cells(values[matched]) & np.uint64(self._fingerprint.bits)
+        if np.array_equal(kept, known) and np.array_equal(now, before):
+            return False
+        return not np.isin(mixed(now[matched], kept), mixed(before, known)).all()
 
     def _lacks_as_before(self, name: str, missing: int) -> bool:
         """Whether as many values are missing as can be, were rows dropped or repeated."""
@@ -118,6 +126,8 @@ class FingerprintCheck:
         lacking = int(self._arrays[name].isna().sum())
         if now == before:
             return lacking == missing
+        if missing - lacking > before - now > 0 and self._index.is_unique:
+            return False  # more were missing than rows are gone: some were filled
         return lacking * before <= missing * max(now, before)
 
     def _row_matches(self) -> Iterator[RowMatch]:

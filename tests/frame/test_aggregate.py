@@ -556,3 +556,11 @@ def test_of_a_number_of_which_nothing_is_known_nothing_is_said_and_it_counts() -
     again = result.aa.aggregate("g", rules={"x": "sum"})
     assert again["x"].tolist() == [1, pd.NA]
     assert again.aa.availability.loc["x", "status"] == "unknown"
+
+
+@pytest.mark.parametrize("name", ["source_domain_engines", "gap_domain_competitors"])
+def test_no_rows_of_a_key_of_several_columns_are_missing_and_no_error(name: str) -> None:
+    section = "gaps" if name.startswith("gap") else "domains"
+    frame = aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes())[name].iloc[:0]
+    assert frame.aa.aggregate().isna().iloc[0].all()
+    assert frame.aa.aggregate(frame.columns[1]).empty

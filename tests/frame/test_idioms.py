@@ -1,0 +1,226 @@
+"""Ordinary pandas on the tables of the demonstration: no column passes for what it is not.
+
+The oracle knows each row by its label, where the idiom leaves labels alone; else every row must
+be one that was read, over all of the columns that pass at once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.effort import effort, is_thorough
+from helpers.idioms import IDIOMS, KEEPING, numbers, texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit.errors import AAToolkitWarning, AvailabilityError
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import attach, metadata_of
+from aatoolkit.metadata.fingerprint import WHOLE_SIZE
+
+FAST = {
+    "overview": ("overview_trend", "overview_engines", "overview_top_brands"),
+    "domains": ("source_domains", "source_domain_engines"),
+    "urls": ("cited_url_brands",),
+    "prompts": ("prompts",),
+    "perception": ("perception_sentiment", "perception_attributes"),
+    "conversions": ("conversion_engines", "conversion_daily"),
+    "ranking": ("ranking_leaderboard", "ranking_matrix"),
+    "shopping": ("shopping_offers",),
+    "gaps": ("gap_topics",),
+}
+"""The tables of a fast run; a thorough one takes every table of several rows."""
+
+
+@cache
+def tables() -> dict[str, pd.DataFrame]:
+    """Tables of the demonstration that have numbers, text and several rows."""
+    dataset = aa.demo().read_all(
+        days=30, sections=None if is_thorough() else [*FAST], progress=False
+    )
+    return {
+        name: frame
+        for section, found in dataset.items()
+        for name, frame in found.items()
+        if (is_thorough() or name in FAST[section])
+        and len(frame) > 2
+        and numbers(frame)
+        and texts(frame)
+    }
+
+
+def test_there_are_enough_tables_and_idioms() -> None:
+    assert len(tables()) >= 12
+    assert len(IDIOMS) >= 150
+
+
+def passing(frame: pd.DataFrame) -> dict[str, str]:
+    """The columns that pass for declared ones, and for which."""
+    known = metadata_of(frame, levels=True).columns
+    return {name: column.of for name, column in known.items() if column.of}
+
+
+def false_columns(before: pd.DataFrame, after: pd.DataFrame, keeps_labels: bool) -> list[str]:
+    """The columns that pass for declared ones and hold something else than their rows did.
+
+    Rows may also be those of their keys, where all of the key passes.
+    """
+    accepted = passing(after)
+    wrong = [name for name, of in accepted.items() if of.rpartition(".")[2] not in before]
+    flat = flattened(after)
+    now = {name: [*map(text_of, flat[name])] for name in accepted if name not in wrong}
+    read = {name: [*map(text_of, before[accepted[name].rpartition(".")[2]])] for name in now}
+    there = {*zip(*read.values(), strict=True)}
+    rows_read = all(row in there for row in zip(*now.values(), strict=True))
+    named = {of.rpartition(".")[2] for of in accepted.values()}
+    if rows_read and (not keeps_labels or {*metadata_of(before).key} <= named):
+        return wrong
+    if not keeps_labels:
+        return [*wrong, *now]
+    places = before.index.get_indexer(after.index)
+    return wrong + [
+        name
+        for name in now
+        if any(
+            place < 0 or read[name][place] != cell
+            for place, cell in zip(places, now[name], strict=True)
+        )
+    ]
+
+
+def flattened(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.reset_index() if any(frame.index.names) else frame
+
+
+def text_of(cell: object) -> str:
+    """A cell as text, the same whatever its dtype; of numbers their value."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, list | np.ndarray | tuple):
+        return repr([*map(text_of, cell)])
+    if pd.isna(cell):  # type: ignore[call-overload]
+        return "missing"
+    if isinstance(cell, bool | np.bool_):
+        return str(bool(cell))
+    if isinstance(cell, int | float | np.number):
+        return repr(float(cell))
+    return str(cell)
+
+
+def false_sums(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
+    """The sums of a frame that are not those of the rows in it, each counted once."""
+    known = metadata_of(before)
+    accepted = {of.rpartition(".")[2]: name for name, of in passing(after).items()}
+    if not after.columns.is_unique or not {*known.key} <= {*accepted} or not known.key:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AAToolkitWarning)
+            found = after.aa.aggregate(skip_missing=True)
+    except AvailabilityError:
+        return
+    names = [accepted[name] for name in known.key]
+    rows = {tuple(map(text_of, row)) for row in flattened(after)[names].to_numpy(object)}
+    chosen = [tuple(map(text_of, row)) in rows for row in before[[*known.key]].to_numpy(object)]
+    for name in numbers(before):
+        column = declared(known.columns[name])
+        if accepted.get(name) not in found or column is None or column.aggregate.rule != "sum":
+            continue
+        total = found[accepted[name]].iloc[0]
+        expected = before.loc[chosen, name].sum(min_count=1)
+        if pd.notna(total) and (pd.isna(expected) or not np.isclose(total, expected)):
+            yield f"{name}: {total} for {expected}"
+
+
+def outcome(name: str, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """What an idiom makes of a frame; None where pandas refuses it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return IDIOMS[name](frame)
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError, NotImplementedError):
+            return None
+
+
+def chosen_tables(name: str) -> list[str]:
+    """All tables; in a fast run two of them, others for each idiom."""
+    names = [*tables()]
+    first = [*IDIOMS].index(name)
+    return names if is_thorough() else [names[(first + 5 * n) % len(names)] for n in range(2)]
+
+
+@pytest.mark.parametrize("name", IDIOMS)
+def test_nothing_false_after_an_idiom(name: str) -> None:
+    tried, false = 0, []
+    for table in chosen_tables(name):
+        frame = tables()[table]
+        after = outcome(name, frame)
+        if after is None:
+            continue
+        tried += 1
+        wrong = [*false_columns(frame, after, name in KEEPING), *false_sums(frame, after)]
+        false += [(table, each) for each in wrong]
+    assert false == []
+    assert tried >= (10 if is_thorough() else 0)
+
+
+@cache
+def large() -> pd.DataFrame:
+    """A frame of more rows than are checked cell by cell."""
+    frame = tables()["source_domains"]
+    rows = pd.concat([frame] * (WHOLE_SIZE // len(frame) + 20), ignore_index=True)
+    rows["source_domain"] = pd.array([f"site-{row}.example" for row in rows.index], "string")
+    rows["citation_count"] = pd.array(range(len(rows)), "Int64")
+    rows["retrieval_count"] = rows["citation_count"].mask(rows.index % 97 == 0)
+    return attach(rows, metadata_of(frame))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", IDIOMS)
+def test_nothing_false_on_a_frame_that_is_checked_by_a_sample(name: str) -> None:
+    after = outcome(name, large())
+    if after is not None and after.size < 10**6:
+        assert false_columns(large(), after, name in KEEPING) == []
+
+
+def test_a_large_frame_that_was_filled_and_cut_is_not_taken_for_a_part_of_it() -> None:
+    filled = large().fillna({"retrieval_count": 0}).iloc[1:]
+    for after in (filled, filled.reset_index(drop=True)):
+        assert "retrieval_count" not in passing(after)
+        assert "citation_count" in passing(after)
+    assert "retrieval_count" in passing(large().iloc[1:])
+    assert "retrieval_count" in passing(large().sample(frac=0.5, replace=True, random_state=1))
+
+
+def test_the_oracle_finds_what_is_false() -> None:
+    frame = tables()["source_domains"]
+    assert false_columns(frame, frame, keeps_labels=True) == []
+    assert [*false_sums(frame, frame)] == []
+    other = attach(frame.assign(citation_count=frame["citation_count"] + 1), metadata_of(frame))
+    assert "citation_count" in false_columns(frame, other, keeps_labels=True)
+    assert "citation_count" in false_columns(frame, other, keeps_labels=False)
+    assert [*false_sums(frame, other)] != []
+
+
+@settings(deadline=None, max_examples=effort(600, 20))
+@given(st.data())
+def test_nothing_false_after_a_chain_of_idioms(data: st.DataObject) -> None:
+    table = data.draw(st.sampled_from([*tables()]))
+    steps = data.draw(st.lists(st.sampled_from([*IDIOMS]), min_size=2, max_size=5))
+    frame = after = tables()[table]
+    keeps_labels = True
+    for step in steps:
+        made = outcome(step, after)
+        if made is None or not isinstance(made, pd.DataFrame):
+            continue
+        after, keeps_labels = made, keeps_labels and step in KEEPING
+        if not after.columns.is_unique:
+            return
+        false = [*false_columns(frame, after, keeps_labels), *false_sums(frame, after)]
+        assert false == [], (table, steps)
