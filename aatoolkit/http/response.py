@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from aatoolkit import errors
 from aatoolkit._util.suggest import did_you_mean
 from aatoolkit.availability import Cause, Status
-from aatoolkit.availability.detect import recognise, speaks
+from aatoolkit.availability.detect import explains_absence, recognise
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import NO_CONTENT
@@ -63,7 +63,7 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
     if status in NO_CONTENT and not body:
         return True
     try:
-        return speaks(status, decode.decode(body))
+        return explains_absence(status, decode.decode(body))
     except errors.DecodeError:
         return False
 

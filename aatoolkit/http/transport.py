@@ -20,7 +20,7 @@ from requests.structures import CaseInsensitiveDict
 from requests.utils import select_proxy
 
 from aatoolkit import errors
-from aatoolkit.availability.detect import tells
+from aatoolkit.availability.detect import is_availability_header
 from aatoolkit.http.address import BaseUrl
 from aatoolkit.http.body import CHUNK, read_body
 from aatoolkit.http.deadline import HEAD_LIMIT, Call
@@ -323,4 +323,4 @@ def _check_environment(url: str, options: Mapping[str, Any]) -> None:
 
 
 def _is_kept(header: str) -> bool:
-    return header.lower() in KEPT_HEADERS or tells(header)
+    return header.lower() in KEPT_HEADERS or is_availability_header(header)

@@ -53,7 +53,17 @@ class Vector:
     ([1, MISSING, None], '$.a[2].b')
     """
 
-    __slots__ = ("__weakref__", "_below", "_kinds", "_parent", "_values", "labels", "name", "rows")
+    __slots__ = (
+        "__weakref__",
+        "_below",
+        "_kinds",
+        "_numbers",
+        "_parent",
+        "_values",
+        "labels",
+        "name",
+        "rows",
+    )
 
     def __init__(
         self,
@@ -71,6 +81,7 @@ class Vector:
         self.name = name
         self._below: dict[object, Vector] = {}
         self._kinds: set[type] | None = None
+        self._numbers: set[bool] | None = None
 
     @classmethod
     def of(cls, document: Any) -> Vector:
@@ -93,13 +104,21 @@ class Vector:
     def kinds(self) -> set[type]:
         """The types of the values."""
         if self._kinds is None:
-            self._kinds = set(map(type, self.values))
+            self._kinds = self._find_kinds()
         return self._kinds
+
+    def _find_kinds(self) -> set[type]:
+        return set(map(type, self.values))
 
     @property
     def numbers(self) -> set[bool]:
         """Whether there are numbers other than 0, and whether there are such as are 0."""
-        if not self.kinds & {int, float}:
+        if self._numbers is None:
+            self._numbers = self._find_numbers()
+        return self._numbers
+
+    def _find_numbers(self) -> set[bool]:
+        if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
 
@@ -220,14 +239,7 @@ class LazyVector(Vector):
         """One of them."""
         return MISSING if self._cursor.node is None else self._cursor.values(np.array([row]))[0]
 
-    @property
-    def kinds(self) -> set[type]:
-        """The types of the values."""
-        if self._kinds is None:
-            self._kinds = self._found()
-        return self._kinds
-
-    def _found(self) -> set[type]:
+    def _find_kinds(self) -> set[type]:
         node = self._cursor.node
         if node is None:
             return {type(MISSING)} if len(self) else set()
@@ -242,9 +254,7 @@ class LazyVector(Vector):
             found.add(type(MISSING))
         return found
 
-    @property
-    def numbers(self) -> set[bool]:
-        """Whether there are numbers other than 0, and whether there are such as are 0."""
+    def _find_numbers(self) -> set[bool]:
         scalars = self._cursor.node.scalars if self._cursor.node else {}
         chunks = [*scalars.get(INTEGER, ()), *scalars.get(NUMBER, ())]
         found = {

@@ -8,38 +8,36 @@ to columns.
 In reading order:
 
 ``detection``
-    `recognise`: the order of the rules, a service's own `Rule`, what scope options add.
+    `detect`: the order of the rules, a service's own `Rule`, what scope options add.
 ``declared_rule``
     Reads an answer by the rule of a known service: an object, a map, a header, or rows.
-``context``
-    `Signal`; `envelope_of`, what most sections share.
+``context``, ``fields``
+    `Signal`, `Hint` and the answer that is read; its data, field by field, and its records.
 ``transport``, ``errors``
     The HTTP status and headers; errors inside a body.
 ``objects``, ``maps``, ``statements``
-    The walk through objects outside lists of records, with notes and notices; maps and lists
-    of fields or engines; statements, and fields that give their own state.
-``forms``, ``codes``
-    General forms: conditions, progress, caps, engines by runs, windows; codes with a legend and
-    declared sentinels.
+    Objects outside lists of records, with notes and notices; maps and lists of fields or
+    engines; statements, and fields that give their own state.
+``forms``
+    Forms of many services: conditions, progress, caps, engines by runs, windows.
 ``rows``
-    Lists of records.
+    Lists of records; codes with a legend and declared sentinels.
 ``hints``
-    What may speak of availability and was not read.
+    What may be about availability and was not read.
 ``parts``, ``keys``, ``roles``
-    The parts of a statement; what a key says by itself; the part that a key plays.
-``vocabulary``, ``phrases``
-    What a word, code or sign means; the phrases, with their strength.
+    The parts of a statement; what a key means by itself; the part that a key plays.
+``vocabulary``
+    What a word, phrase, code or sign means.
 """
 
 from __future__ import annotations
 
-from aatoolkit.availability.detect.context import FullDocument
+from aatoolkit.availability.detect.context import Hint, Signal
 from aatoolkit.availability.detect.detection import Detection, detect, recognise
-from aatoolkit.availability.detect.phrases import WORDS
+from aatoolkit.availability.detect.fields import FullDocument, envelope_of
 from aatoolkit.availability.detect.roles import is_size
-from aatoolkit.availability.detect.signals import Hint, Signal, envelope_of
-from aatoolkit.availability.detect.transport import speaks, tells
-from aatoolkit.availability.detect.vocabulary import read_word
+from aatoolkit.availability.detect.transport import explains_absence, is_availability_header
+from aatoolkit.availability.detect.vocabulary import WORDS, read_word
 from aatoolkit.sections.availability_rule import REFERENCE, Rule
 
 __all__ = [
@@ -52,9 +50,9 @@ __all__ = [
     "Signal",
     "detect",
     "envelope_of",
+    "explains_absence",
+    "is_availability_header",
     "is_size",
     "read_word",
     "recognise",
-    "speaks",
-    "tells",
 ]

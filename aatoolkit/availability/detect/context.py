@@ -1,67 +1,119 @@
-"""What detection works on: one answer, what is known of it, and the signals found so far."""
+"""What detection works on: one answer, what is known of it, and the signals found in it."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Condition, Status
+from aatoolkit.availability.detect.fields import DataField, FullDocument, walk
 from aatoolkit.availability.detect.keys import denial, subject
 from aatoolkit.availability.detect.roles import (
     fold,
-    is_echo,
     is_footnotes,
-    is_holder,
     is_size,
     is_when,
+    tokens,
+    words,
 )
-from aatoolkit.availability.detect.signals import Signal, raw
-from aatoolkit.availability.detect.vocabulary import tokens
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
+from aatoolkit.availability.subject import engine
+from aatoolkit.jsontree.paths import Field, format_path
 from aatoolkit.jsontree.vectors import Vector
-
-_DEEPEST = 24
-MOST_FIELDS = 300
-"""An object with more keys than this holds data by key: its keys are no field names."""
 
 ENGINE_IDS: Mapping[str, str] = {
     fold(name): name
-    for name in (
-        *("chatgpt", "gpt", "openai", "gemini", "google-ai-overview", "google-ai-overviews"),
-        *("ai-overview", "ai-overviews", "google-ai-mode", "ai-mode", "perplexity", "claude"),
-        *("copilot", "bing-copilot", "microsoft-copilot", "grok", "deepseek", "meta-ai", "mistral"),
+    for name in words(
+        "chatgpt gpt openai gemini google-ai-overview google-ai-overviews ai-overview ai-overviews"
+        " google-ai-mode ai-mode perplexity claude copilot bing-copilot microsoft-copilot grok"
+        " deepseek meta-ai mistral"
     )
 }
-"""Engines that are known whatever the answer says; others come from the scope options."""
+"""Engines that are known whatever an answer holds; others come from the scope options."""
 
-_FORM = {
-    *("days", "limit", "offset", "page", "version", "status", "code", "retry", "progress", "eta"),
-    *("seconds", "after", "interval", "minimum", "required", "threshold", "needed", "percent"),
-    *("percentage", "pct", "took", "elapsed", "duration", "ms", "timestamp", "id", "code"),
-}
+_FORM = words(
+    "days limit offset page version status code retry progress eta seconds after interval minimum"
+    " required threshold needed percent percentage pct took elapsed duration ms timestamp id"
+)
 """Numbers under such names describe the answer or the call, and measure nothing."""
 
+_LONGEST_RAW = 500
+"""Evidence longer than this is cut: it is there to be looked at, the answer itself is kept."""
 
-class FullDocument(NamedTuple):
-    """All of an answer, where its longest list is cut short in what was decoded.
+
+@dataclass(frozen=True)
+class Signal:
+    """One thing an answer states about availability.
 
     Parameters
     ----------
-    values : Vector
-        All of it.
-    steps : tuple of str
-        The fields that lead to the list.
+    scope : str
+        ``section``, ``field``, ``row`` or ``engine``.
+    target : str or None
+        The field's path, the row's path (``points[0]``) or the engine's id; None for the
+        whole section.
+    availability : Availability
+        What it states.
+    sample_size : int or None
+        The observations behind it, where given.
+    as_of : str or None
+        The moment up to which it is complete, as given.
+    path : str
+        The JSON path of the evidence; ``status`` or ``header NAME`` for evidence outside the
+        body.
+    rule : str
+        The name of the rule that read it.
+    raw : str or None
+        The evidence itself, as JSON text.
+    rows : tuple of Condition
+        The rows it is about, where it is about some only: those of its engine, or those after
+        a day. A row's path is its target.
     """
 
-    values: Vector
-    steps: tuple[str, ...]
+    scope: str
+    target: str | None
+    availability: Availability
+    sample_size: int | None
+    as_of: str | None
+    path: str
+    rule: str
+    raw: str | None = None
+    rows: tuple[Condition, ...] = ()
 
-    @property
-    def path(self) -> str:
-        """The JSON path of the list."""
-        return "$" + "".join(map(key_step, self.steps))
+    def __post_init__(self) -> None:
+        if self.scope == "engine" and self.target is not None and not self.rows:
+            object.__setattr__(self, "rows", engine(self.target))
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Something that may be about availability and was not read.
+
+    Parameters
+    ----------
+    path : str
+        Its JSON path; ``header NAME`` for a header.
+    value : str or None
+        What is given there, as JSON text, cut where it is long.
+    why : str
+        Why it may be about availability.
+    """
+
+    path: str
+    value: str | None
+    why: str
+
+
+def raw(value: Any) -> str:
+    """Evidence as JSON text, cut where it is long."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        text = "…"
+    return text if len(text) <= _LONGEST_RAW else text[: _LONGEST_RAW - 1] + "…"
 
 
 class AnswerContext:
@@ -82,30 +134,25 @@ class AnswerContext:
         self.envelope = frozenset(envelope)
         self.found: list[Signal] = []
         self.prose: list[tuple[str, str, Any]] = []
-        self.spoken: set[str] = set()
+        self.read_lists: set[str] = set()
         self.footnotes: dict[str, str] = {}
         self.is_ruled = False
 
     def restart(self, document: Any, found: list[Signal]) -> None:
         """Begin again with another document, and only what was found before."""
         self.document, self.whole, self.found[:] = document, None, found
-        self.prose, self.spoken = [], set()
-        for name in (
-            "_counting",
-            "_numbers",
-            "_places",
-            "days",
-            "is_bare",
-            "is_listing",
-            "vectors",
-        ):
-            self.__dict__.pop(name, None)
+        self.prose, self.read_lists = [], set()
+        self._forget()
 
     def release(self) -> None:
-        """Let go of the values that were walked, but for what is said of them as a whole."""
-        _ = self.is_bare, self._numbers
+        """Release the values of the answer, but for what hints need to know of them."""
+        kept = {"is_bare": self.is_bare, "_numbers": self._numbers}
         self.whole = None
-        for name in ("vectors", "_counting", "_own_engines", "_places", "days"):
+        self._forget()
+        self.__dict__ |= kept
+
+    def _forget(self) -> None:
+        for name in _COMPUTED:
             self.__dict__.pop(name, None)
 
     def add(
@@ -126,7 +173,7 @@ class AnswerContext:
 
     @property
     def has_section(self) -> bool:
-        """Whether anything was said of the section as a whole."""
+        """Whether there is a signal about the section as a whole."""
         return any(signal.scope == "section" for signal in self.found)
 
     @property
@@ -136,7 +183,7 @@ class AnswerContext:
         return named if isinstance(named, str) else None
 
     def about(self, name: str) -> str:
-        """The path of a named field as columns spell it, if it stands in one place only."""
+        """The path of a named field as columns spell it, if there is only one of the name."""
         if any(sign in name for sign in ".[{"):
             return name
         places = self._places.get(fold(name), [])
@@ -153,9 +200,7 @@ class AnswerContext:
 
     @cached_property
     def _counting(self) -> set[str]:
-        return {
-            fold(_name(steps)) for steps, vector in self.vectors if steps and True in vector.numbers
-        }
+        return {fold(each.name) for each in self.fields if True in each.values.numbers}
 
     def is_engine(self, name: str) -> bool:
         """Whether a name is the id of an engine."""
@@ -174,9 +219,9 @@ class AnswerContext:
         """The days of the answer's records, as text."""
         return {
             value[:10]
-            for steps, vector in self.vectors
-            if Each() in steps and is_when(_name(steps))
-            for value in {value for value in vector.values if type(value) is str}
+            for each in self.fields
+            if each.in_list and is_when(each.name)
+            for value in {value for value in each.values.values if type(value) is str}
             if re.match(r"\d{4}-\d\d-\d\d", value)
         }
 
@@ -185,25 +230,25 @@ class AnswerContext:
         """Engines by their ids, as scope options or the answer's own records spell them."""
         listed = {
             value
-            for steps, vector in self.vectors
-            if Each() in steps and fold(_name(steps)) == "engine"
-            for value in vector.values
+            for each in self.fields
+            if each.in_list and fold(each.name) == "engine"
+            for value in each.values.values
             if type(value) is str
         }
         return {fold(name): name for name in sorted(listed | self.named)}
 
     def engines_in(self, text: str) -> list[str]:
         """The ids of the engines that a sentence names."""
-        words, own = tokens(text), self._own_engines
+        parts, own = tokens(text), self._own_engines
         named: dict[str, None] = {}
         at = 0
-        while at < len(words):
+        while at < len(parts):
             for length in (4, 3, 2, 1):
-                folded = "".join(words[at : at + length])
+                folded = "".join(parts[at : at + length])
                 spelt = (folded, folded.removesuffix("s"))
                 known = next((own[name] for name in spelt if name in own), None)
                 known = known or self.ids.get(spelt[1]) or self.ids.get(folded)
-                if known is not None and at + length <= len(words):
+                if known is not None and at + length <= len(parts):
                     named[known] = None
                     at += length - 1
                     break
@@ -215,24 +260,20 @@ class AnswerContext:
         """Whether the answer gives any number that is not a count of its own form."""
         return bool(self._numbers)
 
-    @cached_property
-    def is_listing(self) -> bool:
-        """Whether the answer holds records of numbers."""
-        return any(Each() in steps and vector.numbers for steps, vector in self.vectors)
-
     @property
     def counted(self) -> bool:
         """Whether the answer gives any such number other than 0."""
-        return any(self._numbers)
+        return True in self._numbers
+
+    @cached_property
+    def is_listing(self) -> bool:
+        """Whether the answer holds records of numbers."""
+        return any(each.in_list and each.values.numbers for each in self.fields)
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether the answer measured nothing, and a list or null stands where it would."""
-        single = [
-            vector
-            for steps, vector in self.vectors
-            if steps and not any(isinstance(step, Each) for step in steps)
-        ]
+        """Whether the answer measured nothing, and gives an empty list or null instead."""
+        single = [each.values for each in self.fields if each.steps and not each.in_list]
         empty = [len(vector.each()) == 0 for vector in single if vector.kinds & {list, type(None)}]
         return bool(empty) and all(empty) and not self.measured
 
@@ -241,31 +282,36 @@ class AnswerContext:
         """Whether the numbers that the answer gives are 0 or not; empty where it gives none."""
         return {
             number
-            for steps, vector in self.vectors
-            if steps and not _FORM & {*tokens(_name(steps))}
-            if Each() in steps or not is_size(_name(steps))
-            for number in vector.numbers
+            for each in self.fields
+            if each.steps and (each.in_list or not is_size(each.name))
+            if _FORM.isdisjoint(tokens(each.name))
+            for number in each.values.numbers
         }
 
     @cached_property
-    def vectors(self) -> list[tuple[tuple[Step, ...], Vector]]:
+    def fields(self) -> list[DataField]:
         """The values of the answer's data, path by path; metadata and echoes are left out."""
-        return list(_vectors(self.whole.values if self.whole else Vector.of(self.document)))
+        return list(walk(self.whole.values if self.whole else Vector.of(self.document)))
 
     @cached_property
     def _places(self) -> dict[str, list[str]]:
         places: dict[str, list[str]] = {}
-        for steps, _ in self.vectors:
-            inner = [step.name for step in steps[:-1] if isinstance(step, Field)]
-            if steps and isinstance(steps[-1], Field) and not any(map(_is_said, inner)):
-                places.setdefault(fold(steps[-1].name), []).append(format_path(steps))
+        for each in self.fields:
+            is_field = bool(each.steps) and isinstance(each.steps[-1], Field)
+            if is_field and not any(map(_is_about_fields, each.names[:-1])):
+                places.setdefault(fold(each.name), []).append(format_path(each.steps))
         return places
+
+
+_COMPUTED = [
+    name for name, member in vars(AnswerContext).items() if isinstance(member, cached_property)
+]
 
 
 def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
     """What is pending or thin is partial where numbers are given, unavailable where not.
 
-    ``numbers`` tells of each number whether it is other than 0: a sample may well be thin and
+    ``numbers`` holds for each number whether it is other than 0: a sample may well be thin and
     its count 0, but a 0 beside what is still to come was not measured.
     """
     thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
@@ -275,35 +321,8 @@ def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
     return state
 
 
-def _vectors(root: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
-    waiting: list[tuple[tuple[Step, ...], Vector]] = [((), root)]
-    while waiting:
-        steps, vector = waiting.pop()
-        yield steps, vector
-        kinds = vector.kinds
-        if len(steps) >= _DEEPEST:
-            continue
-        if list in kinds:
-            waiting.append(((*steps, Each()), vector.each()))
-        if dict in kinds:
-            waiting += reversed([*_below(steps, vector)])
-
-
-def _below(steps: tuple[Step, ...], vector: Vector) -> Iterator[tuple[tuple[Step, ...], Vector]]:
-    names = vector.fields()
-    if len(names) > MOST_FIELDS:
-        yield (*steps, Entries()), vector.entries()
-        return
-    for name in names:
-        if not (is_echo(name) or is_holder(name) or subject(name) > 1):
-            yield (*steps, Field(name)), vector.field(name)
-
-
-def _is_said(name: str) -> bool:
-    """Whether what stands under a name is about fields, and no field itself."""
-    spoken = subject(name) > 0 or denial(name) is not None or is_footnotes(name)
-    return spoken or name.lower().endswith("reasons")
-
-
-def _name(steps: tuple[Step, ...]) -> str:
-    return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
+@lru_cache(maxsize=4096)
+def _is_about_fields(name: str) -> bool:
+    """Whether the value of a field is about other fields, and no data itself."""
+    stated = subject(name) > 0 or denial(name) is not None or is_footnotes(name)
+    return stated or name.lower().endswith("reasons")

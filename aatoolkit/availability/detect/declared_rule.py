@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.availability.detect.context import AnswerContext
+from aatoolkit.availability.detect.context import AnswerContext, Signal, raw
 from aatoolkit.availability.detect.maps import entry
-from aatoolkit.availability.detect.signals import Signal, raw
 from aatoolkit.availability.detect.vocabulary import read_word
 from aatoolkit.jsontree.paths import Field, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector, descend
@@ -19,7 +18,7 @@ from aatoolkit.sections.availability_rule import REFERENCE, Rule
 def read_rule(answer: AnswerContext, rule: Rule | None, headers: Mapping[str, str]) -> bool:
     """Read what a rule describes; whether the answer is then read, and no general rule applies.
 
-    Only a rule about an object speaks for the whole answer; one about rows, a map or a header
+    Only a rule about an object covers the whole answer; one about rows, a map or a header
     adds to what the general rules find.
     """
     known = rule or REFERENCE

@@ -7,39 +7,41 @@ The rules, in the order of their weight; the name of the one that fired is kept:
     403, 423 and 451 withheld, 409, 424 and 428 not connected, 501 not applicable, 206 partial,
     other errors failed; a code in the body is more precise.
 ``error``
-    An error envelope inside a good answer; errors that name their place speak of that alone.
+    An error envelope inside a good answer; errors that name a field are about that alone.
 ``header``
     A response header whose name is about availability.
 A `Rule`
     Where a service is known. The reference service's is applied to every answer that fits it
     whole; nothing else of such an answer is read.
 ``statement``, ``map``, ``list``
-    What stands under a key that says availability (``dataAvailability``, ``coverage``,
+    The value of a key that names availability (``dataAvailability``, ``coverage``,
     ``engineSupport``, ``unavailable``): a word, a flag, an object, a map or list of fields or
     engines.
 ``flag``, ``status``, ``envelope``, ``reason``, ``note``, ``notice``, ``sampling``, ``source``
-    What the answer or its metadata says of the whole: flags, words, notes; notices of prose,
-    and messages of an empty answer, only where nothing else speaks; no source of data where
-    nothing was measured.
+    What the answer or its metadata states about the whole: flags, words, notes; notices of
+    prose, and messages of an empty answer, only where there is nothing else; no source of data
+    where nothing was measured.
 ``sibling``, ``field``, ``connection``
-    A key that speaks of the one beside it (``revenueReason``), an object that gives its own
-    state (``{"value": null, "status": …}``).
+    A key about the one beside it (``revenueReason``), an object that gives its own state
+    (``{"value": null, "status": …}``).
 ``count``
     A part and a whole under a key about data, what a sample left out, what is missing of the
     rows or days, a moment from which an answer is incomplete.
 ``row flag``, ``row word``, ``row statement``, ``row reason``, ``row code``, ``cell``
-    Inside lists of records, flags and words that speak of data by name; everyday ones only
-    where no number stands beside them; the codes of SDMX and Eurostat.
-``sign``, ``footnote``
-    A word or sign where a number should stand; a note elsewhere that names a field or is
-    marked in a row.
+    Inside lists of records, flags and words that are about data by name; everyday ones only
+    where no number is beside them; the codes of SDMX and Eurostat.
+``sign``, ``footnote``, ``legend``, ``sentinel``
+    A word or sign instead of a number; a note elsewhere that names a field or is marked in a
+    row; codes that the answer explains itself.
+``condition``, ``progress``, ``cap``, ``window``, ``through``
+    Forms that many services share, with evidence in the answer.
 ``options``
-    Engines that scope options call not configured, or that never ran.
+    Engines that are not configured by the scope options, or that never ran.
 
 Inside lists of records ``status``, ``state`` and ``availability`` are business; a number is
-never a status; what repeats the question (``filters``) says nothing. Where no rule fires,
+never a status; what repeats the question (``filters``) is no statement. Where no rule fires,
 nothing is found, and that is ``unknown``: never available and never zero. A word that is not
-known, under a key that says availability, is ``unknown`` too, kept verbatim, with one
+known, under a key that names availability, is ``unknown`` too, kept verbatim, with one
 `~aatoolkit.errors.UnknownAvailabilityWarning`.
 """
 
@@ -53,14 +55,15 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.detect import codes, forms, objects, roles, rows, transport
-from aatoolkit.availability.detect.context import AnswerContext, FullDocument
+from aatoolkit.availability.detect import forms, objects, rows
+from aatoolkit.availability.detect.context import AnswerContext, Hint, Signal
 from aatoolkit.availability.detect.declared_rule import read_rule
 from aatoolkit.availability.detect.errors import read_errors
+from aatoolkit.availability.detect.fields import FullDocument, is_read_elsewhere
 from aatoolkit.availability.detect.hints import find_hints
 from aatoolkit.availability.detect.parts import footnote_marks
-from aatoolkit.availability.detect.roles import fold
-from aatoolkit.availability.detect.signals import Hint, Signal
+from aatoolkit.availability.detect.roles import fold, kind_of_entries
+from aatoolkit.availability.detect.transport import read_headers, read_status
 from aatoolkit.errors import DetectionWarning
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule
@@ -93,24 +96,14 @@ def _engines_given(engines: list[Any]) -> Iterator[Engine]:
             yield engine["id"], configured if isinstance(configured, bool) else None, ran
 
 
-def _corroborate(answer: AnswerContext, engines: list[Engine]) -> None:
-    """Add what the options say of engines that the answer does not speak of."""
-    spoken = {fold(each.target or "") for each in answer.found if each.scope == "engine"}
-    silent = [(engine, state) for engine in engines if (state := _engine_state(engine)) is not None]
-    for (name, _, _), state in silent:
-        if fold(name) not in spoken:
-            _add(answer, "engine", name, state)
-
-
-def _engine_state(engine: Engine) -> Availability | None:
-    _, configured, ran = engine
-    if configured is False:
-        return Availability(Status.UNAVAILABLE, Cause.NOT_CONFIGURED)
-    return Availability(Status.UNAVAILABLE, Cause.NOT_RUN) if ran is False else None
-
-
-def _add(answer: AnswerContext, scope: str, target: str | None, state: Availability) -> None:
-    answer.add(scope, target, state, "scope options", "options", target)
+def _read_options(answer: AnswerContext, engines: list[Engine]) -> None:
+    """Read the scope options: the engines that could not report and are not in the answer."""
+    stated = {fold(each.target or "") for each in answer.found if each.scope == "engine"}
+    for name, configured, ran in engines:
+        cause = Cause.NOT_CONFIGURED if configured is False else Cause.NOT_RUN
+        if (configured is False or ran is False) and fold(name) not in stated:
+            state = Availability(Status.UNAVAILABLE, cause)
+            answer.add("engine", name, state, "scope options", "options", name)
 
 
 def detect(
@@ -167,7 +160,7 @@ def detect(
     failure = None
     try:
         _read(answer, rule, status, headers or {})
-        _corroborate(answer, listed)
+        _read_options(answer, listed)
     except Warning:
         raise  # somebody has turned warnings into errors
     except Exception as error:
@@ -190,7 +183,7 @@ class Detection:
     signals : list of Signal
         What the answer states about its availability.
     hints : list of Hint
-        What may speak of availability and was not read; found when first asked for.
+        What may be about availability and was not read; found on first access.
     failure : str or None
         How detection failed, if it did.
     """
@@ -209,7 +202,7 @@ class Detection:
 
     @cached_property
     def hints(self) -> list[Hint]:
-        """What may speak of availability and was not read."""
+        """What may be about availability and was not read."""
         failed = [Hint("$", None, self.failure)] if self.failure else []
         try:
             return failed + find_hints(self._answer, self._headers)
@@ -221,33 +214,29 @@ def _read(
     answer: AnswerContext, rule: Rule | None, status: int, headers: Mapping[str, str]
 ) -> None:
     """Read an answer, by its rule or by the general rules."""
-    if transport.of_status(answer, status):
+    if read_status(answer, status):
         return
     read_errors(answer)
-    if rule is not None and rule.kind == "header":
-        own = rule.header
-        others = {name: text for name, text in headers.items() if name.lower() != own}
-        transport.of_headers(answer, others)
-    else:
-        transport.of_headers(answer, headers)
+    own = rule.header if rule is not None and rule.kind == "header" else None
+    read_headers(answer, {name: text for name, text in headers.items() if name.lower() != own})
     if read_rule(answer, rule, headers):
         answer.is_ruled = rule is None
         return
     before = [*answer.found]
     _read_generally(answer, headers)
     whole = answer.whole
-    if whole is not None and _is_heard(answer, whole):
+    if whole is not None and _is_statement(answer, whole):
         # The list that was cut short is a statement: it is read in full, and the rest again.
         answer.restart(whole.values.value(0), before)
         _read_generally(answer, headers)
-    codes.read(answer)
-    rows.walk(answer)
+    rows.read_codes(answer)
+    rows.read_rows(answer)
 
 
 def _read_generally(answer: AnswerContext, headers: Mapping[str, str]) -> None:
     answer.footnotes = footnote_marks(answer.document)
-    objects.walk(answer)
-    forms.read(answer, headers)
+    objects.read_objects(answer)
+    forms.read_forms(answer, headers)
 
 
 def _failure(error: Exception) -> str:
@@ -260,8 +249,8 @@ def _failure(error: Exception) -> str:
     )
 
 
-def _is_heard(answer: AnswerContext, whole: FullDocument) -> bool:
-    """Whether the list that is cut short says anything as a list, and not by its records."""
-    return any(rows.is_spoken_for(name) or roles.speaks_of(name) for name in whole.steps) or any(
+def _is_statement(answer: AnswerContext, whole: FullDocument) -> bool:
+    """Whether the list that is cut short is a statement as a list, and not by its records."""
+    return any(is_read_elsewhere(name) or kind_of_entries(name) for name in whole.steps) or any(
         signal.path.startswith(whole.path) for signal in answer.found
     )

@@ -1,30 +1,38 @@
-"""General forms in which services of all kinds state availability, whatever their keys.
+"""Forms in which services of all kinds state availability, whatever the names of their keys.
 
-``conditions`` with type, status and reason; a list of codes with its legend; sentinel values
-that are declared; progress and cap pairs; cursors and ``Content-Range``; engines named in a map;
-the window that was covered, the day up to which data are complete. Each form is believed for its
-shape together with evidence in the answer (null beside a code, rows that are counted, days that
-lie behind), not for the name of a key alone.
+``conditions`` with type, status and reason; progress and cap pairs; cursors and
+``Content-Range``; engines named in a map; the window that was covered, the day up to which data
+are complete. Each form is believed for its shape together with evidence in the answer (rows that
+are counted, days after that day), not for the name of a key alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from aatoolkit.availability import Availability, Cause, Condition, Status
 from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.parts import reason_in
-from aatoolkit.availability.detect.phrases import STRONG
+from aatoolkit.availability.detect.roles import (
+    ENGINES,
+    fold,
+    kind_of_entries,
+    spaced,
+    tokens,
+    words,
+)
 from aatoolkit.availability.detect.transport import TOTALS
 from aatoolkit.availability.detect.vocabulary import (
+    STRONG,
     Word,
     because,
+    best,
     in_prose,
     phrase,
-    tokens,
     understand,
 )
 from aatoolkit.availability.subject import after
@@ -33,17 +41,16 @@ from aatoolkit.jsontree.paths import Each, key_step
 _DEEPEST = 4
 _PENDING = Availability(Status.PARTIAL, Cause.PENDING)
 _TRUNCATED = Availability(Status.PARTIAL, Cause.TRUNCATED)
-_LACKING = Availability(Status.UNAVAILABLE)
 
-_PAGING = {"paging", "pagination", "links", "page", "cursor", "cursors"}
+_PAGING = words("paging pagination links page cursor cursors")
 _FALSE, _TRUE = ("false", "unknown", "no"), ("true", "yes")
 
-_WORK = {
-    *("progress", "backfill", "collection", "ingestion", "import", "sync", "processing"),
-    *("calculation", "computation", "completion"),
-}
-_DONE = {"done", "completed", "processed", "loaded", "collected", "finished", "ready", "current"}
-_ALL = {"total", "expected", "all", "planned", "target", "of", "overall"}
+_WORK = words(
+    "progress backfill collection ingestion import sync processing calculation computation"
+    " completion"
+)
+_DONE = words("done completed processed loaded collected finished ready current")
+_ALL = words("total expected all planned target of overall")
 _PERCENT = re.compile(
     r"(percent|pct|percentage) (complete|completed|done|collected|processed|loaded)"
     r"|(progress|completion|collection|backfill) (percent|pct|percentage)"
@@ -64,16 +71,16 @@ _NEXT = re.compile(
 )
 _MORE = re.compile(r"(has |is )?(more|next)( page)?( available)?|more (results|rows|available)")
 
-_RUNS = {"run", "runs", "answers", "samples", "observations", "responses", "collected", "executed"}
-_LAST = {"last", "latest", "fresh", "freshness", "newest"}
-_SEEN = {"run", "ran", "observed", "collected", "updated", "crawled", "synced", "measured"}
-_ASKED = re.compile(r"(answered|collected|completed|successful|received)( runs| answers)?")
+_RUNS = words("run runs answers samples observations responses collected executed")
+_LAST = words("last latest fresh freshness newest")
+_SEEN = words("run ran observed collected updated crawled synced measured")
+_ANSWERED = re.compile(r"(answered|collected|completed|successful|received)( runs| answers)?")
 _WANTED = ("asked", "expected", "planned", "requested")
 _RANGE = re.compile(r"\s*(\w+) (\d{1,15})-(\d{1,15})/(\d{1,15})\s*")
 _THROUGH = re.compile(
     r"(data |measured |observed |collected |complete(d)? |final )(complete )?(through|until|up to)"
 )
-_COVERED = {"covered", "observed", "collected", "measured", "actual"}
+_COVERED = words("covered observed collected measured actual")
 _FROM, _TO = ("from", "start", "since", "begin"), ("to", "end", "until", "through")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -87,14 +94,14 @@ class ObjectMember(NamedTuple):
     beside: Mapping[str, Any]
 
 
-def read(answer: AnswerContext, headers: Mapping[str, str]) -> None:
-    """Read the general forms of an answer and its headers."""
+def read_forms(answer: AnswerContext, headers: Mapping[str, str]) -> None:
+    """Read the forms of an answer and its headers."""
     lengths = _lengths(answer)
     _headers(answer, headers, lengths)
     for member in members(answer.document):
         if isinstance(member.value, list):
             _conditions(answer, member)
-            _asked(answer, member)
+            _runs(answer, member)
         elif isinstance(member.value, dict):
             _progress(answer, member)
             _engine_map(answer, member)
@@ -105,14 +112,14 @@ def read(answer: AnswerContext, headers: Mapping[str, str]) -> None:
 
 
 def members(document: Any, *, deepest: int = _DEEPEST) -> Iterator[ObjectMember]:
-    """The members of the objects that speak for a whole answer: it, its metadata, its wrappers."""
+    """The members of the objects about a whole answer: it, its metadata, its wrappers."""
     waiting = [(document, "$", 0)]
     while waiting:
         given, path, depth = waiting.pop()
         for key, value in given.items() if isinstance(given, dict) else ():
             at = path + key_step(key)
             yield ObjectMember(key, value, at, given)
-            outer = roles.is_holder(key) or roles.is_wrapper(key) or roles.fold(key) in _PAGING
+            outer = roles.is_holder(key) or roles.is_wrapper(key) or fold(key) in _PAGING
             if isinstance(value, dict) and depth < deepest and outer:
                 waiting.append((value, at, depth + 1))
 
@@ -123,21 +130,18 @@ def _add(answer: AnswerContext, state: Availability, member: ObjectMember, rule:
 
 def meaning(text: str) -> Word | None:
     """What a label, reason or sentence means, if it is surely about data."""
-    known = understand(text) or in_prose(text)
-    return known if known and known.strength >= STRONG else None
+    return best([text], STRONG) or (None if understand(text) else in_prose(text))
 
 
 # --- conditions ------------------------------------------------------------------------------
 
 
 def _conditions(answer: AnswerContext, member: ObjectMember) -> None:
-    """Conditions with type and status: those that do not hold, or say that something is wrong."""
-    listed = [each for each in member.value if isinstance(each, dict)]
-    if not listed or len(listed) < len(member.value):
+    """Conditions with type and status: those that are false, or that name a problem."""
+    listed = member.value
+    if not all(isinstance(each, dict) and isinstance(each.get("type"), str) for each in listed):
         return
-    if not all(isinstance(each.get("type"), str) and _holds(each) is not None for each in listed):
-        return
-    for at, each in enumerate(listed):
+    for at, each in enumerate(listed if None not in map(_holds, listed) else ()):
         state = _condition(each)
         if state is None:
             continue
@@ -156,22 +160,20 @@ def _holds(condition: Mapping[str, Any]) -> bool | None:
 
 
 def _condition(condition: Mapping[str, Any]) -> Availability | None:
-    kind, holds = str(condition["type"]), _holds(condition)
-    said = [condition.get(name) for name in ("reason", "message")]
-    words = [known for text in said if isinstance(text, str) and (known := meaning(text))]
-    reason = next((text for text in reversed(said) if isinstance(text, str) and text), None)
-    if holds:
+    kind = str(condition["type"])
+    texts = [text for name in ("reason", "message") if isinstance(text := condition.get(name), str)]
+    known = [word for text in texts if (word := meaning(text))]
+    reason = next(filter(None, reversed(texts)), None)
+    if _holds(condition):
         word = phrase(tokens(kind))
-        sure = word and word.strength >= STRONG and word.canonical != "available"
-        return because(word.availability, reason) if word and sure else None
+        return because(word.availability, reason) if word and word.is_lack else None
     denied = keys.flag(kind, False)
-    lacking = [word.availability for word in words if word.canonical != "available"]
-    if denied is not None:
-        return Availability(denied.status, denied.cause, reason)
-    if lacking:
-        return Availability(lacking[0].status, lacking[0].cause, reason)
-    about = {*tokens(kind)} & roles.ENGINES
-    return Availability(Status.UNAVAILABLE, None, reason) if about else None
+    lacking = [word.availability for word in known if word.canonical != "available"]
+    if denied is None and lacking:
+        denied = lacking[0]
+    elif denied is None and ENGINES & {*tokens(kind)}:
+        denied = Availability(Status.UNAVAILABLE)
+    return replace(denied, reason=reason) if denied else None
 
 
 # --- progress and caps -----------------------------------------------------------------------
@@ -188,13 +190,12 @@ def _progress(answer: AnswerContext, member: ObjectMember) -> None:
     if part is not None and whole is not None and 0 <= part < whole:
         _add(answer, answer.unfinished(), member, "progress")
     elif texts:
-        _share(answer, ObjectMember(member.key, texts[0], member.path, member.beside))
+        _share(answer, member._replace(value=texts[0]))
 
 
 def _share(answer: AnswerContext, member: ObjectMember) -> None:
     """A percentage, or "12 of 30 days", of the work that the answer comes from."""
-    text = " ".join(tokens(member.key))
-    value = member.value
+    text, value = spaced(member.key), member.value
     if type(value) in (int, float) and _PERCENT.fullmatch(text):
         full = 1 if isinstance(value, float) and value <= 1 else 100
         if 0 <= value < full:
@@ -202,24 +203,21 @@ def _share(answer: AnswerContext, member: ObjectMember) -> None:
     elif isinstance(value, str) and {*tokens(member.key)} & _WORK:
         found = _OF.search(value)
         if found and int(found[1]) < int(found[2]):
-            state = answer.unfinished()
-            _add(answer, Availability(state.status, state.cause, value), member, "progress")
+            _add(answer, replace(answer.unfinished(), reason=value), member, "progress")
 
 
 def _lengths(answer: AnswerContext) -> set[int]:
     """The lengths of the answer's outermost lists of records."""
     return {
-        len(vector)
-        for steps, vector in answer.vectors
-        if steps and isinstance(steps[-1], Each) and steps.count(Each()) == 1
+        len(each.values) for each in answer.fields if each.is_list and each.steps.count(Each()) == 1
     }
 
 
 def _cap(answer: AnswerContext, member: ObjectMember, lengths: set[int]) -> None:
     """More rows than are given: a cursor, a flag, a total above the rows that were counted."""
     key = member.key.replace("@odata.", "odata ")
-    text, value = " ".join(tokens(key)), member.value
-    linked = roles.fold(text) == "next" and "links" in member.path.lower()
+    text, value = spaced(key), member.value
+    linked = fold(text) == "next" and "links" in member.path.lower()
     if isinstance(value, bool):
         more = value and _MORE.fullmatch(text) is not None
     elif isinstance(value, str | int) and value and (_NEXT.fullmatch(text) or linked):
@@ -228,7 +226,7 @@ def _cap(answer: AnswerContext, member: ObjectMember, lengths: set[int]) -> None
         counted = [
             item
             for name, item in member.beside.items()
-            if type(item) is int and item in lengths and _GIVEN.fullmatch(" ".join(tokens(name)))
+            if type(item) is int and item in lengths and _GIVEN.fullmatch(spaced(name))
         ]
         alone = len(lengths) == 1 and _ROW_TOTAL.fullmatch(text) and "page" not in text
         more = any(item < value for item in counted or (lengths if alone else ()))
@@ -262,7 +260,7 @@ def _headers(answer: AnswerContext, headers: Mapping[str, str], lengths: set[int
 
 def _engine_map(answer: AnswerContext, member: ObjectMember) -> None:
     """Runs, answers or last moments by engine: one with 0 or null did not report."""
-    value, parts = member.value, {*tokens(member.key)} - roles.ENGINES - {"by", "per", "counts"}
+    value, parts = member.value, {*tokens(member.key)} - ENGINES - {"by", "per", "counts"}
     if len(value) < 2 or not all(map(answer.is_engine, value)):
         return
     runs = parts and parts <= _RUNS | {"count"}
@@ -274,18 +272,18 @@ def _engine_map(answer: AnswerContext, member: ObjectMember) -> None:
             answer.add("engine", name, state, member.path + key_step(name), "map", item)
 
 
-def _asked(answer: AnswerContext, member: ObjectMember) -> None:
-    """Engines with the runs that were asked for and those that were answered: none were."""
-    if roles.speaks_of(member.key) != "engine":
+def _runs(answer: AnswerContext, member: ObjectMember) -> None:
+    """Engines with the runs that were requested and those that were answered, which are none."""
+    if kind_of_entries(member.key) != "engine":
         return
     for at, each in enumerate(member.value):
         named = roles.name_of(each) if isinstance(each, dict) else None
         if named is None or not (named[0] == "engine" or answer.is_engine(named[1])):
             continue
-        numbers = {" ".join(tokens(n)): v for n, v in each.items() if type(v) is int}
-        done = [v for n, v in numbers.items() if _ASKED.fullmatch(n)]
-        asked = [v for n, v in numbers.items() if n in _WANTED]
-        if done == [0] and asked and asked[0] > 0:
+        numbers = {spaced(n): v for n, v in each.items() if type(v) is int}
+        done = [v for n, v in numbers.items() if _ANSWERED.fullmatch(n)]
+        wanted = [v for n, v in numbers.items() if n in _WANTED]
+        if done == [0] and wanted and wanted[0] > 0:
             state = Availability(Status.UNAVAILABLE, None, reason_in(each))
             answer.add("engine", named[1], state, f"{member.path}[{at}]", "count", each)
 
@@ -300,7 +298,7 @@ def _day(value: Any) -> str | None:
 def _pair(given: Any) -> tuple[str | None, str | None]:
     if not isinstance(given, dict):
         return None, None
-    days = {roles.fold(name): _day(value) for name, value in given.items()}
+    days = {fold(name): _day(value) for name, value in given.items()}
     return (
         next((days[name] for name in _FROM if days.get(name)), None),
         next((days[name] for name in _TO if days.get(name)), None),
@@ -308,8 +306,8 @@ def _pair(given: Any) -> tuple[str | None, str | None]:
 
 
 def _window(answer: AnswerContext, member: ObjectMember) -> None:
-    """The window that was asked for and the one that was covered, where that is shorter."""
-    given = {roles.fold(name): (name, value) for name, value in member.value.items()}
+    """The window that was requested and the one that was covered, where that is shorter."""
+    given = {fold(name): (name, value) for name, value in member.value.items()}
     wanted = next((given[name] for name in ("requested", "asked", "wanted") if name in given), None)
     covered = next((given[name] for name in given if name in _COVERED), None)
     if wanted is None or covered is None:
@@ -327,7 +325,7 @@ def _window(answer: AnswerContext, member: ObjectMember) -> None:
 def _through(answer: AnswerContext, member: ObjectMember) -> None:
     """The day up to which data are complete, where the answer's days go on."""
     day = _day(member.value)
-    if day is None or not _THROUGH.fullmatch(" ".join(tokens(member.key)) + ""):
+    if day is None or not _THROUGH.fullmatch(spaced(member.key)):
         return
     ends = [_pair(member.beside.get(name))[1] for name in ("window", "period", "range")]
     if any(end and end > day for end in (*ends, *answer.days)):

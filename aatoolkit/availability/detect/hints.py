@@ -1,4 +1,4 @@
-"""Hints: what may speak of availability and was not read.
+"""Hints: what may be about availability and was not read.
 
 What is not understood stays unknown, and is pointed out. Looked at are headers and the members
 of objects outside lists of records; never what repeats the question, and nothing at, above or
@@ -13,10 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.context import AnswerContext
-from aatoolkit.availability.detect.phrases import STRONG
-from aatoolkit.availability.detect.signals import Hint, raw
-from aatoolkit.availability.detect.vocabulary import in_prose, is_code, phrase, tokens, understand
+from aatoolkit.availability.detect.context import AnswerContext, Hint, raw
+from aatoolkit.availability.detect.roles import tokens, words
+from aatoolkit.availability.detect.vocabulary import in_prose, is_code, phrase, understand
 from aatoolkit.jsontree.paths import key_step
 
 _MOST = 5
@@ -25,23 +24,20 @@ _MOST = 5
 _DEEPEST = 5
 _LONGEST = 200
 
-_KEYS = {
-    *("availability", "available", "avail", "coverage", "covered", "complete", "completeness"),
-    *("partial", "omitted", "excluded", "suppressed", "withheld", "redacted", "sampled"),
-    *("sampling", "quality", "confidence", "trust", "reliability", "freshness", "stale", "lag"),
-    *("delay", "delayed", "provisional", "preliminary", "observability", "monitoring", "tracking"),
-    *("lifecycle", "readiness", "license", "licence", "entitlement", "entitlements", "backfill"),
-    *("progress", "caveat", "caveats", "limitation", "limitations", "unavailable", "outage"),
-    *("incident", "incidents", "gateway", "connector", "suppression", "truncated", "truncation"),
-    *("lastobserved", "degraded", "unmeasured", "uncollected", "through", "flags", "delivered"),
-}
+_KEYS = words(
+    "availability available avail coverage covered complete completeness partial omitted excluded"
+    " suppressed withheld redacted sampled sampling quality confidence trust reliability freshness"
+    " stale lag delay delayed provisional preliminary observability monitoring tracking lifecycle"
+    " readiness license licence entitlement entitlements backfill progress caveat caveats"
+    " limitation limitations unavailable outage incident incidents gateway connector suppression"
+    " truncated truncation lastobserved degraded unmeasured uncollected through flags delivered"
+)
 """Parts of keys that are about data more often than about business."""
 
-_IDLE_KEYS = {
-    *("section", "domain", "host", "version", "schema", "id", "currency", "timezone", "locale"),
-    *("request", "requestid", "generatedat", "date", "from", "to", "start", "end", "days", "url"),
-    *("name", "brand", "title", "label", "unit", "units", "language", "country", "region"),
-}
+_IDLE_KEYS = words(
+    "section domain host version schema id currency timezone locale request requestid generatedat"
+    " date from to start end days url name brand title label unit units language country region"
+)
 _MOMENT = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
 _STANDARD = re.compile(
     r"content-(type|length|encoding|language|location|md5)|date|server|vary|etag|age|expires|via"
@@ -50,7 +46,7 @@ _STANDARD = re.compile(
 )
 _ABSENT = "the words of an absence, where no rule reads them"
 _KEY = "a key that is often about data"
-_EMPTY = "the answer is empty, and this stands beside it"
+_EMPTY = "the answer is empty, and this is beside it"
 _UNKNOWN = "a word under a key of availability that is not known"
 _TOTAL = "a count above the rows that are given"
 
@@ -126,7 +122,7 @@ def _header(name: str, text: object) -> int:
 def _judge(
     answer: AnswerContext, key: str, value: Any, path: str, at_top: bool, *, is_bare: bool
 ) -> Iterator[tuple[int, Hint]]:
-    """What a member may say: a hint with its rank, 3 for words of absence, 1 for a key alone."""
+    """The hint that a member may be, with its rank: 3 for words of absence, 1 for a key alone."""
     folded = roles.fold(key)
     if folded in _IDLE_KEYS or value is None or value in ([], {}, ""):
         return
@@ -139,8 +135,8 @@ def _judge(
         elif about and not _MOMENT.fullmatch(value):
             yield 1, Hint(path, raw(value), _KEY)
     elif isinstance(value, bool):
-        said = keys.flag(key, value) or phrase(tokens(key))
-        if (about or (said and is_bare)) and not roles.is_business(key):
+        known = keys.flag(key, value) or phrase(tokens(key))
+        if (about or (known and is_bare)) and not roles.is_business(key):
             yield (2 if is_bare else 1), Hint(path, raw(value), _KEY)
     elif isinstance(value, dict):
         scalars = [v for v in value.values() if not isinstance(v, dict | list)]
@@ -180,6 +176,6 @@ def _is_figures(value: Mapping[str, Any]) -> bool:
 
 
 def _lacks(text: str) -> bool:
-    """Whether a text surely speaks of an absence."""
+    """Whether a text surely means an absence."""
     known = understand(text) if is_code(text) else in_prose(text)
-    return known is not None and known.strength >= STRONG and known.canonical != "available"
+    return known is not None and known.is_lack

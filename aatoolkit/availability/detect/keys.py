@@ -1,4 +1,4 @@
-"""What a key says by itself: that it is about data, and what a flag under it means."""
+"""What a key means by itself: that it is about data, and what a flag under it states."""
 
 from __future__ import annotations
 
@@ -6,55 +6,54 @@ import re
 from functools import lru_cache
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.detect.phrases import PLAIN, STRONG
-from aatoolkit.availability.detect.roles import ENGINES, FIELDS, fold, is_notice, is_reason
-from aatoolkit.availability.detect.vocabulary import phrase, tokens
+from aatoolkit.availability.detect.roles import (
+    ENGINES,
+    FIELDS,
+    fold,
+    is_notice,
+    is_reason,
+    kind_of_entries,
+    spaced,
+    tokens,
+    words,
+)
+from aatoolkit.availability.detect.vocabulary import PLAIN, STRONG, WORDS, phrase
 
 STATED, MILD = 2, 1
-"""A key that says availability by itself; one that does with a strong word only."""
+"""A key that means availability by itself; one that does with a strong word only."""
 
-_ABOUT = {"availability", "available", "avail", "unavailability", "completeness", "readiness"}
-_DATA = {"data", "dataset", "measurement", "collection", "sample", "sampling", "ingestion"}
-_KIND = {
-    *("status", "state", "coverage", "health", "level", "support", "supported"),
-    "freshness",
-}
-_GRADE = {
-    *("tier", "confidence", "quality", "reliability", "evidence", "significance", "basis"),
-    "accuracy",
-}
-_IDLE = {"x", "is", "are", "meta", "info", "by", "per", "current", "overall", "report"}
-_WORDS = {"code", "grade", "kind", "result", "type"}
+_ABOUT = words("availability available avail unavailability completeness readiness")
+_DATA = words("data dataset measurement collection sample sampling ingestion")
+_KIND = words("status state coverage health level support supported freshness")
+_GRADE = words("tier confidence quality reliability evidence significance basis accuracy")
+_IDLE = words("x is are meta info by per current overall report")
+_STATE = words("status state")
+_VALUE = words("code grade kind result type")
+_IS, _IS_OR_WAS = ("is",), ("is", "was")
 
-_DENIED: tuple[tuple[re.Pattern[str], Availability], ...] = tuple(
-    (re.compile(text), Availability(status, cause))
-    for text, status, cause in (
-        ("(has )?(any )?data|data available|available|measured", Status.UNAVAILABLE, None),
-        ("collected|captured|has (data|results)", Status.UNAVAILABLE, None),
-        (r"(\w+ )?(connected|linked|integrated)", Status.UNAVAILABLE, Cause.NOT_CONNECTED),
-        (r"(\w+ )?(configured|installed|set up)", Status.UNAVAILABLE, Cause.NOT_CONFIGURED),
-        (
-            r"supported|applicable|exposed|exposes( \w+)*",
-            Status.NOT_APPLICABLE,
-            Cause.NOT_SUPPORTED,
+_DENIED = [
+    (re.compile(text), Availability(*WORDS[word]))
+    for word, text in {
+        "unavailable": (
+            "(has )?(any )?data|data available|available|measured|collected|captured"
+            "|has (data|results)"
         ),
-        ("(data )?(ready|computed|calculated|processed)", Status.UNAVAILABLE, Cause.PENDING),
-        ("(data )?complete|(data|results|figures) (final|finali[sz]ed)", Status.PARTIAL, None),
-        (
-            "(job|query|task|run|import|sync|crawl|analysis|export|report|processing|collection"
-            "|backfill|scan|snapshot|calculation) (complete|completed|done|finished|ready)",
-            Status.UNAVAILABLE,
-            Cause.PENDING,
+        "not_connected": r"(\w+ )?(connected|linked|integrated)",
+        "not_configured": r"(\w+ )?(configured|installed|set up)",
+        "not_applicable": r"supported|applicable|exposed|exposes( \w+)*",
+        "pending": (
+            "(data )?(ready|computed|calculated|processed)|(job|query|task|run|import|sync|crawl"
+            "|analysis|export|report|processing|collection|backfill|scan|snapshot|calculation)"
+            " (complete|completed|done|finished|ready)"
         ),
-        (r"(has )?(enough|sufficient) \w+", Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE),
-        (
+        "partial": "(data )?complete|(data|results|figures) (final|finali[sz]ed)",
+        "insufficient_sample": r"(has )?(enough|sufficient) \w+",
+        "forbidden": (
             "entitled|licensed|permitted|granted|allowed"
-            "|((feature|module|section|product) )?enabled",
-            Status.UNAVAILABLE,
-            Cause.WITHHELD,
+            "|((feature|module|section|product) )?enabled"
         ),
-    )
-)
+    }.items()
+]
 """What a flag denies by being false."""
 
 _ASSERTED = re.compile(
@@ -63,7 +62,7 @@ _ASSERTED = re.compile(
 )
 """Everyday words that are flags of an envelope when they are true."""
 
-_RESULTS = {"result", "results", "row", "rows", "response", "report", "output", "answer"}
+_RESULTS = words("result results row rows response report output answer")
 _CUT = re.compile("(is )?timed out|terminated early|(hit|reached) (row )?limit|limit reached")
 """Flags of an answer that ended before it was whole."""
 
@@ -74,7 +73,11 @@ _IN_ROWS = re.compile(
 )
 _IN_SERIES = re.compile("partial|incomplete|estimated|provisional|preliminary|sampled")
 _WHOLE = re.compile("complete|final|finali[sz]ed")
+_ABSENT = words("null missing absent absence empty na nodata unavailable")
+_HIDDEN = words("missing hidden masked suppressed redacted")
+_READY = ("supported", "connected", "measured", "has data", "ready")
 _IN_PART = re.compile("approx(imate)?|estimated?|sampled|provisional|preliminary|partial")
+_SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
 _GATHERED = re.compile("collected|ingested|(observed|captured|recorded|reported)")
 _TAKEN = re.compile("masked|suppressed|redacted|hidden|missing|absent")
 
@@ -88,7 +91,7 @@ def subject(key: str) -> int:
     >>> subject("dataAvailability"), subject("engineSupport"), subject("brandCoverage")
     (2, 1, 0)
     """
-    parts = set(tokens(key)) - _IDLE - FIELDS - ENGINES
+    parts = {*tokens(key)} - _IDLE - FIELDS - ENGINES
     if not parts or not parts <= _ABOUT | _DATA | _KIND | _GRADE:
         return 0
     if parts & _ABOUT or (parts & _DATA and parts & (_KIND | _GRADE)):
@@ -98,8 +101,7 @@ def subject(key: str) -> int:
 
 def wants_word(key: str) -> bool:
     """Whether a word that is not known under a key leaves the availability unknown."""
-    parts = {*tokens(key)}
-    return subject(key) == STATED and bool(parts & (_ABOUT | {"status", "state"}))
+    return subject(key) == STATED and not (_ABOUT | _STATE).isdisjoint(tokens(key))
 
 
 def is_ability(key: str) -> bool:
@@ -107,30 +109,27 @@ def is_ability(key: str) -> bool:
     return bool({*tokens(key)} & {"capability", "capabilities", "support", "supports", "exposes"})
 
 
+@lru_cache(maxsize=4096)
 def is_word(key: str) -> bool:
     """Whether a key inside a statement holds its word."""
-    parts = tokens(key)
-    return (len(parts) == 1 and parts[0] in _WORDS) or subject(key) > 0
+    return spaced(key) in _VALUE or subject(key) > 0
 
 
 @lru_cache(maxsize=4096)
 def flag(key: str, value: bool) -> Availability | None:
-    """What a flag says; a denial that does not hold says nothing.
+    """What a flag states; one that denies a problem states nothing.
 
     Examples
     --------
     >>> str(flag("isConnected", False)), flag("isRecalculating", False)
     ('unavailable (not connected)', None)
     """
-    idle = ("is", "are", "was", "currently", "contains", "includes")
-    parts = tuple(part for part in tokens(key) if part not in idle)
-    text = " ".join(parts)
+    text = spaced(key, ("is", "are", "was", "currently", "contains", "includes"))
     for pattern, denied in _DENIED:
         if pattern.fullmatch(text):
             return Availability(Status.AVAILABLE) if value else denied
-    word = phrase(parts)
-    bare = tuple(part for part in parts if part not in _RESULTS)
-    word = word or (phrase(bare) if bare != parts else None)
+    parts = tuple(text.split())
+    word = phrase(parts) or phrase(tuple(part for part in parts if part not in _RESULTS))
     if value and _CUT.fullmatch(text):
         return Availability(Status.PARTIAL, Cause.TRUNCATED)
     if not value or word is None or word.canonical == "available":
@@ -140,25 +139,24 @@ def flag(key: str, value: bool) -> Availability | None:
 
 def is_soft(key: str) -> bool:
     """Whether a flag is an everyday word, of numbers as of other things: ``provisional``."""
-    parts = tuple(part for part in tokens(key) if part != "is")
-    word = phrase(parts)
+    word = phrase(tuple(spaced(key, _IS).split()))
     return word is not None and word.strength < STRONG
 
 
 def is_claim(key: str) -> bool:
-    """Whether a flag says by being true that there are data; others only say that there are not."""
+    """Whether a flag that is true means that there are data; others mean the lack alone."""
     return bool({*tokens(key)} & {"available", "data", "measured"})
 
 
+@lru_cache(maxsize=4096)
 def denial(key: str) -> Availability | None:
     """What a list or map under a key denies its entries: ``unavailable``, ``missingFields`` …"""
-    parts = tuple(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
-    if parts in (("excluded",), ("omitted",), ("nulls",), ("null",), ("nulled",)):
+    text, engines = spaced(key, FIELDS | ENGINES | _IDLE), kind_of_entries(key) == "engine"
+    if text in ("excluded", "omitted", "nulls", "null", "nulled") or (
+        text == "skipped" and engines
+    ):
         return Availability(Status.UNAVAILABLE)
-    engines = bool({*tokens(key)} & ENGINES)
-    if parts == ("skipped",) and engines:
-        return Availability(Status.UNAVAILABLE)
-    word = phrase(parts)
+    word = phrase(tuple(text.split()))
     if word is None or word.canonical == "available" or (word.canonical == "error" and not engines):
         return None
     return word.availability
@@ -175,24 +173,25 @@ def affirms(key: str, *, alone: bool = True) -> bool:
 
     Beside a list of those that did not, plainer names do: ``available``, ``included``.
     """
-    text = " ".join(part for part in tokens(key) if part not in FIELDS | ENGINES | _IDLE)
+    text = spaced(key, FIELDS | ENGINES | _IDLE)
     return (_PRESENT if alone else _CHOSEN).fullmatch(text) is not None
 
 
 def is_row_flag(key: str) -> bool:
     """Whether a flag inside a record is about its data and cannot be business."""
-    return _IN_ROWS.fullmatch(" ".join(part for part in tokens(key) if part != "is")) is not None
+    return _IN_ROWS.fullmatch(spaced(key, _IS)) is not None
 
 
+@lru_cache(maxsize=4096)
 def series_flag(key: str, value: bool) -> Availability | None:
-    """What a flag inside a record says of its data where the record is a point in time.
+    """What a flag inside a record states about its data where the record is a point in time.
 
     Examples
     --------
     >>> str(series_flag("final", False)), str(series_flag("isProvisional", True))
     ('partial', 'partial')
     """
-    text = " ".join(part for part in tokens(key) if part != "is")
+    text = spaced(key, _IS)
     if _WHOLE.fullmatch(text):
         return Availability(Status.AVAILABLE if value else Status.PARTIAL)
     return Availability(Status.PARTIAL) if value and _IN_SERIES.fullmatch(text) else None
@@ -200,23 +199,23 @@ def series_flag(key: str, value: bool) -> Availability | None:
 
 def needs_null(key: str) -> bool:
     """Whether such a flag is believed beside null only, as a 0 could well be measured."""
-    text = " ".join(part for part in tokens(key) if part not in ("is", "was"))
-    gathered = _GATHERED.fullmatch(text)
+    gathered = _GATHERED.fullmatch(spaced(key, _IS_OR_WAS))
     return gathered is None or gathered[1] is not None
 
 
+@lru_cache(maxsize=4096)
 def flag_of_nothing(key: str, value: bool) -> Availability | None:
-    """What a flag says inside a record that holds no number but 0, if it is about data.
+    """What a flag states inside a record that holds no number but 0, if it is about data.
 
     Examples
     --------
     >>> str(flag_of_nothing("collected", False)), str(flag_of_nothing("isMasked", True))
     ('unavailable', 'unavailable (withheld)')
     """
-    parts = tuple(part for part in tokens(key) if part not in ("is", "was"))
-    if _GATHERED.fullmatch(" ".join(parts)):
+    text = spaced(key, _IS_OR_WAS)
+    if _GATHERED.fullmatch(text):
         return Availability(Status.AVAILABLE if value else Status.UNAVAILABLE)
-    word = phrase(parts) if value and _TAKEN.fullmatch(" ".join(parts)) else None
+    word = phrase(tuple(text.split())) if value and _TAKEN.fullmatch(text) else None
     return word.availability if word else None
 
 
@@ -225,13 +224,14 @@ def is_flags(key: str) -> bool:
     return {*tokens(key)} <= {"flag", "flags", "status", "footnote", "marker", "symbol"}
 
 
+@lru_cache(maxsize=4096)
 def may_be_row_word(key: str) -> bool:
     """Whether a word inside a record may be about its data."""
-    return subject(key) > 0 or is_notice(key) or bool({*tokens(key)} & {"status", "state"})
+    return subject(key) > 0 or is_notice(key) or not _STATE.isdisjoint(tokens(key))
 
 
 def row_word(key: str, text: str) -> Availability | None:
-    """What a word inside a record says of its data, if it cannot be business.
+    """What a word inside a record states about its data, if it cannot be business.
 
     Examples
     --------
@@ -242,14 +242,15 @@ def row_word(key: str, text: str) -> Availability | None:
     word = phrase(tokens(text)) if len(text) <= 60 else None
     if word is None:
         return None
-    if subject(key) == STATED and parts & _DATA:
-        return word.availability
-    if parts & _GRADE and word.canonical == "insufficient_sample":
-        return word.availability
-    spoken = parts <= {"status", "state"} or subject(key) > 0 or is_notice(key)
-    return word.availability if word.strength == PLAIN and spoken else None
+    about = (
+        (subject(key) == STATED and parts & _DATA)
+        or (parts & _GRADE and word.canonical == "insufficient_sample")
+        or (word.strength == PLAIN and (parts <= _STATE or subject(key) > 0 or is_notice(key)))
+    )
+    return word.availability if about else None
 
 
+@lru_cache(maxsize=4096)
 def is_absence(key: str) -> bool:
     """Whether a key holds the reason for an absence that it names itself: ``nullReason``.
 
@@ -258,20 +259,19 @@ def is_absence(key: str) -> bool:
     >>> is_absence("dataAbsentReason"), is_absence("statusReason")
     (True, False)
     """
-    parts = {*tokens(key)}
-    named = parts & {"null", "missing", "absent", "absence", "empty", "na", "nodata", "unavailable"}
-    return bool(named) and is_reason(key)
+    return is_reason(key) and not _ABSENT.isdisjoint(tokens(key))
 
 
+@lru_cache(maxsize=4096)
 def suffix(key: str) -> tuple[str, str] | None:
-    """A key that speaks of another: that other's name and what is said of it.
+    """Split a key that is about another field: that field's name and what is stated.
 
     Examples
     --------
     >>> suffix("sentimentScoreReason"), suffix("has_revenue"), suffix("reason")
     (('sentimentscore', 'reason'), ('revenue', 'available'), None)
     """
-    name, _, note = re.sub(r"__|(?<=\w)[@.]", "\0", key, count=1).partition("\0")
+    name, _, note = _SEPARATOR.sub("\0", key, count=1).partition("\0")
     if note and name:
         kind = next((k for n in (2, 1) if (k := _ending(tokens(note)[-n:]))), None)
         return (fold(name), kind) if kind else None
@@ -287,20 +287,18 @@ def suffix(key: str) -> tuple[str, str] | None:
 
 
 def _ending(parts: tuple[str, ...]) -> str | None:
-    """What the last parts of a key say of what the first ones name."""
+    """What the last parts of a key state about the field that the first ones name."""
     if not parts:
         return None
     if is_reason(parts[-1]) and (len(parts) == 1 or is_absence(" ".join(parts))):
         return "reason"
     if len(parts) == 1 and _IN_PART.fullmatch(parts[0]):
         return "part"
-    said = {*parts}
-    if said <= _KIND | _ABOUT | _DATA and said & (_KIND | _ABOUT):
-        return "available" if "available" in said else "status"
+    distinct = {*parts}
+    if distinct <= _KIND | _ABOUT | _DATA and distinct & (_KIND | _ABOUT):
+        return "available" if "available" in distinct else "status"
     word = phrase(parts)
-    if word and word.strength >= STRONG and word.canonical != "available":
+    text = " ".join(parts)
+    if (word and word.is_lack) or text in _HIDDEN:
         return "denial"
-    if parts in (("missing",), ("hidden",), ("masked",), ("suppressed",), ("redacted",)):
-        return "denial"
-    known = " ".join(parts) in ("supported", "connected", "measured", "has data", "ready")
-    return "available" if known else None
+    return "available" if text in _READY else None

@@ -1,4 +1,4 @@
-"""Maps and lists: what is said of fields and engines one by one, in whatever shape."""
+"""Maps and lists: what an answer states about fields and engines one by one, in any shape."""
 
 from __future__ import annotations
 
@@ -15,19 +15,28 @@ from aatoolkit.availability.detect.parts import (
     explained,
     moment_in,
     reason_in,
-    said,
     size_in,
     state_in,
+    state_of_flag,
 )
-from aatoolkit.availability.detect.phrases import STRONG, WEAK
-from aatoolkit.availability.detect.vocabulary import because, read_word, tokens, understand
+from aatoolkit.availability.detect.roles import kind_of_entries, tokens, words
+from aatoolkit.availability.detect.vocabulary import (
+    STRONG,
+    WEAK,
+    because,
+    best,
+    read_word,
+    understand,
+)
 from aatoolkit.errors import UnknownAvailabilityWarning
 from aatoolkit.jsontree.paths import key_step
 
-_WHOLE = {"*", "all", "overall", "section", "default", "total"}
+_WHOLE = words("* all overall section default total")
+
+_FAILURES = words("failure failures errors failed problems outages")
 
 Place = tuple[str | None, str]
-"""What a statement is about (None: the section) and the JSON path it stands at."""
+"""What a statement is about (None: the section) and its JSON path."""
 
 Entry = tuple[str, str | None, Any, str]
 """The name of an entry, whether it is a field or an engine if that is known, value and path."""
@@ -41,11 +50,11 @@ def add(
     value: Any,
     given: Mapping[str, Any] | None = None,
 ) -> None:
-    """Keep what is said of the section, or of the field that a place is about."""
+    """Keep what is stated about the section, or about the field of a place."""
     target, path = place
-    size, as_of = (size_in(given), moment_in(given)) if given else (None, None)
     scope = "section" if target is None else "field"
     state = answer.weighed(state) if target is None else state
+    size, as_of = size_in(given or {}), moment_in(given or {})
     answer.add(scope, target, state, path, rule, value, size=size, as_of=as_of)
 
 
@@ -65,22 +74,24 @@ def is_other(value: str) -> bool:
     return no_word or roles.is_stock(value) or len(value) > 60
 
 
-def records(listed: list[Any], path: str) -> list[Entry]:
-    """The entries of a list whose every record names a field or an engine."""
+def entries_in(value: Any, path: str, scope: str | None = None) -> list[Entry]:
+    """The entries of a map, or of a list whose every record names a field or an engine."""
+    if isinstance(value, dict):
+        return [(name, scope, item, path + key_step(name)) for name, item in value.items()]
     entries: list[Entry] = []
-    for at, record in enumerate(listed):
+    for at, record in enumerate(value):
         named = roles.name_of(record) if isinstance(record, dict) else None
-        if named is not None:
-            entries.append(
-                (named[1], named[0] if named[0] == "engine" else None, record, f"{path}[{at}]")
-            )
-    return entries if len(entries) == len(listed) else []
+        if named is None:
+            return []
+        own = "engine" if named[0] == "engine" else scope
+        entries.append((named[1], own, record, f"{path}[{at}]"))
+    return entries
 
 
 def entries_of(
     answer: AnswerContext, key: str, entries: Iterable[Entry], *, trusted: bool = False
 ) -> None:
-    """Keep a map from fields or engines to what is said of each, if that is what it is."""
+    """Keep a map from fields or engines to the state of each, if that is what it is."""
     listed = [entry for entry in entries if entry[2] is not None]
     states = [state_of(value, key) for _, _, value, _ in listed]
     known = [state for state in states if state is not None]
@@ -89,16 +100,11 @@ def entries_of(
         return
     if any(type(value) in (int, float) for _, _, value, _ in listed):
         return
-    names = [name for name, _, _, _ in listed]
     sure = (
         trusted
-        or any(scope for _, scope, _, _ in listed)
         or "data" in tokens(key)
-        or any(answer.is_engine(name) or answer.knows(name) for name in names)
-        or any(
-            isinstance(v, str) and (w := understand(v)) and w.strength >= STRONG
-            for _, _, v, _ in listed
-        )
+        or any(scope or answer.is_engine(n) or answer.knows(n) for n, scope, _, _ in listed)
+        or best((value for _, _, value, _ in listed), STRONG)
     )
     if not sure:
         return
@@ -112,21 +118,23 @@ def entries_of(
 def entry(
     answer: AnswerContext, name: str, scope: str | None, state: Availability, path: str, value: Any
 ) -> None:
-    """Keep what is said of one field or engine, or of the section under its own name."""
+    """Keep what is stated about a field or engine, or about the section by its own name."""
     given = value if isinstance(value, dict) else {}
-    size, as_of = size_in(given), moment_in(given)
+    target: str | None = name
     if name == answer.section or (scope is None and name in _WHOLE):
-        answer.add("section", None, state, path, "map", value, size=size, as_of=as_of)
+        kind, target = "section", None
     elif scope == "engine" or (scope is None and answer.is_engine(name)):
-        answer.add("engine", name, state, path, "map", value, size=size, as_of=as_of)
+        kind = "engine"
     else:
-        answer.add("field", answer.about(name), state, path, "map", value, size=size, as_of=as_of)
+        kind, target = "field", answer.about(name)
+    size, as_of = size_in(given), moment_in(given)
+    answer.add(kind, target, state, path, "map", value, size=size, as_of=as_of)
 
 
 def state_of(value: Any, key: str) -> Availability | None:
-    """What an entry of a map says, under the key of the map."""
+    """What an entry of a map states, under the key of the map."""
     if isinstance(value, bool):
-        return said(value, key)
+        return state_of_flag(value, key)
     if isinstance(value, str):
         known = understand(value)
         return known.availability if known else None
@@ -134,7 +142,7 @@ def state_of(value: Any, key: str) -> Availability | None:
         state = state_in(value, WEAK) or coverage(key, value, listed=keys.subject(key) > 0)
         flags = [v for v in value.values() if isinstance(v, bool)]
         if state is None and len(flags) == 1:
-            return explained(said(flags[0], key), value)
+            return explained(state_of_flag(flags[0], key), value)
         return state
     return None
 
@@ -148,17 +156,17 @@ def denied(
     trusted: bool = False,
     beside: Mapping[str, Any] | None = None,
 ) -> bool:
-    """A list of what is not available, under a key that says so; whether it is one.
+    """A list of what is not available, under a key that denies it; whether it is one.
 
-    What stands ``beside`` may hold the reason for all of them.
+    The members ``beside`` may hold the reason for all of them.
     """
-    scope = roles.speaks_of(key)
+    scope = kind_of_entries(key)
     state = keys.denial(key)
-    if state is not None and beside:
-        state = explained(state, beside)
-    if state is None and scope == "engine" and keys.affirms(key):
+    if state is not None:
+        state = explained(state, beside or {})
+    elif scope == "engine" and keys.affirms(key):
         state = Availability(Status.AVAILABLE)
-    if state is None:
+    else:
         return False
     before = len(answer.found)
     for at, item in enumerate(listed):
@@ -171,23 +179,22 @@ def denied(
         if kept and answer.holds(name) and not answer.is_engine(name):
             continue
         if trusted or own or answer.is_engine(name) or answer.knows(name):
-            said = explained(state, item) if isinstance(item, dict) else state
-            if isinstance(item, dict) and (told := state_in(item, WEAK)) is not None:
-                said = told
-            kind = "engine" if own == "engine" or (not own and answer.is_engine(name)) else "field"
-            target = name if kind == "engine" else answer.about(name)
-            answer.add(kind, target, said, f"{path}[{at}]", "list", item)
+            stated = state
+            if isinstance(item, dict):
+                stated = state_in(item, WEAK) or explained(state, item)
+            is_engine = own == "engine" or (not own and answer.is_engine(name))
+            kind, target = ("engine", name) if is_engine else ("field", answer.about(name))
+            answer.add(kind, target, stated, f"{path}[{at}]", "list", item)
     return len(answer.found) > before
 
 
 def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str) -> bool:
     """A map whose key names its entries (``engines``, ``nullReasons``) or denies them."""
-    parts = tokens(key)
-    denial = keys.denial(key)
-    entries = [(name, item) for name, item in value.items() if item is not None]
-    read = [understand(item) for _, item in entries if isinstance(item, str)]
+    denial, scope = keys.denial(key), kind_of_entries(key)
+    entries = [entry for entry in entries_in(value, path, scope) if entry[2] is not None]
+    read = [understand(item) for _, _, item, _ in entries if isinstance(item, str)]
     before = len(answer.found)
-    inner = {n: v for n, v in value.items() if isinstance(v, list) and roles.speaks_of(n)}
+    inner = {n: v for n, v in value.items() if isinstance(v, list) and kind_of_entries(n)}
     if denial is not None and inner:
         for name, item in inner.items():
             denied(answer, f"{key} {name}", item, path + key_step(name), trusted=True, beside=value)
@@ -196,27 +203,16 @@ def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str)
         if state.status == Status.UNAVAILABLE and answer.measured:
             state = replace(state, status=Status.PARTIAL)
         add(answer, (None, path), state, "statement", value, value)
-    elif denial is not None or parts[-1:] in (("reasons",), ("reason",)):
-        for name, item in entries:
+    elif denial is not None or tokens(key)[-1:] in (("reasons",), ("reason",)):
+        for name, _, item, at in entries:
             if answer.is_engine(name) or answer.knows(name):
-                words = (
-                    item
-                    if isinstance(item, str)
-                    else reason_in(item)
-                    if isinstance(item, dict)
-                    else None
-                )
-                known = understand(words) if words else None
-                sure = known.availability if known and known.strength >= STRONG else denial
-                state = because(sure or Availability(Status.UNAVAILABLE), words)
-                entry(answer, name, roles.speaks_of(key), state, path + key_step(name), item)
-    elif roles.speaks_of(key) and read and all(read) and len(read) == len(entries):
-        entries_of(
-            answer,
-            key,
-            [(n, roles.speaks_of(key), v, path + key_step(n)) for n, v in entries],
-            trusted=True,
-        )
+                given = item if isinstance(item, dict) else {}
+                text = item if isinstance(item, str) else reason_in(given)
+                known = best([text], STRONG)
+                state = known.availability if known else denial or Availability(Status.UNAVAILABLE)
+                entry(answer, name, scope, because(state, text), at, item)
+    elif scope and read and all(read) and len(read) == len(entries):
+        entries_of(answer, key, entries, trusted=True)
     return len(answer.found) > before
 
 
@@ -226,9 +222,8 @@ def abilities(answer: AnswerContext, key: str, value: Mapping[str, Any], path: s
     for name, item in value.items():
         able = item.items() if isinstance(item, dict) else ()
         if able and all(answer.is_engine(n) and isinstance(can, bool) for n, can in able):
-            at = path + key_step(name)
-            listed = [(n, "engine", can, at + key_step(n)) for n, can in able]
-            entries_of(answer, key, listed, trusted=True)
+            entries = entries_in(item, path + key_step(name), "engine")
+            entries_of(answer, key, entries, trusted=True)
             found = True
     return found
 
@@ -241,20 +236,18 @@ def engine_lists(
     ids = [engine for item in named.values() for engine in item]
     if not ids or not all(isinstance(each, str) and answer.is_engine(each) for each in ids):
         return False
-    states = {name: _listed(name) for name in named}
-    lacking = [state for state in states.values() if state and state.status != Status.AVAILABLE]
-    if not (lacking or paired):
+    states = {name: state for name in named if (state := _state_of_list(name))}
+    if not paired and all(state.status == Status.AVAILABLE for state in states.values()):
         return False
-    for name, item in named.items():
-        state = states[name]
-        for at, engine in enumerate(item if state else ()):
-            place = path if paired else path + key_step(name)
-            answer.add("engine", engine, state or Availability(), f"{place}[{at}]", "list", engine)
+    for name, state in states.items():
+        place = path if paired else path + key_step(name)
+        for at, engine in enumerate(named[name]):
+            answer.add("engine", engine, state, f"{place}[{at}]", "list", engine)
     return True
 
 
-def _listed(name: str) -> Availability | None:
-    """What a list under a name says of its engines, among lists of the same kind."""
+def _state_of_list(name: str) -> Availability | None:
+    """What a list under a name means for its engines, among lists of the same kind."""
     if {*tokens(name)} & {"without", "lacking"}:
         return Availability(Status.UNAVAILABLE)
     if keys.affirms(name) or keys.affirms(name, alone=False):
@@ -264,24 +257,25 @@ def _listed(name: str) -> Availability | None:
 
 def failures(answer: AnswerContext, key: str, value: list[Any], path: str) -> bool:
     """Engines that failed, each record with its error: ``partialFailures``."""
-    if not {*tokens(key)} & {"failure", "failures", "errors", "failed", "problems", "outages"}:
+    if _FAILURES.isdisjoint(tokens(key)):
         return False
-    entries = [each for each in records(value, path) if answer.is_engine(each[0])]
-    for name, _, record, at in entries if len(entries) == len(value) else []:
+    entries = entries_in(value, path)
+    if not entries or not all(answer.is_engine(name) for name, *_ in entries):
+        return False
+    for name, _, record, at in entries:
         state = state_in(record, STRONG) or Availability(Status.UNAVAILABLE, Cause.FAILED)
-        reason = reason_in(record) or next(
-            (v for k, v in record.items() if k != "engine" and isinstance(v, str)), None
-        )
+        texts = (v for k, v in record.items() if k != "engine" and isinstance(v, str))
+        reason = reason_in(record) or next(texts, None)
         entry(answer, name, "engine", because(state, reason), at, record)
-    return bool(value) and len(entries) == len(value)
+    return True
 
 
 def named_list(answer: AnswerContext, key: str, value: list[Any], path: str) -> bool:
     """A list of engines or sections that holds no numbers, only what each could report."""
-    scope = roles.speaks_of(key)
-    entries = records(value, path) if scope else []
+    scope = kind_of_entries(key)
+    entries = entries_in(value, path, scope) if scope else []
     states = [state_of(record, key) for _, _, record, _ in entries]
-    # Whether engines are configured is what scope options list; it is not said of an answer.
+    # Whether engines are configured is what scope options list; it is not about an answer.
     if any("configured" in record for _, _, record, _ in entries):
         return False
     measures = any(
@@ -293,6 +287,6 @@ def named_list(answer: AnswerContext, key: str, value: list[Any], path: str) -> 
     about = scope == "engine" or any(n == answer.section or answer.knows(n) for n, *_ in entries)
     if measures or not lacking or not about:
         return False
-    entries_of(answer, key, [(n, s or scope, v, p) for n, s, v, p in entries], trusted=True)
-    answer.spoken.add(path)
+    entries_of(answer, key, entries, trusted=True)
+    answer.read_lists.add(path)
     return True

@@ -25,40 +25,41 @@ from aatoolkit.availability.detect.parts import (
     read_footnotes,
     reason_in,
 )
-from aatoolkit.availability.detect.phrases import STRONG
+from aatoolkit.availability.detect.roles import kind_of_entries, tokens, words
 from aatoolkit.availability.detect.statements import read_fields, read_statement, siblings
 from aatoolkit.availability.detect.vocabulary import (
     Word,
     because,
+    best,
     in_prose,
     is_code,
-    tokens,
+    lack_of_code,
     understand,
 )
 from aatoolkit.jsontree.paths import key_step
 
 _DEEPEST = 12
 _WAITING = ("forbidden", "error", "pending", "not_run")
-"""Words that a business thing may well say of itself; they count where nothing was measured."""
+"""Words that are common for business things too; they count where nothing was measured."""
 
 
-def walk(answer: AnswerContext) -> None:
-    """Read what the objects of an answer say."""
+def read_objects(answer: AnswerContext) -> None:
+    """Read what the objects of an answer state."""
     if isinstance(answer.document, dict):
         _envelope(answer, answer.document, "$", "", 0)
-    hear(answer)
+    _read_prose(answer)
 
 
 def _envelope(
     answer: AnswerContext, given: dict[str, Any], path: str, pattern: str, depth: int
 ) -> None:
-    """An object that speaks for the whole answer: the answer itself, or its metadata."""
-    spoken = siblings(answer, given, path, pattern)
+    """An object about the whole answer: the answer itself, or its metadata."""
+    read = siblings(answer, given, path, pattern)
     for name, value in given.items():
         at, below = path + key_step(name), f"{pattern}.{name}" if pattern else name
         # An annotation is called by what follows its namespace: ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
-        if name in spoken or roles.is_echo(key):
+        if name in read or roles.is_echo(key):
             continue
         if read_footnotes(answer, key, value, at):
             continue
@@ -87,11 +88,15 @@ def _object(
         return
     if read_notices(answer, key, value, at) or named_map(answer, key, value, at):
         return
-    if _counted(answer, key, value, at) or _work(answer, key, value, at):
+    counted = coverage(key, value, listed=at.count(".") > 1 and is_data(key))
+    if counted is not None:
+        answer.add("section", None, counted, at, "count", value)
+        return
+    if _work(answer, key, value, at):
         return
     if keys.is_ability(key) and abilities(answer, key, value, at):
         return
-    if roles.speaks_of(key) == "engine" and engine_lists(answer, value, at):
+    if kind_of_entries(key) == "engine" and engine_lists(answer, value, at):
         return
     if roles.is_right(key) and value.get(answer.section or "") is False and not answer.measured:
         state = Availability(Status.UNAVAILABLE, Cause.WITHHELD)
@@ -105,14 +110,6 @@ def _object(
         read_fields(answer, key, value, at, below, given)
 
 
-def _counted(answer: AnswerContext, key: str, value: dict[str, Any], at: str) -> bool:
-    """A part and a whole under a key about data; whether that is what it is."""
-    state = coverage(key, value, listed=at.count(".") > 1 and is_data(key))
-    if state is not None:
-        answer.add("section", None, state, at, "count", value)
-    return state is not None
-
-
 def _work(answer: AnswerContext, key: str, value: dict[str, Any], at: str) -> bool:
     """The state of the work an answer comes from, where the answer itself is empty."""
     if not roles.is_process(key) or answer.has_section:
@@ -120,8 +117,8 @@ def _work(answer: AnswerContext, key: str, value: dict[str, Any], at: str) -> bo
     for name, item in value.items():
         if isinstance(item, dict) and roles.is_stage(name):
             return _work(answer, key, item, at + key_step(name))
-        known = understand(item) if isinstance(item, str) and roles.is_stage(name) else None
-        sure = known and known.strength >= STRONG and roles.is_of_data(key)
+        known = best([item]) if roles.is_stage(name) else None
+        sure = known and known.is_lack and roles.is_of_data(key)
         if known and known.canonical != "available" and (answer.is_bare or sure):
             state = answer.weighed(explained(known.availability, value))
             answer.add("section", None, state, at + key_step(name), "status", item)
@@ -160,7 +157,11 @@ def _text(answer: AnswerContext, key: str, value: str, at: str, given: Mapping[s
         state = answer.weighed(explained(known.availability, given))
         answer.add("section", None, state, at, "envelope", value)
     elif ending and ending[1] == "reason":
-        named_reason(answer, key, value, at)
+        # The key itself names the absence: ``emptyReason``, ``noDataReason``.
+        denial = keys.denial(" ".join(tokens(key)[:-1]))
+        if denial is not None:
+            state = answer.weighed(explained(denial, {"reason": value}))
+            answer.add("section", None, state, at, "reason", value)
 
 
 def _list(
@@ -183,17 +184,17 @@ def _list(
 
 
 def _is_counterpart(key: str, given: Mapping[str, Any]) -> bool:
-    """Whether a list of engines stands beside one of those that could not report."""
-    others = (name for name in given if name != key and roles.speaks_of(name) == "engine")
-    return roles.speaks_of(key) == "engine" and any(map(keys.denial, others))
+    """Whether a list of engines is beside one of those that could not report."""
+    others = (name for name in given if name != key and kind_of_entries(name) == "engine")
+    return kind_of_entries(key) == "engine" and any(map(keys.denial, others))
 
 
 def _source(answer: AnswerContext, key: str, at: str) -> None:
     """No source of data, where the answer measured nothing: it is not connected."""
     parts = {*tokens(key)}
     bare = parts & {"integrations", "connections", "connectors"}
-    told = parts & {"available", "active", "connected", "linked", "configured", "data"}
-    if not roles.is_source(key) or not (bare or told) or answer.measured:
+    stated = parts & {"available", "active", "connected", "linked", "configured", "data"}
+    if not roles.is_source(key) or not (bare or stated) or answer.measured:
         return
     if not any(signal.rule == "source" for signal in answer.found):
         state = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED)
@@ -205,14 +206,7 @@ _ASIDE = re.compile(
 )
 """Notices that are about the call, and not about data."""
 
-_OF_ENGINES = {
-    "not_run",
-    "unavailable",
-    "not_configured",
-    "not_connected",
-    "not_applicable",
-    "pending",
-}
+_OF_ENGINES = words("not_run unavailable not_configured not_connected not_applicable pending")
 _LONGEST_NOTE = 300
 
 _IDLE = ("id", "name", "key", "section", "property", "path")
@@ -220,28 +214,29 @@ _IDLE = ("id", "name", "key", "section", "property", "path")
 
 
 def read_notices(answer: AnswerContext, key: str, value: Any, path: str) -> bool:
-    """Read what stands under a key of notes or notices; whether it is such a key."""
+    """Read the notes or notices under a key; whether it is such a key."""
     note = roles.is_note(key)
-    # Remarks are about anything; where nothing was measured, they may say why.
+    # Remarks are about anything; where nothing was measured, they may give the reason.
     remark = roles.is_remark(key) and not answer.measured
-    if not note and not roles.is_notice(key) and not remark:
-        said = roles.is_remark(key) or roles.is_footnotes(key) or roles.is_message(key)
-        places = enumerate(value) if _is_list(value) else ()
-        listed = [(item, f"{path}[{at}]") for at, item in places] or [(value, path)]
-        return said and bool([at for item, at in listed if _of_engines(answer, item, at)])
-    listed = [(item, f"{path}[{at}]") for at, item in enumerate(value)] if _is_list(value) else []
-    for item, place in listed or [(value, path)]:
+    is_read = note or remark or roles.is_notice(key)
+    if not is_read and not (
+        roles.is_remark(key) or roles.is_footnotes(key) or roles.is_message(key)
+    ):
+        return False
+    places = enumerate(value) if isinstance(value, list) else ()
+    of_engines = False
+    for item, place in [(item, f"{path}[{at}]") for at, item in places] or [(value, path)]:
         if _of_engines(answer, item, place):
-            continue
-        if note:
+            of_engines = True
+        elif note:
             _note(answer, item, place)
-        else:
+        elif is_read:
             _notice(answer, key, item, place)
-    return True
+    return is_read or of_engines
 
 
 def _of_engines(answer: AnswerContext, item: Any, path: str) -> bool:
-    """A sentence that says of engines by name that they have no data; whether it does."""
+    """A sentence that names engines without data; whether it does."""
     text = reason_in(item) if isinstance(item, dict) else item
     found = False
     for sentence in re.split(r"(?<=[.!?;])\s+", text) if isinstance(text, str) else ():
@@ -249,18 +244,17 @@ def _of_engines(answer: AnswerContext, item: Any, path: str) -> bool:
         named = answer.engines_in(sentence) if known else []
         if known is None or known.canonical not in _OF_ENGINES:
             continue
-        state = Availability(known.availability.status, known.availability.cause, sentence)
         for engine in named:
-            answer.add("engine", engine, state, path, "note", item)
+            answer.add("engine", engine, known.because(sentence), path, "note", item)
             found = True
     return found
 
 
-def hear(answer: AnswerContext) -> None:
-    """Take a notice of prose for what it says, where nothing else speaks of the section."""
+def _read_prose(answer: AnswerContext) -> None:
+    """Read the notices of prose, where nothing else is about the section."""
     for text, path, value in () if answer.has_section else answer.prose:
         known = None if _ASIDE.search(text) else understand(text) or in_prose(text)
-        if known is not None and _is_heard(text, known):
+        if known is not None and _is_trusted(text, known):
             state = answer.weighed(known.availability)
             part = state.status == Status.UNAVAILABLE and answer.counted
             state = Availability(Status.PARTIAL if part else state.status, state.cause, text)
@@ -268,24 +262,10 @@ def hear(answer: AnswerContext) -> None:
             return
 
 
-def _is_heard(text: str, known: Word) -> bool:
+def _is_trusted(text: str, known: Word) -> bool:
     """Whether a word of a notice can be trusted; everyday words only where they are the code."""
-    if known.canonical == "available":
-        return False
-    coded = is_code(text) and known.canonical not in ("unavailable", "error")
-    return known.strength >= STRONG or coded
-
-
-def named_reason(answer: AnswerContext, key: str, value: str, path: str) -> None:
-    """A reason for an absence that its own key names: ``emptyReason``, ``noDataReason``."""
-    state = keys.denial(" ".join(tokens(key)[:-1]))
-    if state is not None:
-        state = answer.weighed(explained(state, {"reason": value}))
-        answer.add("section", None, state, path, "reason", value)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
+    coded = is_code(text) and known.canonical not in ("available", "unavailable", "error")
+    return known.is_lack or coded
 
 
 def _note(answer: AnswerContext, item: Any, path: str) -> None:
@@ -297,14 +277,14 @@ def _note(answer: AnswerContext, item: Any, path: str) -> None:
 
 
 def _notice(answer: AnswerContext, key: str, item: Any, path: str) -> None:
-    """A notice with a code says something; one of prose is kept until all else is read."""
+    """Read a notice with a code; one of prose is kept until all else is read."""
     given = item if isinstance(item, dict) else {}
     texts = [text for text in given.values() if isinstance(text, str)]
     texts += [item] if isinstance(item, str) else []
     for text in texts:
-        known = understand(text) if is_code(text) else None
-        if known and known.strength >= STRONG and known.canonical != "available":
-            state = answer.weighed(because(known.availability, reason_in(given) or text))
+        lack = lack_of_code(text)
+        if lack is not None:
+            state = answer.weighed(because(lack, reason_in(given) or text))
             _add(answer, given, state, path, item)
             return
     if (roles.is_prose(key) or roles.is_remark(key)) and not any(map(_ASIDE.search, texts)):
@@ -314,7 +294,7 @@ def _notice(answer: AnswerContext, key: str, item: Any, path: str) -> None:
 def _add(
     answer: AnswerContext, given: dict[str, Any], state: Availability, path: str, item: Any
 ) -> None:
-    """Keep what a notice says of the field or engine it names, else of the section."""
+    """Keep what a notice states about the field or engine it names, else about the section."""
     named = roles.name_of({name: value for name, value in given.items() if name not in _IDLE})
     if named is None:
         answer.add("section", None, state, path, "notice", item)

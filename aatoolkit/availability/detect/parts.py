@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext
-from aatoolkit.availability.detect.phrases import STRONG
-from aatoolkit.availability.detect.vocabulary import because, best, in_prose, tokens, understand
+from aatoolkit.availability.detect.roles import spaced, tokens, words
+from aatoolkit.availability.detect.vocabulary import (
+    STRONG,
+    WORDS,
+    because,
+    best,
+    in_prose,
+    understand,
+)
 from aatoolkit.jsontree.paths import key_step
 
 _DEEPEST = 4
 _CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insufficient_sample")
-"""What a sentence is believed to say of the cause; for more it takes a word of its own."""
+"""Causes that a sentence may name; for others it takes a word of its own."""
 
 
 def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
@@ -35,11 +43,9 @@ def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
                     return known.availability
                 return explained(known.availability, given)
     flags = [keys.flag(n, v) for n, v in given.items() if isinstance(v, bool)]
-    told = [state for state in flags if state is not None]
-    denials = [state for state in told if state.status != Status.AVAILABLE]
-    if told:
-        return explained((denials or told)[0], given)
-    return None
+    states = [state for state in flags if state is not None]
+    denials = [state for state in states if state.status != Status.AVAILABLE]
+    return explained((denials or states)[0], given) if states else None
 
 
 def words_in(value: Any, depth: int = 0) -> Iterator[str]:
@@ -58,9 +64,8 @@ def words_in(value: Any, depth: int = 0) -> Iterator[str]:
 
 def reason_in(given: Mapping[str, Any]) -> str | None:
     """The words for a state, among the keys of an object."""
-    found = [v for k, v in given.items() if roles.is_reason(k) and isinstance(v, str) and v]
-    prose = [text for text in found if " " in text]
-    return next(iter(found if not prose or found[0] in prose else prose), None)
+    found = [v for k, v in given.items() if isinstance(v, str) and v and roles.is_reason(k)]
+    return next((text for text in found if " " in text), found[0] if found else None)
 
 
 def explained(state: Availability, given: Mapping[str, Any]) -> Availability:
@@ -73,13 +78,13 @@ def explained(state: Availability, given: Mapping[str, Any]) -> Availability:
     <Cause.NOT_CONNECTED: 'not_connected'>
     >>> explained(denied, {"message": "Not enough data"}).cause
     """
-    told = because(state, reason_in(given))
-    reasons = (v for k, v in given.items() if roles.is_cause(k) and isinstance(v, str))
-    for text in reasons if told.cause is None and told.status == Status.UNAVAILABLE else ():
+    state = because(state, reason_in(given))
+    reasons = (v for k, v in given.items() if isinstance(v, str) and roles.is_cause(k))
+    for text in reasons if state.cause is None and state.status == Status.UNAVAILABLE else ():
         known = in_prose(text)
         if known and known.canonical in _CAUSES:
-            return Availability(told.status, known.availability.cause, told.reason)
-    return told
+            return replace(state, cause=known.availability.cause)
+    return state
 
 
 def size_in(given: Mapping[str, Any]) -> int | None:
@@ -94,37 +99,40 @@ def moment_in(given: Mapping[str, Any]) -> str | None:
     return next(moments, None)
 
 
-def said(value: bool, key: str) -> Availability:
+_DENIALS = {
+    "not_applicable": ("support", "expose", "capabilit"),
+    "not_connected": ("connect", "integrat"),
+    "not_configured": ("configur",),
+    "unavailable": ("",),
+}
+"""What false means under a key that holds one of some stems."""
+
+
+def state_of_flag(value: bool, key: str) -> Availability:
     """What true or false mean under a key: support, connection or plain availability."""
-    text = " ".join(part for part in tokens(key))
     if value:
         return Availability(Status.AVAILABLE)
-    if any(word in text for word in ("support", "expose", "capabilit")):
-        return Availability(Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED)
-    if "connect" in text or "integrat" in text:
-        return Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED)
-    if "configur" in text:
-        return Availability(Status.UNAVAILABLE, Cause.NOT_CONFIGURED)
-    return Availability(Status.UNAVAILABLE)
+    text = spaced(key)
+    found = (word for word, stems in _DENIALS.items() if any(stem in text for stem in stems))
+    return Availability(*WORDS[next(found)])
 
 
-_PART = {
-    *("observed", "sampled", "collected", "successful", "received", "measured", "processed"),
-    *("actual", "read", "completed", "answered", "reporting", "reported", "captured", "present"),
-    *("loaded", "returned", "used", "seen"),
-}
-_WHOLE = {
-    *("expected", "total", "required", "planned", "requested", "scheduled", "possible", "all"),
-    *("space", "population", "eligible", "target", "overall"),
-}
-_FAILED = {"failed", "missing", "lost", "dropped", "errored", "unavailable", "absent"}
-_FORM = {"count", "counts", "size", "number", "num", "n", "of", "samples", "sample"}
-_ABOUT = {
-    *("sampling", "sample", "sampled", "shards", "clusters", "partitions", "collection"),
-    *("completeness", "measurement", "ingestion"),
-}
-_DATA = {"data", "dataset", "observations", "observation", "runs", "answers", "meta", "info"}
-_WITHOUT = {"suppression", "truncation", "redaction", "omission", "thresholding"}
+_PART = words(
+    "observed sampled collected successful received measured processed actual read completed"
+    " answered reporting reported captured present loaded returned used seen"
+)
+_WHOLE = words(
+    "expected total required planned requested scheduled possible all space population eligible"
+    " target overall"
+)
+_FAILED = words("failed missing lost dropped errored unavailable absent")
+_FORM = words("count counts size number num n of samples sample")
+_ABOUT = words(
+    "sampling sample sampled shards clusters partitions collection completeness measurement"
+    " ingestion"
+)
+_DATA = words("data dataset observations observation runs answers meta info")
+_WITHOUT = words("suppression truncation redaction omission thresholding")
 
 _LOST = (
     "missing|incomplete|unavailable|suppressed|dropped|omitted|skipped|failed|lost|delayed|partial"
@@ -149,9 +157,9 @@ _RATE = re.compile(r"(data )?sampl(e|ing) (rate|ratio|fraction|percent|percentag
 
 
 def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Availability | None:
-    """What an object under a key says by a part and a whole: ``{"observed": 22, "expected": 30}``.
+    """What a part and a whole under a key mean: ``{"observed": 22, "expected": 30}``.
 
-    ``listed`` tells that the object is the entry of a list that is about availability.
+    ``listed`` if the object is the entry of a list that is about availability.
 
     Examples
     --------
@@ -168,21 +176,18 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
     if any(loss(f"{key} {name}", item) or loss(name, item) for name, item in value.items()):
         return Availability(Status.PARTIAL)
     parts, wholes = _numbers(value, _PART), _numbers(value, _WHOLE)
-    sizes = _numbers(value, {"size", "n", "count"}) if about & {"sample", "sampling"} else {}
-    plain = {of: part for of in wholes if of and (part := _plain(value, of)) is not None}
+    sizes = _numbers(value, words("size n count")) if about & {"sample", "sampling"} else {}
+    # A number may bear the name alone of which another is the whole: ``runs``.
+    named = {tokens(name): _number(item) for name, item in [*value.items()][::-1]}
+    plain = {of: part for of in wholes if of and (part := named.get(of)) is not None}
     parts = {**sizes, **plain, **parts}
-    for of, part in parts.items():
-        whole = wholes.get(of, wholes.get((), next(iter(wholes.values()), None)))
-        if whole is not None and 0 <= part <= whole and whole > 0:
-            return Availability(_status(part, whole))
+    for of, part in parts.items() if wholes else ():
+        whole = wholes.get(of, wholes.get((), next(iter(wholes.values()))))
+        if 0 <= part <= whole and whole > 0:
+            return Availability(status_of_part(part, whole))
     if wholes and any(lost > 0 for lost in _numbers(value, _FAILED).values()):
         return Availability(Status.PARTIAL)
     return None
-
-
-def _plain(value: Mapping[str, Any], of: tuple[str, ...]) -> float | None:
-    """The number that bears a name alone, beside that of which it is a part: ``runs``."""
-    return next((_number(item) for name, item in value.items() if tokens(name) == of), None)
 
 
 def is_data(key: str) -> bool:
@@ -190,13 +195,14 @@ def is_data(key: str) -> bool:
     return {*tokens(key)} <= _DATA
 
 
-def _status(part: float, whole: float) -> Status:
+def status_of_part(part: float, whole: float = 1) -> Status:
+    """The status of what was measured in part: nothing, a part, or all of it."""
     if part == whole:
         return Status.AVAILABLE
     return Status.PARTIAL if part else Status.UNAVAILABLE
 
 
-def _numbers(value: Mapping[str, Any], words: set[str]) -> dict[tuple[str, ...], float]:
+def _numbers(value: Mapping[str, Any], words: frozenset[str]) -> dict[tuple[str, ...], float]:
     """The numbers whose names hold one of some words, by the rest of the name."""
     found: dict[tuple[str, ...], float] = {}
     for name, item in value.items():
@@ -214,7 +220,7 @@ def _number(item: Any) -> float | None:
 
 
 def loss(key: str, value: Any) -> Availability | None:
-    """What a count, list or moment under a key says is missing of the whole.
+    """What a count, list or moment under a key means to be missing of the whole.
 
     Examples
     --------
@@ -223,7 +229,7 @@ def loss(key: str, value: Any) -> Availability | None:
     >>> loss("missingPages", ["/pricing"]), loss("suppressedRows", 0)
     (None, None)
     """
-    text = " ".join(tokens(key))
+    text = spaced(key)
     number = value if type(value) in (int, float) else 0
     some = number > 0 or (isinstance(value, list) and len(value) > 0)
     sampled = _RATE.fullmatch(text) and 0 < number < (100 if "percent" in text else 1)
@@ -238,27 +244,20 @@ _APPLIES_TO = ("fields", "metrics", "columns", "engines", "appliesTo", "applies_
 
 def read_footnotes(answer: AnswerContext, key: str, value: Any, path: str) -> bool:
     """Read footnotes that name the field or engine they are about; whether any did."""
-    found = False
+    before = len(answer.found)
     for target, text, at, item in _targets(value, path) if roles.is_footnotes(key) else ():
         state = footnote_state(text)
-        if state is None:
-            continue
-        if answer.is_engine(target):
+        if state is not None and answer.is_engine(target):
             answer.add("engine", target, state, at, "footnote", item)
-        elif answer.knows(target) and not answer.holds(target):
+        elif state is not None and answer.knows(target) and not answer.holds(target):
             answer.add("field", answer.about(target), state, at, "footnote", item)
-        else:
-            continue
-        found = True
-    return found
+    return len(answer.found) > before
 
 
 def footnote_state(text: str) -> Availability | None:
-    """What a footnote says of a value that is not there."""
+    """What a footnote means for a value that is missing."""
     known = best([text], STRONG) or in_prose(text)
-    if known is None or known.canonical == "available":
-        return None
-    return Availability(known.availability.status, known.availability.cause, text)
+    return known.because(text) if known and known.canonical != "available" else None
 
 
 def footnote_marks(document: Any) -> dict[str, str]:
@@ -268,24 +267,17 @@ def footnote_marks(document: Any) -> dict[str, str]:
     for value in (value for key, value in notes if roles.is_footnotes(key)):
         if isinstance(value, dict):
             found |= {mark: text for mark, text in value.items() if isinstance(text, str)}
-        for note in value if isinstance(value, list) else ():
-            mark = (
-                next((note[name] for name in _MARKS if name in note), None)
-                if _is_object(note)
-                else None
-            )
-            text = reason_in(note) if _is_object(note) else None
+        listed = value if isinstance(value, list) else ()
+        for note in (note for note in listed if isinstance(note, dict)):
+            mark = next((note[name] for name in _MARKS if name in note), None)
+            text = reason_in(note)
             if isinstance(mark, str | int) and text:
                 found[str(mark)] = text
     return found
 
 
-def _is_object(note: Any) -> bool:
-    return isinstance(note, dict)
-
-
 def _targets(value: Any, path: str) -> Iterator[tuple[str, str, str, Any]]:
-    """The targets of footnotes, each with its text."""
+    """The targets of footnotes, each with its text, path and value."""
     if isinstance(value, dict):
         for name, text in value.items():
             if isinstance(text, str):
@@ -294,14 +286,8 @@ def _targets(value: Any, path: str) -> Iterator[tuple[str, str, str, Any]]:
         given = note if isinstance(note, dict) else {}
         text = reason_in(given) or given.get("code")
         named = roles.name_of(given)
+        lists = (listed for name in _APPLIES_TO if isinstance(listed := given.get(name), list))
         targets = [named[1]] if named else []
-        for name in _APPLIES_TO:
-            listed = given.get(name)
-            targets += (
-                [each for each in listed if isinstance(each, str)]
-                if isinstance(listed, list)
-                else []
-            )
+        targets += [each for listed in lists for each in listed if isinstance(each, str)]
         if isinstance(text, str):
-            for target in dict.fromkeys(targets):
-                yield target, text, f"{path}[{at}]", note
+            yield from ((target, text, f"{path}[{at}]", note) for target in dict.fromkeys(targets))

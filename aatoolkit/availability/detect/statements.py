@@ -1,4 +1,4 @@
-"""Statements: what stands under a key that says availability, or beside the field it is about."""
+"""Statements: values of a key that names availability, and keys that are about another field."""
 
 from __future__ import annotations
 
@@ -13,19 +13,26 @@ from aatoolkit.availability.detect.maps import (
     Place,
     add,
     denied,
+    entries_in,
     entries_of,
     entry,
     is_other,
-    records,
     unknown,
 )
-from aatoolkit.availability.detect.parts import explained, reason_in, said, state_in, words_in
-from aatoolkit.availability.detect.phrases import STRONG, WEAK
+from aatoolkit.availability.detect.parts import (
+    explained,
+    reason_in,
+    state_in,
+    state_of_flag,
+    words_in,
+)
+from aatoolkit.availability.detect.roles import kind_of_entries, tokens
 from aatoolkit.availability.detect.vocabulary import (
+    STRONG,
+    WEAK,
     because,
     best,
     instead_of_number,
-    tokens,
     understand,
 )
 from aatoolkit.jsontree.paths import key_step
@@ -34,82 +41,73 @@ from aatoolkit.jsontree.paths import key_step
 def read_statement(
     answer: AnswerContext, key: str, value: Any, place: Place, beside: Mapping[str, Any]
 ) -> bool:
-    """Read what stands under a key about availability; whether anything was found."""
-    grade = keys.subject(key)
+    """Read the value of a key about availability; whether anything was found."""
+    is_stated = keys.subject(key) == keys.STATED
     before = len(answer.found)
-    target, path = place
     if isinstance(value, str):
         _word(answer, key, value, place, beside)
-    elif isinstance(value, bool) and grade == keys.STATED:
-        state = keys.flag(key, value) or said(value, key)
+    elif isinstance(value, bool) and is_stated:
+        state = keys.flag(key, value) or state_of_flag(value, key)
         add(answer, place, explained(state, beside), "statement", value)
     elif isinstance(value, dict):
-        _object(answer, key, value, target, path)
+        _object(answer, key, value, place)
     elif isinstance(value, list):
-        entries = records(value, path)
-        scope = roles.speaks_of(key)
-        listed = [(name, own or scope, record, at) for name, own, record, at in entries]
-        entries_of(answer, key, listed, trusted=grade == keys.STATED)
+        entries = entries_in(value, place[1], kind_of_entries(key))
+        entries_of(answer, key, entries, trusted=is_stated)
     return len(answer.found) > before
+
+
+def _least(key: str) -> int:
+    """How strong a word has to be to count under a key."""
+    return WEAK if keys.subject(key) == keys.STATED else STRONG
 
 
 def _word(
     answer: AnswerContext, key: str, value: str, place: Place, beside: Mapping[str, Any]
 ) -> None:
     known = understand(value)
-    least = WEAK if keys.subject(key) == keys.STATED else STRONG
-    if known and known.strength >= least:
+    if known and known.strength >= _least(key):
         add(answer, place, explained(known.availability, beside), "statement", value)
     elif keys.wants_word(key) and place[0] is None and not is_other(value):
         add(answer, place, unknown(value, place[1]), "statement", value)
 
 
-def _object(
-    answer: AnswerContext, key: str, value: dict[str, Any], target: str | None, path: str
-) -> None:
-    least = WEAK if keys.subject(key) == keys.STATED else STRONG
-    state = state_in(value, least)
+def _object(answer: AnswerContext, key: str, value: dict[str, Any], place: Place) -> None:
+    target, path = place
+    scope = kind_of_entries(key)
+    state = state_in(value, _least(key))
     if state is not None:
-        add(answer, (target, path), state, "statement", value, value)
+        add(answer, place, state, "statement", value, value)
     elif keys.wants_word(key) and target is None:
-        said = (v for k, v in value.items() if keys.is_word(k) and isinstance(v, str))
-        odd = next(said, None)
+        texts = (v for k, v in value.items() if isinstance(v, str) and keys.is_word(k))
+        odd = next(texts, None)
         if odd is not None and not is_other(odd):
-            add(answer, (target, path), unknown(odd, path), "statement", value, value)
-    inner = [(name, item) for name, item in value.items() if isinstance(item, dict | list)]
-    for name, item in inner:
-        at = path + key_step(name)
-        scope = roles.speaks_of(name)
+            add(answer, place, unknown(odd, path), "statement", value, value)
+    for name, item in value.items():
+        at, inner = path + key_step(name), kind_of_entries(name)
         if isinstance(item, list):
             if not denied(answer, name, item, at, trusted=True):
-                listed = [(n, s or scope, v, p) for n, s, v, p in records(item, at)]
-                entries_of(answer, name, listed, trusted=True)
-        elif scope is not None:
-            listed = [(n, scope, v, at + key_step(n)) for n, v in item.items()]
-            entries_of(answer, key, listed, trusted=True)
-        elif (
-            (below := state_in(item, WEAK)) is not None
-            and not _form(name)
-            and (least == WEAK or answer.is_engine(name) or answer.knows(name))
-        ):
-            entry(answer, name, roles.speaks_of(key), below, at, item)
+                entries_of(answer, name, entries_in(item, at, inner), trusted=True)
+        elif not isinstance(item, dict):
+            continue
+        elif inner is not None:
+            entries_of(answer, key, entries_in(item, at, inner), trusted=True)
+        else:
+            below = None if _is_part(name) else state_in(item, WEAK)
+            known = _least(key) == WEAK or answer.is_engine(name) or answer.knows(name)
+            if below is not None and known:
+                entry(answer, name, scope, below, at, item)
     if state is None:
-        scope = roles.speaks_of(key)
-        plain = [
-            (name, scope, item, path + key_step(name))
-            for name, item in value.items()
-            if not isinstance(item, dict | list) and not _form(name)
-        ]
-        single = [n for n, item in value.items() if not isinstance(item, dict | list)]
-        if len(plain) == sum(not roles.is_reason(name) for name in single):
-            entries_of(answer, key, plain)
+        single = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
+        entries = {name: item for name, item in single.items() if not _is_part(name)}
+        if len(entries) == sum(not roles.is_reason(name) for name in single):
+            entries_of(answer, key, entries_in(entries, path, scope))
 
 
-def _form(name: str) -> bool:
-    """Whether a key of a statement is part of its form and not an entry of a map."""
-    return (
-        roles.is_reason(name) or keys.is_word(name) or roles.is_size(name) or roles.is_moment(name)
-    )
+def _is_part(name: str) -> bool:
+    """Whether a key of a statement is a part of it and not an entry of a map."""
+    tests = (roles.is_reason, keys.is_word, roles.is_size, roles.is_moment)
+    return any(test(name) for test in tests)
 
 
 _DEEPEST = 12
@@ -125,11 +123,11 @@ def read_fields(
     peers: Mapping[str, Any],
     depth: int = 0,
 ) -> None:
-    """Read what an object that holds data says of itself and of its own fields."""
+    """Read what an object of data states about itself and its own fields."""
     if depth > _DEEPEST or roles.is_business(key):
         return
-    spoken = siblings(answer, value, path, pattern)
-    rest = {name: item for name, item in value.items() if name not in spoken}
+    read = siblings(answer, value, path, pattern)
+    rest = {name: item for name, item in value.items() if name not in read}
     own = _wrapped(rest) or _source(key, rest) or _own(rest, peers)
     if own is not None:
         scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
@@ -139,9 +137,9 @@ def read_fields(
     for name, item in rest.items():
         at, below = path + key_step(name), f"{pattern}.{name}"
         if figures and isinstance(item, str) and not keys.is_word(name):
-            state = instead_of_number(item)
-            if state is not None:
-                answer.add("field", below, state, at, "sign", item)
+            sign = instead_of_number(item)
+            if sign is not None:
+                answer.add("field", below, sign, at, "sign", item)
         if isinstance(item, list):
             denied(answer, name, item, at)
         elif keys.subject(name) == keys.STATED and isinstance(item, dict | str):
@@ -162,25 +160,25 @@ def _wrapped(value: dict[str, Any]) -> Availability | None:
     rest = {key: item for key, item in value.items() if key != name}
     state, reason = state_in(rest, WEAK), reason_in(rest)
     if state is None and value[name] is None:
-        flags = ((key, item) for key, item in rest.items() if isinstance(item, bool))
-        state = next((s for key, item in flags if (s := keys.flag_of_nothing(key, item))), None)
-    if state is None and value[name] is None and reason is not None:
-        return because(Availability(Status.UNAVAILABLE), reason)
+        flags = (keys.flag_of_nothing(k, v) for k, v in rest.items() if isinstance(v, bool))
+        state = next(filter(None, flags), None)
+        if state is None and reason is not None:
+            return because(Availability(Status.UNAVAILABLE), reason)
     return state and weighed(state, _given(value[name]))
 
 
 def _own(value: dict[str, Any], peers: Mapping[str, Any]) -> Availability | None:
-    """What an object says of itself, where it cannot be the state of a business thing."""
+    """What an object states about itself, where it cannot be the state of a business thing."""
     for name, item in value.items():
         state = None
         if isinstance(item, str) and keys.is_word(name):
-            known = understand(item)
-            alike = sum(name in peer for peer in peers.values() if isinstance(peer, dict)) > 1
-            if known and known.strength >= STRONG and known.canonical != "forbidden":
-                state = known.availability if alike or known.canonical != "available" else None
+            known = best([item], STRONG)
+            if known and known.canonical != "forbidden":
+                sure = known.canonical != "available" or _is_alike(name, peers)
+                state = known.availability if sure else None
         elif isinstance(item, bool):
-            said = keys.flag(name, item)
-            state = said if _is_sure(name, said, value, peers) else None
+            stated = keys.flag(name, item)
+            state = stated if _is_sure(name, stated, value, peers) else None
         if state is not None:
             return weighed(explained(state, value), measures(value))
     return None
@@ -194,16 +192,19 @@ def _is_sure(
         return False
     if state.status == Status.AVAILABLE and not keys.is_claim(name):
         return False
-    explained = any(roles.is_message(key) and isinstance(item, str) for key, item in value.items())
-    if explained or "data" in tokens(name):
+    is_explained = any(isinstance(v, str) and roles.is_message(k) for k, v in value.items())
+    if is_explained or "data" in tokens(name):
         return True
-    if state.status == Status.AVAILABLE:
-        return sum(name in peer for peer in peers.values() if isinstance(peer, dict)) > 1
-    return not measures(value)
+    return _is_alike(name, peers) if state.status == Status.AVAILABLE else not measures(value)
+
+
+def _is_alike(name: str, peers: Mapping[str, Any]) -> bool:
+    """Whether several objects beside each other have a key."""
+    return sum(name in peer for peer in peers.values() if isinstance(peer, dict)) > 1
 
 
 def _source(key: str, value: dict[str, Any]) -> Availability | None:
-    """The state of a connection, which everyday words may give; what is half made is not made."""
+    """The state of a connection, which everyday words may give; half connected is not connected."""
     state = state_in(value, WEAK) if roles.is_source(key) else None
     if state is not None and state.status == Status.PARTIAL and not measures(value):
         return Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, state.reason)
@@ -231,9 +232,9 @@ def _given(value: Any) -> set[bool]:
 
 
 def siblings(answer: AnswerContext, given: dict[str, Any], path: str, pattern: str) -> set[str]:
-    """Read the keys that speak of one beside them (``revenueReason``); those that did."""
+    """Read the keys that are about one beside them (``revenueReason``); those that are."""
     names = {roles.fold(name): name for name in reversed(given) if name[:1] not in "_@$"}
-    spoken: set[str] = set()
+    read: set[str] = set()
     for key, value in given.items():
         ending = _ending(key, value)
         name = names.get(ending[0]) if ending else None
@@ -241,33 +242,28 @@ def siblings(answer: AnswerContext, given: dict[str, Any], path: str, pattern: s
             ending, name = ("", "reason" if isinstance(value, str) else "statement"), key[1:]
         if ending is None or name is None or name == key or roles.is_business(name):
             continue
-        state = (
-            state_in(value, WEAK) or _coded(value)
-            if isinstance(value, dict)
-            else sibling_state(ending[1], value, given[name])
-        )
+        if isinstance(value, dict):
+            # The codes may be further down, as in a coding or an extension.
+            coded = best(words_in(value))
+            state = state_in(value, WEAK) or (coded.availability if coded else None)
+        else:
+            state = sibling_state(ending[1], value, given[name])
         if state is not None:
-            spoken.add(key)
+            read.add(key)
             target = f"{pattern}.{name}" if pattern else name
             answer.add("field", target, state, path + key_step(key), "sibling", value)
-    return spoken
-
-
-def _coded(value: dict[str, Any]) -> Availability | None:
-    """The state that codes further down in a statement give, as in a coding or an extension."""
-    known = best(words_in(value))
-    return known.availability if known else None
+    return read
 
 
 def _ending(key: str, value: Any) -> tuple[str, str] | None:
-    """The name that a key speaks of and what it says of it, if its value can say anything."""
+    """The field that a key is about and what the key states, if its value can state anything."""
     if isinstance(value, dict) and roles.is_holder(key):
         return roles.fold(tokens(key)[:-1]), "statement"
     return keys.suffix(key) if isinstance(value, bool | str) else None
 
 
 def sibling_state(kind: str, value: bool | str, of: Any) -> Availability | None:
-    """What a key says of another whose value is given, if it is about data."""
+    """What a key states about another whose value is given, if it is about data."""
     if isinstance(value, bool):
         if kind == "part":
             return Availability(Status.PARTIAL) if value and of is not None else None

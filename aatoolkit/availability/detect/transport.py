@@ -1,19 +1,19 @@
-"""What the transport says: the HTTP status, the response headers, errors inside a body.
+"""The transport: the HTTP status and the response headers.
 
 What a section's response is, by its status and its words:
 
 =============================  ==========================================================
 200, 201, 203                  an answer; an error in its body is read as such
 202, 204, 205                  no answer: ``pending``, ``unavailable``; a body is not needed
-402, 403, 404, 409, 410, 422,  no answer, where its body says of the section why it could
-423, 424, 425, 428, 451, 501,  not be measured: a plan that lacks it, a source that is not
+402, 403, 404, 409, 410, 422,  no answer, where its body names why the section could not be
+423, 424, 425, 428, 451, 501,  measured: a plan that lacks it, a source that is not
 503                            connected, a first run to come, …; else an error
 206, 400, 401, 429, others     an error: it is about the call, the account or the service
 =============================  ==========================================================
 
-No answer gives typed, empty tables whose availability says why; an error is raised. A 404 that
-speaks of the host, a 403 that speaks of rights and a 503 that only says "unavailable" are
-errors. Of the combined view and of scope options every such status is an error.
+No answer gives typed, empty tables whose availability has the reason; an error is raised. A 404
+about the host, a 403 about rights and a 503 that only states "unavailable" are errors. Of the
+combined view and of scope options every such status is an error.
 """
 
 from __future__ import annotations
@@ -24,135 +24,132 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability import Availability
 from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext
-from aatoolkit.availability.detect.errors import (
-    STATUSES,
-    texts_in,
-    word_in_sentences,
-    word_of_codes,
-)
-from aatoolkit.availability.detect.parts import reason_in
-from aatoolkit.availability.detect.phrases import STRONG
+from aatoolkit.availability.detect.errors import FAILED, STATUSES, texts_in, word_of
+from aatoolkit.availability.detect.parts import reason_in, status_of_part
+from aatoolkit.availability.detect.roles import fold, kind_of_entries, spaced, tokens
 from aatoolkit.availability.detect.statements import read_statement
-from aatoolkit.availability.detect.vocabulary import in_prose, tokens, understand
+from aatoolkit.availability.detect.vocabulary import (
+    STRONG,
+    in_prose,
+    understand,
+)
 
-_SAYING = frozenset({402, 403, 404, 409, 410, 422, 423, 424, 425, 428, 451, 501, 503})
-"""The error statuses under which a service may say why a section could not be measured."""
+_EXPLAINING = frozenset({402, 403, 404, 409, 410, 422, 423, 424, 425, 428, 451, 501, 503})
+"""The error statuses under which a service may explain why a section could not be measured."""
 
 _CALL = re.compile(
-    r"(domain|host(name)?|account|user|token|api key|credentials?|route|endpoint|url|parameter"
-    r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?"
+    r"\b(domain|host(name)?|account|user|token|api key|credentials?|route|endpoint|url|parameter"
+    r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?\b"
 )
-"""What an error speaks of that is about the call, and not about the section's data."""
+"""What an error names that is about the call, and not about the section's data."""
 
 _PLAN = re.compile(
-    r"plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid|billing"
-    r"|payment|purchased?|trial"
+    r"\b(plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid"
+    r"|billing|payment|purchased?|trial)\b"
 )
 
 TOTALS = frozenset({"x-total-count", "x-total", "total-count", "x-total-rows", "x-result-count"})
 """Headers that count the rows there are, of which an answer may give a part."""
 
 
-def of_status(answer: AnswerContext, status: int) -> bool:
-    """Read an HTTP status that says something; whether the body is no answer of a section."""
+# --- the status ------------------------------------------------------------------------------
+
+
+def read_status(answer: AnswerContext, status: int) -> bool:
+    """Read an HTTP status that has a meaning; whether the body is no answer of a section."""
     if status < 400 and status not in STATUSES:
         return False
-    told = Availability(*STATUSES.get(status, (Status.UNAVAILABLE, Cause.FAILED)))
-    body = answer.document
-    texts = dict(texts_in(body))
-    known = word_of_codes(texts.values()) or word_in_sentences([*texts.values()])
+    state = STATUSES.get(status, FAILED)
+    texts = dict(texts_in(answer.document))
+    known = word_of(texts.values())
     if known and known.canonical not in ("available", "partial", "unavailable", "error"):
-        told = known.availability
-    reason = reason_in(texts) or None
-    state = Availability(told.status, told.cause, reason)
+        state = known.availability
+    state = replace(state, reason=reason_in(texts) or None)
     state = answer.weighed(state) if status < 400 else state
     answer.add("section", None, state, "status", "transport", status)
     return status != 206
 
 
-def speaks(status: int, body: Any) -> bool:
-    """Whether an error response says of its section why it could not be measured.
+def explains_absence(status: int, body: Any) -> bool:
+    """Whether an error response explains why its section could not be measured.
 
     Examples
     --------
-    >>> speaks(403, {"code": "plan_required"}), speaks(403, {"code": "forbidden"})
-    (True, False)
-    >>> speaks(404, {"detail": "No data yet."}), speaks(404, {"detail": "Unknown domain."})
-    (True, False)
+    >>> [explains_absence(403, {"code": code}) for code in ("plan_required", "forbidden")]
+    [True, False]
+    >>> [explains_absence(404, {"detail": text}) for text in ("No data yet.", "Unknown domain.")]
+    [True, False]
     """
-    if status not in _SAYING or not isinstance(body, dict) or _names_parameter(body):
+    if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
     texts = [text for key, text in texts_in(body) if roles.is_reason(key) or keys.is_word(key)]
-    said = " ".join(" ".join(tokens(text)) for text in texts)
-    if re.search(rf"\b({_CALL.pattern})\b", said):
-        return False
-    known = word_of_codes(texts) or word_in_sentences(texts)
-    if known is None or known.strength < STRONG:
+    plain = " ".join(map(spaced, texts))
+    known = word_of(texts)
+    if _CALL.search(plain) or known is None or known.strength < STRONG:
         return False
     if known.canonical == "forbidden":
-        return re.search(rf"\b({_PLAN.pattern})\b", said) is not None
+        return _PLAN.search(plain) is not None
     # An unavailable service is not an unavailable section.
-    return known.canonical not in (
-        "error",
-        "available",
-        *(["unavailable"] if status == 503 else []),
-    )
+    not_of_section = {"error", "available", "unavailable" if status == 503 else "error"}
+    return known.canonical not in not_of_section
 
 
 def _names_parameter(body: Any, depth: int = 0) -> bool:
-    """Whether an error is about what was asked: it names a parameter, or what is allowed."""
+    """Whether an error is about the request: it names a parameter, or what is allowed."""
     if not isinstance(body, dict) or depth > 2:
         return False
-    asked = {roles.fold(name) for name in body} & {"parameter", "param", "allowed", "suggestions"}
-    return bool(asked) or any(_names_parameter(value, depth + 1) for value in body.values())
+    named = {fold(name) for name in body} & {"parameter", "param", "allowed", "suggestions"}
+    return bool(named) or any(_names_parameter(value, depth + 1) for value in body.values())
 
 
-def of_headers(answer: AnswerContext, headers: Mapping[str, str]) -> None:
-    """Read response headers that speak of availability, such as ``X-Data-Availability``."""
+# --- headers ---------------------------------------------------------------------------------
+
+
+def read_headers(answer: AnswerContext, headers: Mapping[str, str]) -> None:
+    """Read response headers about availability, such as ``X-Data-Availability``."""
     for name, text in headers.items():
-        if tells(name) and isinstance(text, str):
+        if is_availability_header(name) and isinstance(text, str):
             before = len(answer.found)
-            _of_header(answer, name, text)
+            _read_header(answer, name, text)
             answer.found[before:] = [replace(each, rule="header") for each in answer.found[before:]]
 
 
-def _of_header(answer: AnswerContext, name: str, text: str) -> None:
+def _read_header(answer: AnswerContext, name: str, text: str) -> None:
     key, path = re.sub(r"(?i)^x-", "", name), f"header {name.lower()}"
-    value, said = _header(text)
+    value, parameters = _parse_header(text)
     if isinstance(value, str):
         value = _FLAGS.get(value.lower(), value)
-    denial = keys.denial(key) if roles.speaks_of(key) == "engine" else None
+    denial = keys.denial(key) if kind_of_entries(key) == "engine" else None
     part = _fraction(text) if keys.subject(key) and isinstance(value, str) else None
     state: Availability | None = None
     if denial is not None:
         for engine in filter(None, re.split(r"[,;\s]+", text)):
             answer.add("engine", engine, denial, path, "header", text)
     elif part is not None:
-        full = Status.AVAILABLE if part == 1 else Status.PARTIAL
-        state = Availability(full if part else Status.UNAVAILABLE)
+        state = Availability(status_of_part(part))
     elif name.lower() == "warning":
         known = in_prose(text)
         state = answer.weighed(known.availability) if known else None
     elif isinstance(value, str) and keys.subject(key) != keys.STATED and roles.is_stage(key):
-        word = understand(value)
-        state = answer.weighed(word.availability) if word else None
+        known = understand(value)
+        state = answer.weighed(known.availability) if known else None
     elif isinstance(value, bool) and keys.subject(key) != keys.STATED:
         state = keys.flag(key, value)
     else:
-        read_statement(answer, key, value, (None, path), said)
+        read_statement(answer, key, value, (None, path), parameters)
     if state is not None:
         answer.add("section", None, state, path, "header", text)
 
 
-def tells(header: str) -> bool:
+def is_availability_header(header: str) -> bool:
     """Whether a response header is about availability, so that it is worth keeping.
 
     Examples
     --------
-    >>> tells("X-Data-Availability"), tells("Content-Type")
+    >>> is_availability_header("X-Data-Availability"), is_availability_header("Content-Type")
     (True, False)
     """
     key = re.sub(r"(?i)^x-", "", header)
@@ -160,8 +157,8 @@ def tells(header: str) -> bool:
     named = header.lower() in ("warning", "content-range", "link") or header.lower() in TOTALS
     if keys.subject(key) == keys.STATED or named or stage:
         return True
-    engines = roles.speaks_of(key) == "engine" and keys.denial(key) is not None
-    return engines or any(keys.flag(key, said) for said in (False, True))
+    engines = kind_of_entries(key) == "engine" and keys.denial(key) is not None
+    return engines or any(keys.flag(key, value) for value in (False, True))
 
 
 _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
@@ -177,7 +174,7 @@ def _fraction(text: str) -> float | None:
     return number / whole if whole > 0 and number <= whole else None
 
 
-def _header(text: str) -> tuple[Any, dict[str, str]]:
+def _parse_header(text: str) -> tuple[Any, dict[str, str]]:
     """The value of a header and its parameters: ``partial; reason="two engines"``, or JSON."""
     if text.lstrip().startswith(("{", "[")):
         try:
@@ -186,6 +183,6 @@ def _header(text: str) -> tuple[Any, dict[str, str]]:
             return text, {}
     first, *more = re.split(r"[;,]\s*", text.strip())
     pairs = [part.partition("=") for part in (first, *more) if "=" in part]
-    said = {key.strip().lower(): value.strip().strip('"') for key, _, value in pairs}
-    value = said.get("status", said.get("state", "")) if "=" in first else first
-    return value.strip('"') or text, said
+    given = {key.strip().lower(): value.strip().strip('"') for key, _, value in pairs}
+    value = given.get("status", given.get("state", "")) if "=" in first else first
+    return value.strip('"') or text, given

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from signal_words import said
 
 from aatoolkit import Availability, Cause, ScopeOptions, Status
-from aatoolkit.availability.detect import WORDS, Rule, envelope_of, read_word, recognise, tells
+from aatoolkit.availability.detect import (
+    WORDS,
+    Rule,
+    envelope_of,
+    is_availability_header,
+    read_word,
+    recognise,
+)
 from aatoolkit.errors import UnknownAvailabilityWarning
 
 VARIANTS = sorted((Path(__file__).parent / "variants").glob("*.json"))
@@ -373,7 +380,7 @@ def test_no_statement_of_a_body_outweighs_the_transport() -> None:
     ],
 )
 def test_a_header_says_it(header: str, value: str, word: str) -> None:
-    assert tells(header)
+    assert is_availability_header(header)
     assert said({"rows": []}, headers={header: value}) == {"section": word}
     (found,) = recognise({"rows": []}, headers={header: value})
     assert (found.path, found.rule) == (f"header {header.lower()}", "header")
@@ -381,7 +388,7 @@ def test_a_header_says_it(header: str, value: str, word: str) -> None:
 
 @pytest.mark.parametrize("header", ["Content-Type", "Date", "ETag", "Retry-After", "X-Request-Id"])
 def test_other_headers_say_nothing(header: str) -> None:
-    assert not tells(header)
+    assert not is_availability_header(header)
     assert recognise({"rows": []}, headers={header: "unavailable"}) == []
 
 

@@ -13,7 +13,7 @@ from vocabulary_documents import documents
 
 from aatoolkit import normalize
 from aatoolkit.availability.detect import detect, forms, recognise, rows
-from aatoolkit.availability.detect.transport import speaks
+from aatoolkit.availability.detect.transport import explains_absence
 from aatoolkit.errors import DetectionWarning, SchemaDriftWarning, UnknownAvailabilityWarning
 
 # Whatever an answer holds: one that the declaration does not fit is read by a draft of itself.
@@ -33,7 +33,7 @@ def test_documents_of_its_own_vocabulary_are_read_without_a_failure(
             found = detect(document, status=status, headers=headers)
             assert found.failure is None
             assert all(hint.why and hint.path for hint in found.hints)
-            assert speaks(status, document) in (True, False)
+            assert explains_absence(status, document) in (True, False)
 
 
 @given(documents())
@@ -65,11 +65,17 @@ def test_a_sibling_may_be_of_any_type() -> None:
         assert recognise({"rows": [{"x": None, "xStatus": odd}, {"x": 1, "xStatus": True}]}) == []
 
 
+def test_a_flag_beside_a_value_may_be_of_any_type() -> None:
+    for odd in ([], {}, ["A"], 7, None):
+        found = detect({"rows": [{"value": None, "flag": odd}, {"value": 1, "flag": "A"}]})
+        assert (found.signals, found.failure) == ([], None)
+
+
 def test_a_failure_keeps_what_was_found_and_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise KeyError("a secret of the answer")
 
-    monkeypatch.setattr(rows, "walk", broken)
+    monkeypatch.setattr(rows, "read_rows", broken)
     with pytest.warns(DetectionWarning, match=r"KeyError in test_never_raises\.py") as warned:
         found = detect({"hasData": False, "rows": [{"measured": False}]})
     assert [signal.rule for signal in found.signals] == ["flag"]
@@ -81,7 +87,7 @@ def test_a_failure_never_stops_the_tables(monkeypatch: pytest.MonkeyPatch) -> No
     def broken(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr(forms, "read", broken)
+    monkeypatch.setattr(forms, "read_forms", broken)
     answer = json.loads((SAMPLES / "domains.json").read_bytes())
     del answer["availability"]
     with pytest.warns(DetectionWarning):

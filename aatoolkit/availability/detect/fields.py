@@ -1,0 +1,237 @@
+"""The data of an answer: its fields, the records of its lists, what most answers share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from aatoolkit.availability import Availability
+from aatoolkit.availability.detect.keys import denial, subject
+from aatoolkit.availability.detect.roles import (
+    is_echo,
+    is_holder,
+    is_note,
+    is_notice,
+    is_size,
+    is_when,
+)
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
+from aatoolkit.jsontree.vectors import MISSING, Vector
+
+_DEEPEST = 24
+MOST_FIELDS = 300
+"""An object with more keys than this holds data by key: its keys are no field names."""
+
+_MOST_CODES = 200
+"""A field of more distinct texts than this holds texts, and no codes."""
+
+
+class FullDocument(NamedTuple):
+    """All of an answer, where its longest list is cut short in what was decoded.
+
+    Parameters
+    ----------
+    values : Vector
+        All of it.
+    steps : tuple of str
+        The fields that lead to the list.
+    """
+
+    values: Vector
+    steps: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The JSON path of the list."""
+        return "$" + "".join(map(key_step, self.steps))
+
+
+class DataField(NamedTuple):
+    """All values of one field of an answer's data, or all elements of its arrays."""
+
+    steps: tuple[Step, ...]
+    values: Vector
+    name: str
+    """The field's name; of elements that of their list."""
+    in_list: bool
+    """Whether a list encloses the values, or they are its elements."""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the values are the elements of lists."""
+        return bool(self.steps) and isinstance(self.steps[-1], Each)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the fields that lead to it."""
+        return [step.name for step in self.steps if isinstance(step, Field)]
+
+
+def walk(root: Vector) -> Iterator[DataField]:
+    """The fields of an answer's data, without its metadata and what repeats the question."""
+    waiting = [DataField((), root, "", False)]
+    while waiting:
+        at = waiting.pop()
+        yield at
+        steps, vector, name, in_list = at
+        if len(steps) >= _DEEPEST:
+            continue
+        kinds = vector.kinds
+        if list in kinds:
+            waiting.append(DataField((*steps, Each()), vector.each(), name, True))
+        if dict in kinds:
+            names = vector.fields()
+            if len(names) > MOST_FIELDS:
+                waiting.append(DataField((*steps, Entries()), vector.entries(), name, in_list))
+            else:
+                waiting += [
+                    DataField((*steps, Field(below)), vector.field(below), below, in_list)
+                    for below in reversed(names)
+                    if _is_data(below)
+                ]
+
+
+@lru_cache(maxsize=4096)
+def _is_data(name: str) -> bool:
+    """Whether a field may hold data: it is no metadata, no statement and not the question."""
+    return not (is_echo(name) or is_holder(name) or subject(name) > 1)
+
+
+@lru_cache(maxsize=4096)
+def is_read_elsewhere(name: str) -> bool:
+    """Whether a list is a statement, or notices."""
+    return (
+        subject(name) > 0
+        or is_note(name)
+        or is_notice(name)
+        or denial(name) is not None
+        or name in ("errors", "error")
+    )
+
+
+class Records:
+    """The records of a list, and what is found in them.
+
+    Parameters
+    ----------
+    rows : Vector
+        The records; what is no object has no fields.
+    keep : callable
+        Takes what is found, as `AnswerContext.add` does.
+    """
+
+    def __init__(self, rows: Vector, keep: Callable[..., None]) -> None:
+        self.rows = rows
+        self.names = rows.fields()
+        self._keep = keep
+
+    def values(self, name: str) -> list[Any]:
+        """The values of a field, `MISSING` where a record lacks it."""
+        return self.rows.field(name).values
+
+    @cached_property
+    def are_dated(self) -> bool:
+        """Whether they are points in time."""
+        return any(map(is_when, self.names))
+
+    @cached_property
+    def counted(self) -> list[list[Any]]:
+        """The values of the fields that hold a number in some record."""
+        return [self.values(name) for name in self.names if self.rows.field(name).numbers]
+
+    @cached_property
+    def _measured(self) -> list[tuple[list[Any], bool]]:
+        """Of those that are no sizes of samples and no moments also if any number is not 0."""
+        fields = [name for name in self.names if not (is_size(name) or is_when(name))]
+        numbers = {name: self.rows.field(name).numbers for name in fields}
+        return [(self.values(name), True in found) for name, found in numbers.items() if found]
+
+    def lacks(self, at: int) -> bool:
+        """Whether a record holds null where others hold numbers."""
+        return any(values[at] is None for values in self.counted)
+
+    def is_idle(self, at: int, *, zero: bool) -> bool:
+        """Whether a record holds nothing where others count; with ``zero``, nothing or 0."""
+        null = self.lacks(at) or any(
+            zero and counts and values[at] == 0 for values, counts in self._measured
+        )
+        numbers = (values[at] for values, _ in self._measured)
+        return null and not any(type(one) in (int, float) and one for one in numbers)
+
+    def states(
+        self, name: str, kind: type, meaning: Callable[[Any], Availability | None]
+    ) -> Iterator[tuple[int, Availability]]:
+        """The rows in which a value of a type has a meaning; each distinct one is read once."""
+        values = self.values(name)
+        distinct = {value for value in values if type(value) is kind}
+        if len(distinct) > _MOST_CODES:
+            return
+        known = {value: state for value in distinct if (state := meaning(value)) is not None}
+        for at, value in enumerate(values if known else ()):
+            if type(value) is kind and value in known:
+                yield at, known[value]
+
+    def given(self, name: str) -> Iterator[tuple[int, Any]]:
+        """The values of a field that are there, each with its row."""
+        return ((at, value) for at, value in enumerate(self.values(name)) if value is not MISSING)
+
+    def add_states(
+        self,
+        name: str,
+        kind: type,
+        meaning: Callable[[Any], Availability | None],
+        rule: str,
+        about: str | None = None,
+    ) -> None:
+        """Keep what the values of a type mean."""
+        for at, state in self.states(name, kind, meaning):
+            self.add(name, at, state, rule, about)
+
+    def add(
+        self, name: str, at: int, state: Availability, rule: str, about: str | None = None
+    ) -> None:
+        """Keep what a field states about its record, or about another field of it."""
+        field = self.rows.field(name)
+        place = self.rows.path(at) if about is None else self.rows.field(about).path(at)
+        target = place.removeprefix("$").removeprefix(".")
+        self._keep("row", target, state, field.path(at), rule, field.values[at])
+
+
+_DEEPEST_SHARED = 8
+
+
+def envelope_of(documents: Mapping[str, Any]) -> set[str]:
+    """The paths that most sections have in common, though they share no schema.
+
+    Parameters
+    ----------
+    documents : mapping of str to object
+        The decoded answer of each section.
+
+    Returns
+    -------
+    set of str
+        Paths of fields outside lists, of more than half of at least three sections.
+
+    Examples
+    --------
+    >>> bare = {name: {"meta": {"state": "x"}, name: []} for name in ("ads", "gaps", "urls")}
+    >>> sorted(envelope_of(bare))
+    ['meta', 'meta.state']
+    """
+    if len(documents) < 3:
+        return set()
+    counted = Counter(path for document in documents.values() for path in _paths(document))
+    return {path for path, count in counted.items() if count * 2 > len(documents)}
+
+
+def _paths(document: Any) -> Iterator[str]:
+    waiting: list[tuple[tuple[Step, ...], Any]] = [((), document)]
+    while waiting:
+        steps, value = waiting.pop()
+        if steps:
+            yield format_path(steps)
+        if isinstance(value, dict) and len(steps) < _DEEPEST_SHARED:
+            waiting += [((*steps, Field(name)), item) for name, item in value.items()]
