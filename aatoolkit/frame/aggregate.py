@@ -93,7 +93,7 @@ def aggregate(
 def _outcome(
     each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups, skip_missing: bool
 ) -> _Outcome:
-    cells = _cells(each, frame, known, groups)
+    cells = cells_of_plan(each, frame, known, groups)
     given, expected = groups.count(cells.given), groups.count(cells.applicable)
     full = (expected > 0) & (given == expected)
     shown = given > 0 if skip_missing or each.rule.rule in _OVER_MEASURED else full
@@ -140,7 +140,7 @@ def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Av
     return replace(combine([*seen, *(each for each in used if each is empty)]), status=status)
 
 
-def _cells(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> Cells:
+def cells_of_plan(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> Cells:
     """The availability of the cells that a column is computed from."""
     cells = reduce(together, (cells_of(frame, part, known) for part in each.parts))
     if each.repeats is not None:

@@ -1,1 +1,20 @@
-"""Statistics on frames: ``interval`` computes the confidence interval of a rate."""
+"""Statistics on frames: is it real?
+
+In come frames of counts, rates and means; out go frames whose rows say how sure a number is, with
+``n``, the number of prompts, the method in words and a verdict. What was not measured gives
+"cannot say" and the cause, never "no change". Reached through ``df.aa``. In reading order:
+
+================= =====================================================================
+``distributions`` Student's t, without SciPy
+``cluster_sums``  numerators and denominators by group and cluster, of what was measured
+``estimate``      rates and means over clusters: variance, design effect, interval
+``results``       frames of results with code book, availability and sources
+``interval``      ``df.aa.interval``: how sure a rate or mean is
+================= =====================================================================
+
+Two questions look alike and have different answers. How do *these prompts* fare? Then the prompts
+are all there is, and only the answers to each are a sample (``panel="fixed"``). How do *prompts
+like these* fare? Then prompts are a sample too, and as answers to one prompt resemble each other, a
+hundred answers to five prompts say little more than five answers (``panel="sampled"``). An interval
+that takes all answers for independent promises 95 % and covers 30 to 70 %.
+"""

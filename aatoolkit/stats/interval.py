@@ -1,26 +1,190 @@
-"""Confidence intervals of proportions."""
+"""Confidence intervals: ``df.aa.interval``, of single rows and over clusters."""
 
 from __future__ import annotations
 
-from statistics import NormalDist
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from aatoolkit.availability import Status
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregation_plan import plan
 from aatoolkit.frame.cell_status import cells_of, together
-from aatoolkit.frame.groupby import find, group
-from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.frame.groupby import By, find, group
+from aatoolkit.metadata.attrs import attach, metadata_of
+from aatoolkit.sections.aggregation import COUNT
+from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
+from aatoolkit.stats.distributions import normal_quantile
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimates, fixed, sampled, wilson
+from aatoolkit.stats.results import amount, numbers, result, words
+
+PANELS = ("sampled", "fixed")
 
 
-def interval(frame: pd.DataFrame, column: str, level: float) -> pd.DataFrame:
-    """Wilson's score interval; see ``df.aa.interval``."""
+def interval(
+    frame: pd.DataFrame,
+    column: str,
+    level: float = 0.95,
+    *,
+    by: By = None,
+    cluster: str | None = None,
+    panel: str | None = None,
+    join: bool = False,
+    rules: Rules | None = None,
+) -> pd.DataFrame:
+    """The interval of a rate or mean; see ``df.aa.interval``."""
+    check_level(level)
+    if cluster is None:
+        if by is not None or panel is not None:
+            raise ValueError("by= and panel= need cluster=, such as cluster='prompt_id'")
+        found = _of_rows(frame, column, level, rules)
+        return _beside(frame, found, column, level) if join else found
+    panel = panel or "sampled"
+    if panel not in PANELS:
+        raise ValueError(f"panel={panel!r} is none of {', '.join(PANELS)}")
+    sums = cluster_sums(frame, column, by, cluster, rules)
+    estimates = (sampled if panel == "sampled" else fixed)(sums, level)
+    why = [_why_not(sums, estimates, at, cluster, panel) for at in range(len(sums.groups))]
+    if why and all(why) and any("cannot say how" in each for each in why if each):
+        raise AvailabilityError(f"{column} has no interval: {why[0]}", columns={column: why[0]})
+    said = _described(sums, estimates, why, column, level, cluster, panel)
+    if join:
+        return _joined(frame, sums, said, column)
+    return said
+
+
+def check_level(level: float) -> None:
+    """Refuse a confidence level that is none.
+
+    Raises
+    ------
+    ValueError
+        If it is not between 0 and 1.
+    """
     if not 0 < level < 1:
         raise ValueError(f"level={level!r} is not between 0 and 1")
+
+
+def _why_not(
+    sums: ClusterSums, estimates: Estimates, group: int, cluster: str, panel: str
+) -> str | None:
+    """Why a group has no interval; None if it has one."""
+    if not sums.given[group]:
+        state = sums.states[group]
+        return str(state) if state.status != Status.AVAILABLE else "no answers"
+    k = int(estimates.clusters[group])
+    if panel == "sampled" and k < LEAST_CLUSTERS:
+        return (
+            f"{k} different values of {cluster} cannot say how much such values differ, which "
+            f"takes {LEAST_CLUSTERS}; panel='fixed' is about these alone, and without cluster "
+            "the interval takes every answer for independent"
+        )
+    if np.isnan(estimates.low[group]):
+        return (
+            f"one number for each value of {cluster} cannot say how much answers to one differ"
+            if panel == "fixed"
+            else f"no difference at all between {k} values of {cluster} is too little to go by"
+        )
+    return None
+
+
+def _described(
+    sums: ClusterSums,
+    estimates: Estimates,
+    why: list[str | None],
+    column: str,
+    level: float,
+    cluster: str,
+    panel: str,
+) -> pd.DataFrame:
+    """One row a group, with what each column says."""
+    keys = sums.groups.keys.reset_index(drop=True)
+    unit, is_rate = sums.unit, sums.is_proportion
+    method = _method(is_rate, level, cluster, panel)
+    verdicts = [
+        f"cannot say: {reason}" if reason else f"{amount(low, is_rate)} to {amount(high, is_rate)}"
+        for low, high, reason in zip(
+            estimates.low.tolist(), estimates.high.tolist(), why, strict=True
+        )
+    ]
+    new = {
+        column: numbers(estimates.value),
+        f"{column}_low": numbers(estimates.low),
+        f"{column}_high": numbers(estimates.high),
+        f"{column}_n": numbers(estimates.n),
+        f"{column}_deff": numbers(estimates.deff),
+        f"{column}_clusters": numbers(estimates.clusters, "Int64"),
+        f"{column}_method": words([method] * len(keys)),
+        f"{column}_verdict": words(verdicts),
+    }
+    which = f"{level:.0%} interval"
+    doc = sums.column.doc if sums.column and sums.column.doc else f"{column}."
+    meanings = {
+        column: (f"{doc} Over all rows of the group.", unit),
+        f"{column}_low": (f"Lower end of its {which}.", unit),
+        f"{column}_high": (f"Upper end of its {which}.", unit),
+        f"{column}_n": ("What it is a share or mean of: its sample size.", COUNT),
+        f"{column}_deff": (
+            "Design effect: its variance, over that of as many independent answers.",
+            "ratio",
+        ),
+        f"{column}_clusters": (f"Different values of {cluster}.", COUNT),
+        f"{column}_method": ("How the interval was computed.", None),
+        f"{column}_verdict": ("The interval in words, or why there is none.", None),
+    }
+    taken = {str(name): sums.known.columns[str(name)] for name in keys.columns}
+    return result(
+        pd.DataFrame({**{name: keys[name] for name in keys.columns}, **new}),
+        "interval",
+        meanings,
+        taken,
+        sums.known.sources,
+        whole_state(sums.states),
+        key=tuple(taken),
+    )
+
+
+def _method(is_rate: bool, level: float, cluster: str, panel: str) -> str:
+    if panel == "fixed":
+        how = "Wilson interval" if is_rate else "t interval"
+        return f"{how}, {level:.0%}, for these values of {cluster} (strata)"
+    how = "Wilson interval on the effective sample size" if is_rate else "t interval"
+    return f"{how}, {level:.0%}, for values of {cluster} like these (clusters)"
+
+
+def _joined(
+    frame: pd.DataFrame, sums: ClusterSums, said: pd.DataFrame, column: str
+) -> pd.DataFrame:
+    """The rows of the frame with the interval of their group."""
+    names = [str(name) for name in said.columns if str(name).startswith(f"{column}_")]
+    _check_free(frame, names)
+    rows = said[names].take(sums.groups.ids).set_axis(frame.index)
+    return _with_columns(frame, rows, said)
+
+
+def _check_free(frame: pd.DataFrame, names: list[str]) -> None:
+    taken = [name for name in names if name in frame.columns]
+    if taken:
+        raise AvailabilityError(
+            f"the frame already has {', '.join(taken)}; rename it first",
+            columns=dict.fromkeys(taken, "is there already"),
+        )
+
+
+def _with_columns(frame: pd.DataFrame, rows: pd.DataFrame, described: pd.DataFrame) -> pd.DataFrame:
+    """The frame with further columns beside its own, and the metadata of both."""
+    whole = pd.concat([frame, rows], axis=1)
+    known, added = metadata_of(frame), metadata_of(described)
+    columns = {**known.columns, **{name: added.columns[name] for name in map(str, rows.columns)}}
+    return attach(whole, replace(known, columns=columns))
+
+
+def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None) -> pd.DataFrame:
+    """Wilson's score interval of each row."""
     find(frame, [column])
     known = metadata_of(frame)
-    (planned,) = plan(frame, known, group(frame, None, True), column, {})
+    (planned,) = plan(frame, known, group(frame, None, True), column, rules or {})
     if planned.rule.over is None:
         raise _refused(column, f"its rule ({planned.rule}) names no numerator and denominator")
     cells = together(*(cells_of(frame, part, known) for part in planned.parts))
@@ -29,22 +193,27 @@ def interval(frame: pd.DataFrame, column: str, level: float) -> pd.DataFrame:
     use = counted & (hits >= 0) & (hits <= trials)
     if counted.any() and not use.any():
         raise _refused(column, "its numerator is no part of its denominator")
-    z = NormalDist().inv_cdf((1 + level) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rate, spread = hits / trials, z * z / trials
-        centre = (rate + spread / 2) / (1 + spread)
-        half = np.sqrt(rate * (1 - rate) * spread + spread * spread / 4) / (1 + spread)
-    bounds = {
-        f"{column}_low": np.clip(centre - half, 0, 1),
-        f"{column}_high": np.clip(centre + half, 0, 1),
-    }
+        bounds = wilson(hits / trials, trials, normal_quantile((1 + level) / 2))
     return pd.DataFrame(
         {
-            name: pd.array(np.where(use, bound, np.nan), dtype="Float64")
-            for name, bound in bounds.items()
+            f"{column}_{end}": pd.array(np.where(use, bound, np.nan), dtype="Float64")
+            for end, bound in zip(("low", "high"), bounds, strict=True)
         },
         index=frame.index,
     )
+
+
+def _beside(frame: pd.DataFrame, found: pd.DataFrame, column: str, level: float) -> pd.DataFrame:
+    """The frame with the interval of each row beside it."""
+    _check_free(frame, [*found.columns])
+    unit = "fraction 0-1"
+    meanings = {
+        name: (f"{end} end of its {level:.0%} Wilson interval; answers as independent.", unit)
+        for name, end in zip(found.columns, ("Lower", "Upper"), strict=True)
+    }
+    described = result(found.copy(), "interval", meanings, {}, metadata_of(frame).sources)
+    return _with_columns(frame, found, described)
 
 
 def _refused(column: str, why: str) -> AvailabilityError:

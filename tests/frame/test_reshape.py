@@ -166,4 +166,4 @@ def test_an_interval_that_cannot_be_is_refused() -> None:
     with pytest.raises(AvailabilityError, match="'n': there is no such column"):
         rates([3], [2]).aa.interval("n")
     with pytest.raises(ValueError, match="not between 0 and 1"):
-        rates([1], [2]).aa.interval("mention_rate", 95)
+        rates([1], [2]).aa.interval("mention_rate", level=95)

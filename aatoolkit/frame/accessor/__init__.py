@@ -2,7 +2,8 @@
 
 - ``describe``: ``availability``, ``codebook``, ``sources``
 - ``combine``: ``merge``, ``rename``, ``adopt``
-- ``measures``: ``aggregate``, ``complete``, ``interval``
+- ``measures``: ``aggregate``, ``complete``
+- ``statistics``: ``interval``
 - ``select``: ``require``, ``drop_unavailable``
 - ``reshape``: ``to_long``, ``with_context``
 - ``plot``: ``plot``
@@ -23,9 +24,10 @@ from aatoolkit.frame.accessor.measures import Measures
 from aatoolkit.frame.accessor.plot import Plot
 from aatoolkit.frame.accessor.reshape import Reshape
 from aatoolkit.frame.accessor.select import Select
+from aatoolkit.frame.accessor.statistics import Statistics
 
 
-class Accessor(Describe, Combine, Measures, Select, Reshape, Plot, Export):
+class Accessor(Describe, Combine, Measures, Statistics, Select, Reshape, Plot, Export):
     """Metadata-aware methods of a DataFrame.
 
     They work on any frame, never change it, and need no network.

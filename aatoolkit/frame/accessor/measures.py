@@ -1,4 +1,4 @@
-"""Verbs that compute: `aggregate`, `complete`, `interval`."""
+"""Verbs that compute: `aggregate`, `complete`."""
 
 from __future__ import annotations
 
@@ -128,35 +128,3 @@ class Measures:
         1   claude  <NA>      unknown             no_row
         """
         return complete.complete(self._frame, levels, availability)
-
-    def interval(self, column: str, level: float = 0.95) -> pd.DataFrame:
-        """How sure a rate is, row by row, from its declared numerator and denominator.
-
-        Wilson's score interval: E. B. Wilson, "Probable inference, the law of succession, and
-        statistical inference", Journal of the American Statistical Association 22 (1927).
-        It takes the trials for independent.
-
-        Parameters
-        ----------
-        column : str
-            A column whose rule is a ratio.
-        level : float
-            The confidence level.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``x_low`` and ``x_high``, with the frame's index; missing where the numerator or
-            the denominator was not measured, the denominator is 0, or the numerator exceeds it.
-
-        Raises
-        ------
-        AvailabilityError
-            If there is no such column, it is no ratio, or the numerator exceeds the
-            denominator in every row.
-        ValueError
-            If the level is not between 0 and 1.
-        """
-        from aatoolkit.stats.interval import interval
-
-        return interval(self._frame, column, level)

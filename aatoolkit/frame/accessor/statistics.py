@@ -1,0 +1,111 @@
+"""Verbs that say how sure a number is: `interval`."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from aatoolkit.frame.aggregation_plan import Rules
+from aatoolkit.frame.groupby import By
+
+
+class Statistics:
+    """Intervals and comparisons; `aatoolkit.stats` says which question each answers."""
+
+    _frame: pd.DataFrame
+
+    def interval(
+        self,
+        column: str,
+        by: By = None,
+        cluster: str | None = None,
+        panel: str | None = None,
+        level: float = 0.95,
+        join: bool = False,
+        *,
+        rules: Rules | None = None,
+    ) -> pd.DataFrame:
+        """How sure a rate or mean is.
+
+        Without ``cluster`` each row has an interval of its own: Wilson's score interval, which
+        takes the answers it counts for independent. They are not where prompts repeat: an
+        interval that ignores it may cover the truth half as often as it says.
+
+        With ``cluster="prompt_id"`` the rows of each group are pooled into one estimate
+        ŷ = Σyᵢ/Σnᵢ over prompts i, with an interval that answers one of two questions:
+
+        - ``panel="sampled"`` (the default): how *prompts like these* fare. The linearised
+          variance V = k/(k-1) · Σ(yᵢ-ŷnᵢ)²/(Σnᵢ)² over the k prompts gives the design effect
+          V·Σn/(ŷ(1-ŷ)) (Kish, *Survey Sampling*, 1965), and Wilson's interval is computed on
+          the effective sample size Σn/deff (Korn & Graubard, *Survey Methodology* 24, 1998),
+          with Student's t of k-1 degrees of freedom, or of fewer where few prompts carry most
+          of the answers, hits, misses or variance: the effective number (Σx)²/Σx² of those
+          that do (Carter, Schnepel & Steigerwald, *Review of Economics and Statistics* 99,
+          2017). Means, such as positions, get ŷ ± t·√V.
+        - ``panel="fixed"``: how *these prompts* fare, which are all there is. Each is a stratum:
+          V = Σ(nᵢ/Σn)²·p̃ᵢ(1-p̃ᵢ)/nᵢ, where p̃ᵢ has one answer at the overall rate added. It is
+          usually narrower than Wilson's.
+
+        In simulations of beta-binomial prompts (5 to 200 prompts, equal and very unequal runs,
+        correlations from 0 to 0.8, rates from 2 to 98 %) the 95 % interval of sampled prompts
+        covers 93 % or more; more than 97.5 % where few prompts have any hit, or there are 5.
+
+        Do not use it where clusters depend on each other (paraphrases of one prompt are one
+        cluster), for counts that have no denominator, or to compare two windows by whether
+        their intervals overlap: `compare` does that.
+
+        Parameters
+        ----------
+        column : str
+            A column whose rule is a ratio or a mean, or one of true and false.
+        by : str, pandas.Grouper or list of them, optional
+            One estimate a group; needs ``cluster``. By default all rows are one group.
+        cluster : str, optional
+            The column that names what repeats, such as ``prompt_id``.
+        panel : {"sampled", "fixed"}, optional
+            Which of the two questions is asked; ``sampled`` by default.
+        level : float
+            The confidence level.
+        join : bool
+            Whether to return the rows of the frame, with the interval beside them.
+        rules : dict, optional
+            As for `aggregate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Without ``cluster``: ``x_low`` and ``x_high``, with the frame's index; missing where
+            a part was not measured, the denominator is 0, or the numerator exceeds it. With
+            it one row a group: the key, ``x``, ``x_low``, ``x_high``, ``x_n`` (Σn), ``x_deff``
+            (missing for means), ``x_clusters``, ``x_method`` and ``x_verdict``: the
+            interval in words, or "cannot say" and why, as where fewer than 5 prompts were asked.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, it is no rate or mean, a row with a number has no
+            cluster, the numerator exceeds the denominator in every row, or no group has enough
+            clusters.
+        ValueError
+            If the level is not between 0 and 1, the panel is unknown, or ``by`` or ``panel`` is
+            given without ``cluster``.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"prompt_id": [*"aabbccddee"], "named": [True] * 4 + [False] * 6})
+        >>> found = frame.aa.interval("named", cluster="prompt_id")
+        >>> found[["named", "named_low", "named_high", "named_clusters"]].round(2)
+           named  named_low  named_high  named_clusters
+        0    0.4       0.03        0.93               5
+        """
+        from aatoolkit.stats.interval import interval
+
+        return interval(
+            self._frame,
+            column,
+            level,
+            by=by,
+            cluster=cluster,
+            panel=panel,
+            join=join,
+            rules=rules,
+        )

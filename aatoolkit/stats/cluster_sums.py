@@ -1,0 +1,201 @@
+"""Numerators and denominators of a rate or mean, summed by group and cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from aatoolkit.availability import Availability, Status, combine
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.aggregate import cells_of_plan
+from aatoolkit.frame.aggregation_plan import Plan, plan
+from aatoolkit.frame.cell_status import Cells
+from aatoolkit.frame.groupby import By, Groups, find, flattened, group
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.sections.column import Column
+
+Numbers = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Rules = Mapping[str, Aggregation | str]
+
+_POOLED = ("ratio", "mean")
+
+
+@dataclass(frozen=True)
+class ClusterSums:
+    """The sums Σy and Σn of one column, a row for each group and cluster that has any.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The frame, with named index levels as columns.
+    known : FrameMetadata
+        Its metadata.
+    groups : Groups
+        The groups, and which of them each row of the frame is in.
+    labels : pandas.Index
+        The clusters, such as prompts.
+    group, cluster : array of int
+        The group and the cluster of each pair.
+    y, n, squares : array of float
+        Σy, Σn and, for means of rows, Σy² of each pair.
+    is_proportion : bool
+        Whether every row counts ``y`` of ``n``.
+    of_rows : bool
+        Whether it is a mean over rows, each with the weight 1.
+    given, expected : array of int
+        The rows with a number, and those to which the column applies, by group.
+    states : list of Availability
+        What is known of the column in each group.
+    column : Column or None
+        The declaration of the column.
+    """
+
+    frame: pd.DataFrame
+    known: FrameMetadata
+    groups: Groups
+    labels: pd.Index
+    group: Integers
+    cluster: Integers
+    y: Numbers
+    n: Numbers
+    squares: Numbers
+    is_proportion: bool
+    of_rows: bool
+    given: Integers
+    expected: Integers
+    states: list[Availability]
+    column: Column | None
+
+    @cached_property
+    def unit(self) -> str | None:
+        """The declared unit."""
+        return self.column.unit if self.column else None
+
+    def added(self, values: Numbers) -> Numbers:
+        """Sums over the clusters of each group."""
+        return np.bincount(self.group, values, minlength=len(self.groups)).astype(np.float64)
+
+    def of(self, group: int) -> tuple[Integers, Numbers, Numbers]:
+        """The clusters of one group, with Σy and Σn."""
+        rows = self.group == group
+        return self.cluster[rows], self.y[rows], self.n[rows]
+
+
+def cluster_sums(
+    frame: pd.DataFrame, column: str, by: By, cluster: str | None, rules: Rules | None = None
+) -> ClusterSums:
+    """Add up a column by group and cluster; without a cluster each row is its own.
+
+    Raises
+    ------
+    AvailabilityError
+        If there is no such column, it is no rate or mean, or the cluster of a row is missing.
+    """
+    flat = flattened(frame)
+    known = metadata_of(flat)
+    find(flat, [column, *([cluster] if cluster else [])])
+    groups = group(flat, by, True)
+    rules = _with_flags(flat, column, rules or {})
+    (planned,) = plan(flat, known, groups, column, rules)
+    if planned.rule.rule not in _POOLED:
+        raise _refused(column, f"its rule ({planned.rule}) names no numerator and denominator")
+    cells = cells_of_plan(planned, flat, known, groups)
+    y, n = _parts(planned, flat)
+    given = cells.given & (n > 0) & np.isfinite(y)
+    if planned.rule.over is not None:
+        possible = (y >= 0) & (y <= n)
+        whole = bool(possible[given].mean() >= 0.5) if given.any() else True
+        # One impossible row of a proportion is that row's problem, not the frame's.
+        given = given & possible if whole else given
+    else:
+        whole = _is_flag(flat[column])
+    codes, labels = _clusters(flat, cluster, given)
+    pairs, at = np.unique(
+        groups.ids[given] * max(len(labels), 1) + codes[given], return_inverse=True
+    )
+
+    def added(values: Numbers) -> Numbers:
+        return np.bincount(at, values, minlength=len(pairs)).astype(np.float64)
+
+    group_of, cluster_of = np.divmod(pairs, max(len(labels), 1))
+    return ClusterSums(
+        flat,
+        known,
+        groups,
+        labels,
+        group_of,
+        cluster_of,
+        added(y[given]),
+        added(n[given]),
+        added(y[given] ** 2),
+        whole,
+        planned.rule.over is None and planned.rule.by is None,
+        groups.count(given),
+        groups.count(cells.applicable),
+        _states(cells, groups, given),
+        declared(known.columns[column]),
+    )
+
+
+def _with_flags(frame: pd.DataFrame, column: str, rules: Rules) -> Rules:
+    """The rules; a column of true and false has the share of true rows as its rate."""
+    return rules if column in rules or not _is_flag(frame[column]) else {**rules, column: "mean"}
+
+
+def _is_flag(values: pd.Series) -> bool:
+    return bool(pd.api.types.is_bool_dtype(values.dtype))
+
+
+def _parts(planned: Plan, frame: pd.DataFrame) -> tuple[Numbers, Numbers]:
+    """The numerator and the denominator of each row."""
+    values = [frame[part].to_numpy(np.float64, na_value=np.nan) for part in planned.parts]
+    if planned.rule.over:
+        return values[0], values[1]
+    if planned.rule.by:
+        return values[0] * values[1], values[1]
+    return values[0], np.ones(len(frame))
+
+
+def _clusters(
+    frame: pd.DataFrame, cluster: str | None, given: npt.NDArray[np.bool_]
+) -> tuple[Integers, pd.Index]:
+    if cluster is None:
+        return np.arange(len(frame), dtype=np.int64), pd.RangeIndex(len(frame))
+    codes, labels = pd.factorize(frame[cluster])
+    lacking = int(((codes < 0) & given).sum())
+    if lacking:
+        why = f"{lacking} rows with a number have none; drop them, or name another cluster"
+        raise AvailabilityError(f"{cluster} names no cluster: {why}", columns={cluster: why})
+    return codes.astype(np.int64), pd.Index(labels)
+
+
+def _states(cells: Cells, groups: Groups, given: npt.NDArray[np.bool_]) -> list[Availability]:
+    """What is known of each group: partial where some of its rows have no number."""
+    codes, states = groups.combined(cells)
+    used, expected = groups.count(given), groups.count(cells.applicable)
+    found = []
+    for number, code in enumerate(codes.tolist()):
+        state = states[code]
+        if 0 < used[number] < expected[number]:
+            state = replace(state, status=Status.PARTIAL)
+        elif not used[number] and state.status == Status.AVAILABLE:
+            state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
+        found.append(state)
+    return found
+
+
+def _refused(column: str, why: str) -> AvailabilityError:
+    return AvailabilityError(f"{column} has no interval: {why}", columns={column: why})
+
+
+def whole_state(states: list[Availability]) -> Availability:
+    """What is known of a column over all groups."""
+    return combine(states)

@@ -1,0 +1,146 @@
+"""Frames of results: their columns have units, meanings, availability and sources as others do."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
+from aatoolkit.sections.aggregation import refused
+from aatoolkit.sections.column import Column
+from aatoolkit.sections.registry import remember
+from aatoolkit.sections.section import Table, records
+
+Meanings = Mapping[str, tuple[str, str | None]]
+"""What each column of a result says, and its unit."""
+
+MEASURED = Availability(Status.AVAILABLE)
+
+_DTYPES = {"Int64": "Int64", "Float64": "Float64", "boolean": "boolean"}
+
+
+def result(
+    frame: pd.DataFrame,
+    verb: str,
+    meanings: Meanings,
+    keys: Mapping[str, ColumnMetadata],
+    sources: Iterable[Source],
+    state: Availability = MEASURED,
+    *,
+    more: Mapping[str, ColumnMetadata] | None = None,
+    key: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Put metadata on a frame of results, and return it.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The results.
+    verb : str
+        What made them; with the unit it names the table that its columns are declared in.
+    meanings : mapping
+        What each new column says, and its unit.
+    keys : mapping of str to ColumnMetadata
+        The metadata of columns that were taken over.
+    sources : iterable of Source
+        The answers they were computed from.
+    state : Availability
+        What is known of the numbers that they were computed from.
+    more : mapping of str to ColumnMetadata, optional
+        The metadata of further columns.
+    key : sequence of str
+        The columns that identify a row.
+    """
+    table = _declared(frame, verb, meanings)
+    columns = {**keys, **(more or {})}
+    for name in meanings:
+        columns[name] = ColumnMetadata(f"{table}.{name}", _state(frame[name], state))
+    ordered = {str(name): columns.get(str(name), ColumnMetadata()) for name in frame.columns}
+    known = FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources)))
+    return attach(frame, known)
+
+
+def _state(values: pd.Series, state: Availability) -> Availability:
+    """The availability of a column: none of it, part of it, or what its origin has."""
+    there = values.notna()
+    if not len(values) or there.all():
+        return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
+    cause = state.cause or Cause.INSUFFICIENT_SAMPLE
+    why = state.reason or "see the verdict of each row"
+    if not there.any():
+        return Availability(Status.UNAVAILABLE, cause, why)
+    return Availability(Status.PARTIAL, cause, why)
+
+
+def _declared(frame: pd.DataFrame, verb: str, meanings: Meanings) -> str:
+    """Declare the columns of a result, so that they have a code book, and name the table."""
+    columns = tuple(
+        Column(
+            name,
+            _DTYPES.get(str(frame[name].dtype), _dtype(frame[name])),
+            doc,
+            unit=unit,
+            aggregate=refused("a result of statistics: compute it anew from the rows"),
+        )
+        for name, (doc, unit) in meanings.items()
+    )
+    units = "_".join(sorted({unit or "" for _, unit in meanings.values()}))
+    name = f"statistics:{re.sub(r'[^a-z0-9]+', '_', f'{verb}_{units}'.lower())}"
+    name += f"_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
+    remember(name, Table(name, f"Results of {verb}.", records("rows"), (), columns))
+    return name
+
+
+def _dtype(values: pd.Series) -> str:
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return "date"
+    if pd.api.types.is_float_dtype(values.dtype):
+        return "Float64"
+    return "string"
+
+
+def numbers(values: Iterable[float], dtype: str = "Float64") -> pd.Series:
+    """A nullable column, missing where a number is NaN."""
+    return pd.Series(pd.array(list(values), dtype="Float64")).astype(dtype)  # type: ignore[call-overload,no-any-return]
+
+
+def words(values: Iterable[str | None]) -> pd.Series:
+    """A column of text."""
+    return pd.Series(list(values), dtype="string")
+
+
+def joined(*states: Availability) -> Availability:
+    """What is known of a result that several things went into."""
+    return combine(states)
+
+
+def percent(value: float) -> str:
+    """A fraction as a percentage, with the digits that tell it from its neighbours.
+
+    Examples
+    --------
+    >>> percent(0.4579), percent(0.00021)
+    ('45.8 %', '0.021 %')
+    """
+    digits = 1 if abs(value) >= 0.001 or value == 0 else 3
+    return f"{100 * value:.{digits}f} %"
+
+
+def amount(value: float, is_fraction: bool) -> str:
+    """A number in the words of a verdict."""
+    return percent(value) if is_fraction else f"{value:.3g}"
+
+
+def points(value: float, is_fraction: bool) -> str:
+    """A change in the words of a verdict, with its sign.
+
+    Examples
+    --------
+    >>> points(0.051, True), points(-0.2, False)
+    ('+5.1 points', '-0.2')
+    """
+    return f"{100 * value:+.1f} points" if is_fraction else f"{value:+.3g}"
