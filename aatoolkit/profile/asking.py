@@ -19,7 +19,7 @@ from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload, Request
-from aatoolkit.profile.vocabulary import snake
+from aatoolkit.inference.vocabulary import snake
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:

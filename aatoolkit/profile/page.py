@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.text import markup
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.profile.findings import OPEN, ColumnFinding
-from aatoolkit.profile.relations import Relation
+from aatoolkit.inference.findings import OPEN, ColumnFinding
+from aatoolkit.inference.relations import Relation
 
 if TYPE_CHECKING:
     from aatoolkit.profile.drafting import Draft, SectionDraft

@@ -9,11 +9,11 @@ from functools import cache
 import pytest
 from services.world import ENGINES, KEY, SECTIONS, SERVICES, options
 
-from aatoolkit.profile.analysis import Analysis, analyse
-from aatoolkit.profile.declare import section_of
-from aatoolkit.profile.findings import OPEN, PROVED, ColumnFinding
-from aatoolkit.profile.source import file_of
-from aatoolkit.profile.vocabulary import Vocabulary
+from aatoolkit.inference.analysis import Analysis, analyse
+from aatoolkit.inference.declare import section_of
+from aatoolkit.inference.findings import OPEN, PROVED, ColumnFinding
+from aatoolkit.inference.source import file_of
+from aatoolkit.inference.vocabulary import Vocabulary
 
 
 @cache

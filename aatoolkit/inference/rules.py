@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from aatoolkit.profile.experiments import Verdict
-from aatoolkit.profile.findings import LIKELY, OPEN, PROVED, Finding
-from aatoolkit.profile.identities import Ratio
-from aatoolkit.profile.vocabulary import words_of
-from aatoolkit.profile.words import Meaning, tokens
+from aatoolkit.inference.experiments import Verdict
+from aatoolkit.inference.findings import LIKELY, OPEN, PROVED, Finding
+from aatoolkit.inference.identities import Ratio
+from aatoolkit.inference.vocabulary import words_of
+from aatoolkit.inference.words import Meaning, tokens
 from aatoolkit.sections import MAX, MIN, Aggregation, ratio, refused, weighted
 
 _DISTINCT = frozenset(["distinct", "unique", "different", "uniq"])

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.profile import experiments, identities
-from aatoolkit.profile.experiments import Aligned, Split, Verdict
-from aatoolkit.profile.inherit import Readings
-from aatoolkit.profile.readings import FieldReading
-from aatoolkit.profile.relations import Measure, Relation
-from aatoolkit.profile.rules import Evidence
-from aatoolkit.profile.units import telling_name
-from aatoolkit.profile.vocabulary import words_of
-from aatoolkit.profile.words import Meaning, meaning, tokens
+from aatoolkit.inference import experiments, identities
+from aatoolkit.inference.experiments import Aligned, Split, Verdict
+from aatoolkit.inference.inherit import Readings
+from aatoolkit.inference.readings import FieldReading
+from aatoolkit.inference.relations import Measure, Relation
+from aatoolkit.inference.rules import Evidence
+from aatoolkit.inference.units import telling_name
+from aatoolkit.inference.vocabulary import words_of
+from aatoolkit.inference.words import Meaning, meaning, tokens
 
 _LARGE = 50
 _KINDS_THAT_DO_NOT_ADD = words_of("share position rank score probability id time status")

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from aatoolkit.jsontree.paths import Each, Step
-from aatoolkit.profile.keys import find_key
-from aatoolkit.profile.readings import FieldReading, read_values
-from aatoolkit.profile.relations import Measure, Relation
-from aatoolkit.profile.vocabulary import singular, words_of
+from aatoolkit.inference.keys import find_key
+from aatoolkit.inference.readings import FieldReading, read_values
+from aatoolkit.inference.relations import Measure, Relation
+from aatoolkit.inference.vocabulary import singular, words_of
 
 _BLAND = words_of("id name key label title text code slug position")
 Readings = dict[Relation, dict[str, FieldReading]]

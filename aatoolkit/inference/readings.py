@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.profile.words import is_flag_name, is_id_name, is_time_name, meaning
+from aatoolkit.inference.words import is_flag_name, is_id_name, is_time_name, meaning
 
 _NOTHING = frozenset(
     {

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.profile.findings import LIKELY, OPEN, PROVED, Finding
-from aatoolkit.profile.readings import FieldReading
-from aatoolkit.profile.rules import Evidence
-from aatoolkit.profile.vocabulary import words_of
-from aatoolkit.profile.words import Meaning, meaning, tokens
+from aatoolkit.inference.findings import LIKELY, OPEN, PROVED, Finding
+from aatoolkit.inference.readings import FieldReading
+from aatoolkit.inference.rules import Evidence
+from aatoolkit.inference.vocabulary import words_of
+from aatoolkit.inference.words import Meaning, meaning, tokens
 from aatoolkit.sections import (
     BYTES,
     COUNT,

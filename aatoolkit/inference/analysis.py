@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aatoolkit.profile.evidence import gather, said_of
-from aatoolkit.profile.experiments import Split
-from aatoolkit.profile.findings import LIKELY, PROVED, ColumnFinding, Finding
-from aatoolkit.profile.inherit import settle_keys
-from aatoolkit.profile.metrics import units_by_metric
-from aatoolkit.profile.readings import FieldReading
-from aatoolkit.profile.relations import Measure, Relation
-from aatoolkit.profile.rules import Evidence, find_rule
-from aatoolkit.profile.shapes import find_relations
-from aatoolkit.profile.totals import leave_out_totals
-from aatoolkit.profile.units import find_unit
-from aatoolkit.profile.vocabulary import Vocabulary
-from aatoolkit.profile.words import tokens
+from aatoolkit.inference.evidence import gather, said_of
+from aatoolkit.inference.experiments import Split
+from aatoolkit.inference.findings import LIKELY, PROVED, ColumnFinding, Finding
+from aatoolkit.inference.inherit import settle_keys
+from aatoolkit.inference.metrics import units_by_metric
+from aatoolkit.inference.readings import FieldReading
+from aatoolkit.inference.relations import Measure, Relation
+from aatoolkit.inference.rules import Evidence, find_rule
+from aatoolkit.inference.shapes import find_relations
+from aatoolkit.inference.totals import leave_out_totals
+from aatoolkit.inference.units import find_unit
+from aatoolkit.inference.vocabulary import Vocabulary
+from aatoolkit.inference.words import tokens
 from aatoolkit.sections import MAX, MIN, NONE, Aggregation
 
 

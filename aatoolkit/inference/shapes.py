@@ -10,9 +10,9 @@ import numpy as np
 
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.jsontree.vectors import MISSING, Vector
-from aatoolkit.profile import charts, series
-from aatoolkit.profile.maps import map_key
-from aatoolkit.profile.relations import (
+from aatoolkit.inference import charts, series
+from aatoolkit.inference.maps import map_key
+from aatoolkit.inference.relations import (
     Located,
     Measure,
     Relation,
@@ -20,7 +20,7 @@ from aatoolkit.profile.relations import (
     fresh,
     places_of,
 )
-from aatoolkit.profile.vocabulary import Vocabulary, snake, words_of
+from aatoolkit.inference.vocabulary import Vocabulary, snake, words_of
 
 _WRAPPERS = words_of(
     """

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aatoolkit.jsontree.paths import Each, Field
-from aatoolkit.profile.experiments import Split, additivity, align, is_ignored, pooling_weights
-from aatoolkit.profile.relations import Measure, Relation
+from aatoolkit.inference.experiments import Split, additivity, align, is_ignored, pooling_weights
+from aatoolkit.inference.relations import Measure, Relation
 
 
 def _relation(answers: list[dict[str, tuple[float, ...]]]) -> tuple[Relation, list[np.ndarray]]:

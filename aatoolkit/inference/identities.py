@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.profile.readings import FieldReading
-from aatoolkit.profile.relations import Relation
-from aatoolkit.profile.vocabulary import singular
+from aatoolkit.inference.readings import FieldReading
+from aatoolkit.inference.relations import Relation
+from aatoolkit.inference.vocabulary import singular
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 

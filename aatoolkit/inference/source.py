@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aatoolkit import sections
-from aatoolkit.profile.analysis import Analysis
-from aatoolkit.profile.declare import doc_of, grain_of, without_of
-from aatoolkit.profile.findings import OPEN, ColumnFinding
-from aatoolkit.profile.relations import Relation
-from aatoolkit.profile.vocabulary import words_of
+from aatoolkit.inference.analysis import Analysis
+from aatoolkit.inference.declare import doc_of, grain_of, without_of
+from aatoolkit.inference.findings import OPEN, ColumnFinding
+from aatoolkit.inference.relations import Relation
+from aatoolkit.inference.vocabulary import words_of
 from aatoolkit.sections import Aggregation
 from aatoolkit.sections.section import camel
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from aatoolkit.jsontree.grouping import ObjectBatch
 from aatoolkit.jsontree.keyed import KeyTraits
-from aatoolkit.profile.vocabulary import Vocabulary, singular, snake
-from aatoolkit.profile.words import is_measure_name
+from aatoolkit.inference.vocabulary import Vocabulary, singular, snake
+from aatoolkit.inference.words import is_measure_name
 
 _SCALARS = (str, int, float, bool)
 _FEWEST_ALIKE, _ALIKE, _NAMES = 3, 0.8, 64

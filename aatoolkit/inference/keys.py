@@ -7,10 +7,10 @@ from itertools import combinations
 from typing import Any
 
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.profile.readings import FieldReading
-from aatoolkit.profile.relations import Measure, Relation
-from aatoolkit.profile.vocabulary import words_of
-from aatoolkit.profile.words import is_id_name, is_measure_name, tokens
+from aatoolkit.inference.readings import FieldReading
+from aatoolkit.inference.relations import Measure, Relation
+from aatoolkit.inference.vocabulary import words_of
+from aatoolkit.inference.words import is_id_name, is_measure_name, tokens
 
 _MOST, _CANDIDATES = 3, 12
 _LABELS = words_of(

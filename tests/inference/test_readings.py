@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.profile.readings import read_values
+from aatoolkit.inference.readings import read_values
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
-from aatoolkit.profile.charts import Block
-from aatoolkit.profile.relations import (
+from aatoolkit.inference.charts import Block
+from aatoolkit.inference.relations import (
     Located,
     Measure,
     Places,
@@ -17,10 +17,10 @@ from aatoolkit.profile.relations import (
     fresh,
     places_of,
 )
-from aatoolkit.profile.vocabulary import singular, snake
+from aatoolkit.inference.vocabulary import singular, snake
 
 if TYPE_CHECKING:
-    from aatoolkit.profile.shapes import Finder
+    from aatoolkit.inference.shapes import Finder
 
 _CHART_WORDS = frozenset({"chart", "data", "trend", "trends", "series", "graph", "plot"})
 

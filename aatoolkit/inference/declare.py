@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from aatoolkit.profile.analysis import Analysis
-from aatoolkit.profile.findings import ColumnFinding
-from aatoolkit.profile.relations import Relation
+from aatoolkit.inference.analysis import Analysis
+from aatoolkit.inference.findings import ColumnFinding
+from aatoolkit.inference.relations import Relation
 from aatoolkit.sections import Column, Rows, Section, Table
 
 _GRAIN = {"chart": "point of a series", "parallel": "point of a series", "columnar": "position"}

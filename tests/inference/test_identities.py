@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aatoolkit.profile.identities import (
+from aatoolkit.inference.identities import (
     Operand,
     is_proved_sum,
     ratios,

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.profile.identities import is_count
-from aatoolkit.profile.readings import FieldReading
-from aatoolkit.profile.relations import Relation
+from aatoolkit.inference.identities import is_count
+from aatoolkit.inference.readings import FieldReading
+from aatoolkit.inference.relations import Relation
 
 _TOTAL = re.compile(
     r"[(\[*_\s]*(?:grand total|totals?|all\b.*|overall|sum|summe|gesamt|insgesamt"

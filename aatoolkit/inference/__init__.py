@@ -1,0 +1,17 @@
+"""Inference: what answers that nobody described hold, found out from the answers themselves.
+
+In go decoded answers of one section; out come its tables, types, units, rules and keys, each with
+its evidence and one of three confidences. Wrong guesses cost more than open questions, so what a
+wrong one would break is applied only if proved.
+
+In reading order: ``vocabulary`` and ``maps`` say which keys are data; ``shapes`` with ``charts``
+and ``series`` finds the tables, as ``relations``; ``readings`` types their values; ``totals``,
+``keys`` and ``inherit`` settle what rows are and what identifies them; ``words``, ``identities``
+and ``experiments`` are the evidence, from which ``units``, ``metrics`` and ``rules`` follow, in
+``findings``; ``analysis`` does all this for one section. ``declare`` makes declarations of it and
+``source`` the Python that makes them; ``proposal`` is what single answers are drafted by.
+
+>>> from aatoolkit.inference.proposal import propose
+>>> propose({"hosts": [{"host": "a.example", "hits": 3}]}, "crawl").section.names
+('crawl_hosts',)
+"""
