@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from aatoolkit.inference.readings import FieldReading
 from aatoolkit.inference.relations import Measure, Relation
 from aatoolkit.inference.rules import Evidence, find_rule
 from aatoolkit.inference.shapes import find_relations
+from aatoolkit.inference.texts import complete_texts
 from aatoolkit.inference.totals import leave_out_totals
 from aatoolkit.inference.units import find_unit
 from aatoolkit.inference.vocabulary import Vocabulary
@@ -50,6 +51,9 @@ def analyse(
     parts: Mapping[tuple[str, ...], Any],
     vocabulary: Vocabulary,
     others: list[Any] | None = None,
+    *,
+    measures: bool = True,
+    passed_over: Collection[str] = (),
 ) -> Analysis:
     """Find out what the answers of a section mean.
 
@@ -65,13 +69,24 @@ def analyse(
         What the keys of maps may be.
     others : list, optional
         Further answers, of other windows or hosts.
+    measures : bool
+        Whether to look for units and rules; without, all of them are left open.
+    passed_over : collection of str
+        Fields of the answers that are in no table.
     """
     documents = [whole, *parts.values(), *(others or [])]
-    relations = find_relations(documents, section, vocabulary)
+    relations = find_relations(documents, section, vocabulary, passed_over)
     relations = [one for one in relations if one.columns]
     readings, notes = settle_keys(relations, leave_out_totals)
+    complete_texts(relations, readings, documents)
     found = Analysis(section, _ordered(relations), {}, notes)
     split = Split("engine", 0, tuple(range(1, len(parts) + 1))) if len(parts) > 1 else None
+    if not measures:
+        for relation in found.relations:
+            found.columns[relation.name] = [
+                _read(relation, column, readings[relation]) for column in relation.columns
+            ]
+        return found
     evidence = gather(relations, readings, split, found.notes)
     for relation in found.relations:
         found.columns[relation.name] = [
@@ -94,12 +109,11 @@ def _ordered(relations: list[Relation]) -> list[Relation]:
     return sorted(relations, key=rank)
 
 
-def _finding(
-    relation: Relation, column: Measure, readings: dict[str, FieldReading], evidence: Evidence
-) -> ColumnFinding:
+def _read(relation: Relation, column: Measure, readings: dict[str, FieldReading]) -> ColumnFinding:
+    """How a column is read; its unit and its rule are open."""
     reading = readings[column.name]
     there = column.present()
-    found = ColumnFinding(
+    return ColumnFinding(
         relation.name,
         column.name,
         column.path,
@@ -107,11 +121,18 @@ def _finding(
         reading.dtype,
         reading.parse,
         reading.missing,
+        year=reading.year,
         reading=reading.evidence,
         is_key=column.name in relation.key,
         example=next((one for one in there if one not in reading.missing), None),
         doc=_doc(column),
     )
+
+
+def _finding(
+    relation: Relation, column: Measure, readings: dict[str, FieldReading], evidence: Evidence
+) -> ColumnFinding:
+    reading, found = readings[column.name], _read(relation, column, readings)
     if found.is_key or column.label:
         return found
     if reading.is_number:
@@ -145,6 +166,9 @@ def _long_units(
 
 def _currency(relation: Relation, column: Measure) -> str:
     """The column that holds the currency of an amount, if there is one."""
+    own = f"{column.name}_currency"
+    if any(one.name == own and one.source == column.source for one in relation.columns):
+        return own
     beside = column.source.rpartition(".")[0]
     for other in relation.columns:
         if "currency" in tokens(other.name) and other.source.rpartition(".")[0] == beside:

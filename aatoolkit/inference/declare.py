@@ -65,6 +65,7 @@ def column_of(found: ColumnFinding) -> Column:
         unit=found.unit.value,
         aggregate=found.aggregate,
         parse=found.parse,
+        year=found.year,
         scale=None if found.scale == 1.0 else found.scale,
         missing=found.missing,
         units=found.units,

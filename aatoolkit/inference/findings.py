@@ -44,7 +44,7 @@ class ColumnFinding:
         Where its values are in the answer.
     source : str
         The same from the row, in the words of `Column.source`.
-    dtype, parse, missing, scale
+    dtype, parse, year, missing, scale
         How values are read, in the words of `Column`.
     reading : str
         What the type was seen by.
@@ -68,6 +68,7 @@ class ColumnFinding:
     parse: str | None = None
     missing: tuple[Any, ...] = ()
     scale: float = 1.0
+    year: str | None = None
     reading: str = ""
     unit: Finding[str] = field(default_factory=Finding)
     rule: Finding[Aggregation] = field(default_factory=Finding)

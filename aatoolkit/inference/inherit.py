@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aatoolkit.jsontree.paths import Each, Step
 from aatoolkit.inference.keys import find_key
 from aatoolkit.inference.readings import FieldReading, read_values
-from aatoolkit.inference.relations import Measure, Relation
+from aatoolkit.inference.relations import Measure, Relation, fresh
 from aatoolkit.inference.vocabulary import singular, words_of
+from aatoolkit.jsontree.paths import Each, Step
 
 _BLAND = words_of("id name key label title text code slug position")
 Readings = dict[Relation, dict[str, FieldReading]]
@@ -57,9 +57,25 @@ def settle_keys(
             column = Measure(name, "#0", relation.path, _positions(relation))
             relation.columns.insert(0, column)
             readings[relation][name] = read_values(column.values, name)
+            for up in range(1, _nested(relation)):
+                row = fresh("row", readings[relation])
+                relation.columns.insert(
+                    0, Measure(row, "^" * up + "#0", relation.path, column.values)
+                )
+                readings[relation][row] = read_values(column.values, row)
             given = [one.name for one in relation.columns if one.source[0] in "^@"]
             relation.key = (*given, name)
     return readings, notes
+
+
+def _nested(relation: Relation) -> int:
+    """How many arrays lie directly in each other, down to the rows."""
+    count = 0
+    for step in reversed(relation.steps):
+        if not isinstance(step, Each):
+            break
+        count += 1
+    return count
 
 
 def _inherit(relation: Relation) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.inference.readings import FieldReading
 from aatoolkit.inference.relations import Measure, Relation
 from aatoolkit.inference.vocabulary import words_of
 from aatoolkit.inference.words import is_id_name, is_measure_name, tokens
+from aatoolkit.jsontree.vectors import MISSING
 
 _MOST, _CANDIDATES = 3, 12
 _LABELS = words_of(
@@ -81,4 +81,7 @@ def _rank(column: Measure, reading: FieldReading) -> tuple[int, int]:
 
 def _is_unique(groups: list[tuple[Any, ...]], columns: list[Measure]) -> bool:
     rows = list(zip(groups, *(column.values for column in columns), strict=True))
-    return len(set(map(repr, rows))) == len(rows)
+    try:
+        return len(set(rows)) == len(rows)
+    except TypeError:  # a list or an object among them
+        return len(set(map(repr, rows))) == len(rows)

@@ -6,10 +6,10 @@ from collections import Counter
 from itertools import chain
 from typing import Any
 
-from aatoolkit.jsontree.grouping import ObjectBatch
-from aatoolkit.jsontree.keyed import KeyTraits
 from aatoolkit.inference.vocabulary import Vocabulary, singular, snake
 from aatoolkit.inference.words import is_measure_name
+from aatoolkit.jsontree.grouping import ObjectBatch
+from aatoolkit.jsontree.keyed import KeyTraits
 
 _SCALARS = (str, int, float, bool)
 _FEWEST_ALIKE, _ALIKE, _NAMES = 3, 0.8, 64
@@ -60,6 +60,24 @@ def map_key(
     if top and _are_alike(values, keys):
         return "metric" if word in ("metrics", "kpis", "measures", "summary") else singular(word)
     return None
+
+
+def root_key(objects: list[dict[str, Any]], vocabulary: Vocabulary) -> str | None:
+    """The name of the key, if whole answers are maps: all of their keys are data, or very many.
+
+    Examples
+    --------
+    >>> root_key([{"2026-11-03": {"hits": 3}, "2026-11-04": {"hits": 1}}], Vocabulary({}))
+    'date'
+    >>> root_key([{"2026-11-03": {"hits": 3}, "meta": {"at": 1}}], Vocabulary({})) is None
+    True
+    """
+    keys = list(dict.fromkeys(chain.from_iterable(objects)))
+    dimension = vocabulary.dimension(keys) if len(keys) > 1 else None
+    if dimension is not None and all(vocabulary.dimension([key]) == dimension for key in keys):
+        return dimension
+    values = [one for one in chain.from_iterable(map(dict.values, objects)) if one is not None]
+    return "key" if _is_varied(objects, values) else None
 
 
 def _of_one_kind(values: list[Any]) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.inference.words import is_flag_name, is_id_name, is_time_name, meaning
+from aatoolkit.jsontree.text_values import duration, iso_week, money
+from aatoolkit.jsontree.vectors import MISSING
 
 _NOTHING = frozenset(
     {
@@ -85,6 +86,8 @@ class FieldReading:
         Whether the texts are places, such as ``#3``.
     decimals : int
         The most decimals of a number.
+    year : str or None
+        Where the answer says the year of days that have none.
     numbers : array of float
         The numbers, NaN where there is none; empty for other dtypes.
     """
@@ -96,6 +99,7 @@ class FieldReading:
     percent: bool = False
     ordinal: bool = False
     decimals: int = 0
+    year: str | None = None
     numbers: np.ndarray[Any, np.dtype[np.float64]] = field(default_factory=lambda: np.empty(0))
 
     @property
@@ -147,19 +151,24 @@ def read_values(values: list[Any], name: str, label: bool = False) -> FieldReadi
             found = _number(rest, [one for one in there if type(one) is not str], name)
             kept = (*found.missing, *sorted(words))
             numbers = _floats(values, lambda one: None if type(one) is str else one, kept)
-            return FieldReading(
-                found.dtype,
-                found.parse,
-                kept,
-                found.evidence,
-                False,
-                False,
-                found.decimals,
-                numbers,
-            )
+            return replace(found, missing=kept, numbers=numbers)
         if all(_NUMBER.fullmatch(word.strip()) or _is_nothing(word) for word in words):
             return _parsed(values, there, "number", parse_number)
     return FieldReading("string", evidence="values of several kinds")
+
+
+def is_month_day(values: list[Any]) -> bool:
+    """Whether all texts are days without a year, and there is one.
+
+    Examples
+    --------
+    >>> is_month_day(["Nov 3", "Nov 4"]), is_month_day(["May"])
+    (True, False)
+    """
+    there = [one for one in values if one is not MISSING and one is not None]
+    return bool(there) and all(
+        isinstance(one, str) and _MONTH_DAY.fullmatch(one.strip()) for one in there
+    )
 
 
 def parse_number(value: Any) -> float | None:
@@ -202,7 +211,7 @@ def _number(values: list[Any], there: list[Any], name: str) -> FieldReading:
         said += f"; {', '.join(map(str, missing))} breaks the range of the rest"
     numbers = _floats(values, lambda one: one, missing)
     dtype = "Int64" if integers else "Float64"
-    return FieldReading(dtype, None, missing, said, False, False, decimals, numbers)
+    return FieldReading(dtype, None, missing, said, decimals=decimals, numbers=numbers)
 
 
 def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
@@ -250,10 +259,12 @@ def _text(values: list[Any], there: list[str], name: str) -> FieldReading:
             return _parsed(values, there, "number", parse_number, empty)
         if all(_DECIMAL_COMMA.fullmatch(word) or word.isdigit() for word in rest):
             return _parsed(values, there, "decimal comma", _comma, empty)
-        if all(_MONEY.fullmatch(word) for word in rest):
-            return FieldReading("Float64", "money", empty, "amounts with a currency")
+        if all(_MONEY.fullmatch(word) and money(word) is not None for word in rest):
+            found = _parsed(values, there, "money", _amount, empty)
+            return replace(found, dtype="Float64", evidence="amounts with a currency")
         if all(_DURATION.fullmatch(word) and word not in ("P", "PT") for word in rest):
-            return FieldReading("Float64", "duration", empty, "durations in words")
+            found = _parsed(values, there, "duration", _seconds, empty)
+            return replace(found, dtype="Float64", evidence="durations in words")
     return FieldReading(
         "string", None, ("",) if "" in empty else (), f"text, {len(counts)} different"
     )
@@ -266,6 +277,8 @@ def _day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | Non
     if all(zones):
         named = all(zone and zone[1] for zone in zones)
         return "timestamp", None if named else "utc", "instants" + ("" if named else ", no zone")
+    if all(_WEEK.fullmatch(word) and _is_week(word) for word in words):
+        return "date", "iso week", "ISO weeks, read as their Monday"
     if all(_UTC.fullmatch(word) for word in words):
         return "timestamp", "utc", "instants in UTC"
     if is_time_name(name) and all(_COMPACT.fullmatch(word) for word in words):
@@ -275,6 +288,13 @@ def _day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | Non
     if is_time_name(name) and all(re.fullmatch(r"1\d{9}", word) for word in words):
         return "timestamp", "epoch s", "seconds since 1970"
     return None
+
+
+def _is_week(word: str) -> bool:
+    try:
+        return iso_week(word, None) is not None
+    except ValueError:
+        return False
 
 
 def _flag_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
@@ -308,8 +328,16 @@ def _parsed(
         percent,
         bool(texts) and all(one.strip().startswith("#") for one in texts),
         decimals,
-        numbers,
+        numbers=numbers,
     )
+
+
+def _amount(value: Any) -> float | None:
+    return money(value) if isinstance(value, str) and not _is_nothing(value) else None
+
+
+def _seconds(value: Any) -> float | None:
+    return duration(value) if isinstance(value, str) and not _is_nothing(value) else None
 
 
 def _comma(value: Any) -> float | None:

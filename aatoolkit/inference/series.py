@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
-from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.inference.charts import Block
 from aatoolkit.inference.relations import (
     Located,
@@ -18,6 +16,8 @@ from aatoolkit.inference.relations import (
     places_of,
 )
 from aatoolkit.inference.vocabulary import singular, snake
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
+from aatoolkit.jsontree.vectors import Vector
 
 if TYPE_CHECKING:
     from aatoolkit.inference.shapes import Finder

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
-from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.inference import charts, series
-from aatoolkit.inference.maps import map_key
+from aatoolkit.inference.maps import map_key, root_key
 from aatoolkit.inference.relations import (
     Located,
     Measure,
@@ -21,6 +19,8 @@ from aatoolkit.inference.relations import (
     places_of,
 )
 from aatoolkit.inference.vocabulary import Vocabulary, snake, words_of
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
+from aatoolkit.jsontree.vectors import MISSING, Vector
 
 _WRAPPERS = words_of(
     """
@@ -32,7 +32,10 @@ _WIDEST_TUPLE = 8
 
 
 def find_relations(
-    documents: Sequence[Any], section: str, vocabulary: Vocabulary
+    documents: Sequence[Any],
+    section: str,
+    vocabulary: Vocabulary,
+    passed_over: Collection[str] = (),
 ) -> list[Relation]:
     """Every table that the answers of a section hold, those around others first.
 
@@ -44,6 +47,8 @@ def find_relations(
         The section's name, from which tables are named.
     vocabulary : Vocabulary
         What the keys of maps may be.
+    passed_over : collection of str
+        Fields of the answers that are in no table.
 
     Examples
     --------
@@ -51,7 +56,7 @@ def find_relations(
     >>> [(one.name, one.path) for one in find_relations([answer], "crawl", Vocabulary({}))]
     [('crawl_facts', '$'), ('crawl', 'rows[]')]
     """
-    finder = Finder(section, vocabulary, list(documents))
+    finder = Finder(section, vocabulary, list(documents), passed_over)
     root = Vector(list(documents))
     numbers = np.arange(len(documents))
     finder.rows(Located(root, (), (), None, np.empty(0, np.intp), numbers))
@@ -61,7 +66,14 @@ def find_relations(
 class Finder:
     """The search for relations in the answers of one section; ``found`` holds them."""
 
-    def __init__(self, section: str, vocabulary: Vocabulary, documents: list[Any]) -> None:
+    def __init__(
+        self,
+        section: str,
+        vocabulary: Vocabulary,
+        documents: list[Any],
+        passed_over: Collection[str] = (),
+    ) -> None:
+        self.passed_over = frozenset(passed_over)
         self.section = section
         self.vocabulary = vocabulary
         self.found: list[Relation] = []
@@ -77,7 +89,10 @@ class Finder:
         if dict in kinds:
             objects = [one for one in values if type(one) is dict]
             # What holds the objects named their keys already, if it named any.
-            key = map_key(objects, "", self.vocabulary, top=False) if rows.steps else None
+            if rows.steps:
+                key = map_key(objects, "", self.vocabulary, top=False)
+            else:
+                key = root_key(objects, self.vocabulary)
             if key is not None:
                 self.rows(self._entries(rows, rows.vector, rows.steps, key, None), title)
             else:
@@ -196,7 +211,7 @@ class Finder:
         for block in charts.blocks(objects):
             taken.update(series.find_block(self, rows, relation, vector, steps, block))
         for name in vector.fields():
-            if name in taken:
+            if name in taken or (not steps and name in self.passed_over):
                 continue
             below = vector.field(name)
             kinds = {type(one) for one in below.values if one is not None and one is not MISSING}

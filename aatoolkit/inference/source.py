@@ -57,7 +57,15 @@ def file_of(
         f"PROFILE = Profile(\n    {name!r},\n{listed}\n    doc={title!r},\n"
         f"    baseline={_mapping(baseline)},\n)\n"
     )
-    return "\n\n".join([_head(title), _imports(body), body, end])
+    imports = _imports(body, ("Column", "Profile", "Section", "Table"))
+    return "\n\n".join([_head(title), imports, body, end])
+
+
+def code_of(analysis: Analysis) -> str:
+    """The Python that makes one section and registers it, each guess with its evidence."""
+    body = "\n".join(_section("SECTION", analysis))
+    imports = _imports(body, ("Column", "Section", "Table"))
+    return f"from aatoolkit import sections\n{imports}\n\n{body}\nsections.register(SECTION)"
 
 
 def _head(title: str) -> str:
@@ -72,8 +80,8 @@ def _head(title: str) -> str:
     return "\n".join(lines)
 
 
-def _imports(body: str) -> str:
-    used = ["Column", "Profile", "Section", "Table"]
+def _imports(body: str, always: tuple[str, ...]) -> str:
+    used = [*always]
     used += [name for name in ("Aggregation", "Rows") if f"{name}(" in body]
     used += [name for name in (*_UNITS, *_RULES) if f"={name}," in body or f"={name})" in body]
     used += [name for name in (*_UNITS,) if f": {name}," in body or f": {name}}}" in body]
@@ -142,6 +150,8 @@ def _column(found: ColumnFinding) -> str:
         given.append(f"units={{{inner}}}")
     if found.parse is not None:
         given.append(f"parse={found.parse!r}")
+    if found.year is not None:
+        given.append(f"year={found.year!r}")
     if found.scale != 1.0:
         given.append(f"scale={found.scale!r}")
     if found.missing:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 _STEMS = {
@@ -28,6 +29,13 @@ _FORMS = (
     ("email", r"\S+@\S+\.\w+"),
     ("uuid", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
     ("number", r"[+-]?\d+(?:\.\d+)?"),
+    # Assistants that everybody knows, for answers that come without scope options.
+    (
+        "engine",
+        r"(?:chat[-_ ]?gpt|gpt|gemini|claude|perplexity|(?:ms|microsoft|bing)?[-_ ]?copilot|grok"
+        r"|google[-_ ]?ai|ai|deepseek|mistral|meta[-_ ]?ai|bing[-_ ]?chat)"
+        r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*))*",
+    ),
 )
 _PATTERNS = tuple((name, re.compile(form, re.I | re.S)) for name, form in _FORMS)
 _METRIC_FIELDS = re.compile(
@@ -55,6 +63,10 @@ class Vocabulary:
     >>> Vocabulary({}).dimension(["2026-11-01", "2026-11-02"])
     'date'
     >>> Vocabulary({}).dimension(["mentions", "citations"]) is None
+    True
+    >>> Vocabulary({}).dimension(["chatgpt", "gemini-2.5-pro"])
+    'engine'
+    >>> Vocabulary({}).dimension(["gpt_mentions", "claude_mentions"]) is None
     True
     """
 
@@ -170,6 +182,7 @@ def _collect(value: Any, name: str, fields: dict[str, set[str]]) -> None:
             _collect(one, name, fields)
 
 
+@lru_cache(8192)
 def snake(name: str) -> str:
     """A field's name in snake_case.
 

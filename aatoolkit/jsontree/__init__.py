@@ -14,4 +14,5 @@ again. In reading order:
   tree, named by ``names``, and ``rebuild`` the document again.
 - ``paths`` is the grammar of paths, ``cursor`` walks a tree along one, ``coerce`` makes typed
   arrays of what is there, ``values`` JSON values; ``vectors`` are the same for who needs values.
+- ``text_values`` reads single texts: amounts, durations, flags, days.
 """

@@ -5,7 +5,7 @@ In come a `Section` and an answer; out come `Tables`. In reading order:
 - ``normalize``: the whole step; ``draft``: a declaration made of an answer that nothing describes.
 - ``abridge``: shortens objects of very many keys; ``field_map``: which fields the columns take.
 - ``rows``, ``branch``: the rows of a table, and where the values of its columns are.
-- ``columns``: typed columns; ``parse``, ``text_values``: numbers, dates and flags in text;
+- ``columns``: typed columns; ``parse``: numbers, dates and flags in text;
   ``keys``: whether a key is unique; ``to_pandas``: Arrow tables as DataFrames.
 - ``column_availability``, ``row_statements``: what the answer states of columns, and of some of
   their rows; ``masking``: numbers that the answer denies.

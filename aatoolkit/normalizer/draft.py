@@ -14,6 +14,7 @@ import pyarrow as pa
 from aatoolkit import sections
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, DraftWarning, PayloadError
+from aatoolkit.inference.proposal import outline
 from aatoolkit.jsontree.nodes import Node
 from aatoolkit.metadata.attrs import EMPTY
 from aatoolkit.normalizer.drift import DriftReport
@@ -107,7 +108,7 @@ def draft_of(answer: Any, name: str, declared: Section | None) -> Section | None
 
 def _proposed(answer: Any, name: str) -> Section | None:
     try:
-        section: Section = sections.propose(answer, name).section
+        section: Section = outline(answer, name)
     except PayloadError:
         return None
     return section

@@ -21,7 +21,7 @@ from aatoolkit.jsontree.coerce import ARROW, Array, column, rows_of_other_kinds
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.kinds import BOOLEAN, INTEGER, NUMBER, STRING
 from aatoolkit.jsontree.nodes import Node
-from aatoolkit.normalizer.text_values import (
+from aatoolkit.jsontree.text_values import (
     compact_day,
     currency,
     duration,

@@ -17,9 +17,9 @@ from aatoolkit import sections
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
+from aatoolkit.inference.vocabulary import snake
 from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload, Request
-from aatoolkit.inference.vocabulary import snake
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import code
 from aatoolkit.errors import AAToolkitError, ConfigurationError, PayloadError
 from aatoolkit.inference.analysis import Analysis, analyse
-from aatoolkit.profile.asking import BUDGET, Answers, PlannedRequest, ask
 from aatoolkit.inference.declare import section_of
 from aatoolkit.inference.findings import LIKELY, OPEN, PROVED, SETTLED, ColumnFinding, Finding
-from aatoolkit.profile.page import page_of
 from aatoolkit.inference.source import file_of
 from aatoolkit.inference.vocabulary import Vocabulary
+from aatoolkit.profile.asking import BUDGET, Answers, PlannedRequest, ask
+from aatoolkit.profile.page import page_of
 from aatoolkit.sections import Aggregation, Section
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.text import markup
-from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.inference.findings import OPEN, ColumnFinding
 from aatoolkit.inference.relations import Relation
+from aatoolkit.jsontree.vectors import MISSING
 
 if TYPE_CHECKING:
     from aatoolkit.profile.drafting import Draft, SectionDraft

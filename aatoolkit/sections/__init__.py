@@ -7,8 +7,8 @@ declaration is made of is imported from here. In reading order: ``section`` has 
 ``availability_rule`` where a service states its availability; ``profile`` has `Profile`, the
 declarations of one service, ``portable`` its tables in files,
 ``profile_json`` all of it as data; ``declared`` is the profile that is
-shipped, one file for each section, ``registry`` the default profile of the process; ``inference``
-drafts declarations from answers, which ``code`` prints.
+shipped, one file for each section, ``registry`` the default profile of the process.
+Drafts of declarations are made in ``aatoolkit.inference``.
 
 >>> import aatoolkit as aa
 >>> aa.sections.get("domains").names[0]

@@ -57,7 +57,7 @@ class Profile(Mapping[str, Section]):
     >>> section = aa.sections.propose({"items": [{"id": "a", "n": 1}]}, "things").section
     >>> acme = Profile("acme", section)
     >>> acme.names, acme["things"].names
-    (('things',), ('things_items',))
+    (('things',), ('things',))
     >>> aa.normalize("things", {"items": [{"id": "b", "n": 2}]}, profile=acme).main["n"].tolist()
     [2]
     """

@@ -16,7 +16,7 @@ from aatoolkit.sections.profile import Profile, fingerprint, unknown
 from aatoolkit.sections.section import Column, Section, Table
 
 if TYPE_CHECKING:
-    from aatoolkit.sections.inference import Proposal
+    from aatoolkit.inference.proposal import Proposal
 
 __all__ = [
     "all",
@@ -115,7 +115,7 @@ def register(section: Section) -> None:
     >>> rule = Rule("ours", at="meta.light", words={"red": "not_connected"})
     >>> aa.sections.register(Section("mine", mine.doc, *mine, availability=rule))
     >>> aa.normalize("mine", {"items": [], "meta": {"light": "red"}}).words
-    {'mine_items': 'unavailable (not connected)'}
+    {'mine': 'unavailable (not connected)'}
     >>> aa.sections.unregister("mine")
     """
     if not isinstance(section, Section):
@@ -150,6 +150,9 @@ def unregister(name: str) -> None:
 def propose(answers: Any, name: str | None = None) -> Proposal:
     """Draft a declaration from an answer, or from several; it prints as Python to start from.
 
+    Units and rules of aggregation are in it where one answer proves or suggests them, each with
+    its evidence in a comment; `aa.profile.draft` asks a service for more.
+
     Parameters
     ----------
     answers : Payload, bytes, str, dict, or list of these
@@ -176,13 +179,13 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     from aatoolkit import sections
     ...
             'things_by_engine',
-            'One row per items[].byEngine{}.',
+            'One row per item id and engine.',
             keyed('items[].byEngine', key='engine'),
             key=('item_id', 'engine'),
     ...
     """
     # Looked for when asked for: declarations alone need neither pyarrow nor numpy.
-    drawn: Proposal = import_module("aatoolkit.sections.inference").propose(answers, name)
+    drawn: Proposal = import_module("aatoolkit.inference.proposal").propose(answers, name)
     return drawn
 
 
@@ -279,7 +282,7 @@ def qualifier(section: Section, owner: str) -> str:
     ''
     >>> import aatoolkit as aa
     >>> mine = aa.sections.propose({"items": [{"id": "a"}]}, "mine").section
-    >>> table(qualifier(mine, "acme") + "mine_items").key
+    >>> table(qualifier(mine, "acme") + "mine").key
     ('id',)
     """
     if _default.profile.get(section.name) is section:

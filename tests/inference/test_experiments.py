@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aatoolkit.jsontree.paths import Each, Field
 from aatoolkit.inference.experiments import Split, additivity, align, is_ignored, pooling_weights
 from aatoolkit.inference.relations import Measure, Relation
+from aatoolkit.jsontree.paths import Each, Field
 
 
 def _relation(answers: list[dict[str, tuple[float, ...]]]) -> tuple[Relation, list[np.ndarray]]:

@@ -42,7 +42,7 @@ def test_the_code_makes_the_section_and_reads_its_answer_without_drift(path: Pat
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tables = aa.normalize(f"my_{path.stem}", body, strict=True)
-    assert set(tables.extra["why"]) <= {"envelope"}
+    assert set(tables.extra["why"]) <= {"envelope", "missing"}
     for table in proposal.section:
         if table.key:
             assert not tables[table.name].duplicated(list(table.key)).any()
@@ -68,7 +68,7 @@ def test_nested_tables_take_over_keys_and_maps_become_rows() -> None:
     staff = tables["shops_staff"]
     assert staff[["shop_id", "name", "age"]].values.tolist() == [["b", "Ann", 40]]
     grid = tables["shops_grid"]
-    assert grid["value"].tolist() == [1, 2, 3, 4]
+    assert grid["grid"].tolist() == [1, 2, 3, 4]
     assert grid[["row", "position"]].values.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert tables["shops_pairs"].values.tolist() == [["x", 1], ["y", 2]]
     assert tables["shops_facts"]["owner_since"].dt.year.tolist() == [2020]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.inference.readings import read_values
+from aatoolkit.jsontree.vectors import MISSING
 
 
 @pytest.mark.parametrize(

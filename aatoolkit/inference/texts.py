@@ -1,0 +1,91 @@
+"""What text columns need of what stands around them: the year of days, the currency of amounts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from aatoolkit.inference.inherit import Readings
+from aatoolkit.inference.readings import FieldReading, is_month_day
+from aatoolkit.inference.relations import Measure, Relation, fresh
+from aatoolkit.inference.words import tokens
+from aatoolkit.jsontree.paths import Field, format_path
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LAST = ("end", "to", "until", "through", "year")
+_DEEPEST = 3
+
+
+def complete_texts(relations: list[Relation], readings: Readings, documents: list[Any]) -> None:
+    """Read days without a year beside where the answer says one; note the currency of amounts.
+
+    Parameters
+    ----------
+    relations : list of Relation
+        The tables; a table with amounts in text gets a column of their currency.
+    readings : dict
+        How their columns are read; changed.
+    documents : list
+        The answers.
+    """
+    year = year_path(documents)
+    for relation in relations:
+        for column in list(relation.columns):
+            reading = readings[relation][column.name]
+            if reading.parse == "money":
+                _add_currency(relation, readings[relation], column, reading)
+            elif year and reading.dtype == "string" and _are_month_days(column, reading):
+                readings[relation][column.name] = replace(
+                    reading,
+                    dtype="date",
+                    parse="month day",
+                    year=year,
+                    evidence=f"days without a year, which {year} has",
+                )
+
+
+def _are_month_days(column: Measure, reading: FieldReading) -> bool:
+    known = [one for one in column.values if one not in reading.missing]
+    return not column.label and is_month_day(known)
+
+
+def year_path(documents: list[Any]) -> str | None:
+    """Where all answers have the year, or the last day, that their days belong to.
+
+    Examples
+    --------
+    >>> year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
+    '$.window.to'
+    """
+    found = [dict(_days(one, (), 0)) for one in documents]
+    shared = [path for path in (found[0] if found else ()) if all(path in one for one in found)]
+    ranked = [path for word in _LAST for path in shared if tokens(path[-1])[-1:] == [word]]
+    return f"$.{format_path(map(Field, ranked[0]))}" if ranked else None
+
+
+def _days(value: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The days and years outside lists, by their path."""
+    if isinstance(value, dict) and depth < _DEEPEST:
+        for name, one in value.items():
+            yield from _days(one, (*path, name), depth + 1)
+    elif isinstance(value, str) and _DAY.match(value):
+        yield path, value
+    elif type(value) is int and 1900 < value < 2200 and tokens(path[-1])[-1:] == ["year"]:
+        yield path, str(value)
+
+
+def _add_currency(
+    relation: Relation,
+    readings: dict[str, FieldReading],
+    column: Measure,
+    reading: FieldReading,
+) -> None:
+    name = fresh(f"{column.name}_currency", readings)
+    relation.columns.insert(
+        relation.columns.index(column) + 1, Measure(name, column.source, column.path, column.values)
+    )
+    readings[name] = FieldReading(
+        "string", "currency", reading.missing, "the signs or codes of the amounts"
+    )
