@@ -62,7 +62,7 @@ def _units(
         if said is None and values:
             reading = readings[values[0].name]
             part = FieldReading(
-                reading.dtype, None, (), "", reading.percent, False, 4, reading.numbers[rows]
+                reading.dtype, percent=reading.percent, decimals=4, numbers=reading.numbers[rows]
             )
             unit, scale = find_unit(word, word, part, Evidence())
             said = "percent 0-100" if scale == 0.01 and unit.value else unit.value

@@ -13,57 +13,26 @@ from typing import Any
 
 import numpy as np
 
+from aatoolkit.inference.spellings import (
+    COMPACT,
+    DECIMAL_COMMA,
+    DURATION,
+    MONEY,
+    NUMBER,
+    amount,
+    day_texts,
+    decimal_comma,
+    flag_texts,
+    is_nothing,
+    parse_number,
+    seconds,
+    text_decimals,
+)
 from aatoolkit.inference.words import is_flag_name, is_id_name, is_time_name, meaning
-from aatoolkit.jsontree.text_values import duration, iso_week, money
+from aatoolkit.jsontree.text_values import money
 from aatoolkit.jsontree.vectors import MISSING
 
-_NOTHING = frozenset(
-    {
-        "",
-        "-",
-        "–",
-        "—",
-        "n/a",
-        "na",
-        "n.a.",
-        "null",
-        "none",
-        "nan",
-        "nil",
-        "?",
-        "unknown",
-        "--",
-        "…",
-    }
-)
-_SPACE = " \u00a0\u2009\u202f"
-_GROUPED = rf"\d{{1,3}}(?:[,{_SPACE}'’]\d{{3}})+"
-_NUMBER = re.compile(
-    rf"#?\s?[+\-\u2212±]?\s?(?:{_GROUPED}|\d+)(?:\.\d+)?\s?(?:%|[kKM](?!\w))?", re.S
-)
-_DECIMAL_COMMA = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+\s?%?")
-_MONEY = re.compile(
-    rf"(?:[$€£¥]|[A-Z]{{3}}\s)\s?-?(?:{_GROUPED}|\d+)(?:\.\d+)?|"
-    rf"-?(?:{_GROUPED}|\d+)(?:\.\d+)?\s?(?:[$€£¥]|\s[A-Z]{{3}}|[A-Z]{{3}})"
-)
-_DURATION = re.compile(
-    r"P(?:\d+D)?T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?|\d{1,3}:\d{2}:\d{2}|"
-    r"(?:\d+(?:\.\d+)?\s?(?:ms|min|h|m|s)\s?)+",
-)
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?")
-_UTC = re.compile(r"(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?)\s?(?:UTC|GMT)")
-_COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
-_WEEK = re.compile(r"\d{4}-?W\d{2}")
-_MONTH_DAY = re.compile(
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}", re.I
-)
-_YES_NO = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
 _BIG_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
-
-
-def _is_nothing(word: str) -> bool:
-    return word.strip().lower() in _NOTHING
 
 
 @dataclass(frozen=True)
@@ -146,51 +115,15 @@ def read_values(values: list[Any], name: str, label: bool = False) -> FieldReadi
         return _text(values, there, name)
     if kinds <= {str, int, float}:
         words = {one for one in there if type(one) is str}
-        if all(word.strip().lower() in _NOTHING for word in words):
+        if all(map(is_nothing, words)):
             rest = [one for one in values if type(one) is not str]
             found = _number(rest, [one for one in there if type(one) is not str], name)
             kept = (*found.missing, *sorted(words))
             numbers = _floats(values, lambda one: None if type(one) is str else one, kept)
             return replace(found, missing=kept, numbers=numbers)
-        if all(_NUMBER.fullmatch(word.strip()) or _is_nothing(word) for word in words):
+        if all(NUMBER.fullmatch(word.strip()) or is_nothing(word) for word in words):
             return _parsed(values, there, "number", parse_number)
     return FieldReading("string", evidence="values of several kinds")
-
-
-def is_month_day(values: list[Any]) -> bool:
-    """Whether all texts are days without a year, and there is one.
-
-    Examples
-    --------
-    >>> is_month_day(["Nov 3", "Nov 4"]), is_month_day(["May"])
-    (True, False)
-    """
-    there = [one for one in values if one is not MISSING and one is not None]
-    return bool(there) and all(
-        isinstance(one, str) and _MONTH_DAY.fullmatch(one.strip()) for one in there
-    )
-
-
-def parse_number(value: Any) -> float | None:
-    """The number that a text spells; None if it spells none.
-
-    Examples
-    --------
-    >>> parse_number("11 735"), parse_number("34.5%"), parse_number("−5"), parse_number("#3")
-    (11735.0, 34.5, -5.0, 3.0)
-    """
-    if type(value) in (int, float):
-        return float(value)
-    if not isinstance(value, str) or not _NUMBER.fullmatch(value.strip()):
-        return None
-    text = value.strip().lstrip("#").replace("\u2212", "-").lstrip("±").strip()
-    factor = 1.0
-    if text[-1] in "kK":
-        text, factor = text[:-1], 1e3
-    elif text[-1] == "M":
-        text, factor = text[:-1], 1e6
-    text = re.sub(rf"[,{_SPACE}'’%]", "", text)
-    return float(text) * factor
 
 
 def _number(values: list[Any], there: list[Any], name: str) -> FieldReading:
@@ -220,7 +153,7 @@ def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
     if low >= 1_000_000_000_000 and high < 2_200_000_000_000:
         return FieldReading("timestamp", "epoch ms", evidence="milliseconds since 1970")
     if named and low >= 19_000_101 and high <= 21_001_231:
-        days = all(_COMPACT.fullmatch(str(int(one))) for one in distinct)
+        days = all(COMPACT.fullmatch(str(int(one))) for one in distinct)
         return FieldReading("date", "YYYYMMDD", evidence="days as YYYYMMDD") if days else None
     if named and low >= 900_000_000 and high < 2_200_000_000:
         return FieldReading("timestamp", "epoch s", evidence="seconds since 1970")
@@ -246,76 +179,40 @@ def _sentinels(there: list[Any], name: str) -> tuple[Any, ...]:
 
 def _text(values: list[Any], there: list[str], name: str) -> FieldReading:
     counts = Counter(there)
-    empty = tuple(sorted(word for word in counts if _is_nothing(word)))
-    rest = [word.strip() for word in counts if not _is_nothing(word)]
+    empty = tuple(sorted(word for word in counts if is_nothing(word)))
+    rest = [word.strip() for word in counts if not is_nothing(word)]
     if not rest:
         return FieldReading("string", None, empty, "no value in any answer")
-    for found in (_day_texts(rest, name), _flag_texts(rest, name)):
-        if found is not None:
-            dtype, parse, said = found
+    for words in (day_texts(rest, name), flag_texts(rest, name)):
+        if words is not None:
+            dtype, parse, said = words
             return FieldReading(dtype, parse, empty, said)
     if not is_id_name(name) and not any(re.fullmatch(r"0\d+", word) for word in rest):
-        if all(_NUMBER.fullmatch(word) for word in rest):
+        if all(NUMBER.fullmatch(word) for word in rest):
             return _parsed(values, there, "number", parse_number, empty)
-        if all(_DECIMAL_COMMA.fullmatch(word) or word.isdigit() for word in rest):
-            return _parsed(values, there, "decimal comma", _comma, empty)
-        if all(_MONEY.fullmatch(word) and money(word) is not None for word in rest):
-            found = _parsed(values, there, "money", _amount, empty)
+        if all(DECIMAL_COMMA.fullmatch(word) or word.isdigit() for word in rest):
+            return _parsed(values, there, "decimal comma", decimal_comma, empty)
+        if all(MONEY.fullmatch(word) and money(word) is not None for word in rest):
+            found = _parsed(values, there, "money", amount, empty)
             return replace(found, dtype="Float64", evidence="amounts with a currency")
-        if all(_DURATION.fullmatch(word) and word not in ("P", "PT") for word in rest):
-            found = _parsed(values, there, "duration", _seconds, empty)
+        if all(DURATION.fullmatch(word) and word not in ("P", "PT") for word in rest):
+            found = _parsed(values, there, "duration", seconds, empty)
             return replace(found, dtype="Float64", evidence="durations in words")
     return FieldReading(
         "string", None, ("",) if "" in empty else (), f"text, {len(counts)} different"
     )
 
 
-def _day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
-    if all(_DAY.fullmatch(word) for word in words):
-        return "date", None, "days as YYYY-MM-DD"
-    zones = [_INSTANT.fullmatch(word) for word in words]
-    if all(zones):
-        named = all(zone and zone[1] for zone in zones)
-        return "timestamp", None if named else "utc", "instants" + ("" if named else ", no zone")
-    if all(_WEEK.fullmatch(word) and _is_week(word) for word in words):
-        return "date", "iso week", "ISO weeks, read as their Monday"
-    if all(_UTC.fullmatch(word) for word in words):
-        return "timestamp", "utc", "instants in UTC"
-    if is_time_name(name) and all(_COMPACT.fullmatch(word) for word in words):
-        return "date", "YYYYMMDD", "days as YYYYMMDD"
-    if is_time_name(name) and all(re.fullmatch(r"1\d{12}", word) for word in words):
-        return "timestamp", "epoch ms", "milliseconds since 1970"
-    if is_time_name(name) and all(re.fullmatch(r"1\d{9}", word) for word in words):
-        return "timestamp", "epoch s", "seconds since 1970"
-    return None
-
-
-def _is_week(word: str) -> bool:
-    try:
-        return iso_week(word, None) is not None
-    except ValueError:
-        return False
-
-
-def _flag_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
-    low = {word.lower() for word in words}
-    if low <= _YES_NO and (len(low) == 2 or is_flag_name(name)):
-        return "boolean", "boolean", "yes and no in words"
-    if low <= {"0", "1"} and is_flag_name(name):
-        return "boolean", "boolean", "0 and 1 under the name of a flag"
-    return None
-
-
 def _parsed(
     values: list[Any], there: list[Any], parse: str, number: Any, empty: tuple[Any, ...] = ()
 ) -> FieldReading:
-    texts = [one for one in there if type(one) is str and not _is_nothing(one)]
-    empty = empty or tuple(sorted({one for one in there if type(one) is str and _is_nothing(one)}))
+    texts = [one for one in there if type(one) is str and not is_nothing(one)]
+    empty = empty or tuple(sorted({one for one in there if type(one) is str and is_nothing(one)}))
     percent = bool(texts) and all("%" in one for one in texts)
     numbers = _floats(values, number, ())
     kept = numbers[~np.isnan(numbers)]
     mark = "," if parse == "decimal comma" else "."
-    decimals = max((_text_decimals(one, mark) for one in texts), default=0)
+    decimals = max((text_decimals(one, mark) for one in texts), default=0)
     whole = decimals == 0 and bool((kept == np.floor(kept)).all()) if len(kept) else True
     said = f"numbers in text, such as {texts[0]!r}" if texts else "numbers in text"
     if empty:
@@ -330,22 +227,6 @@ def _parsed(
         decimals,
         numbers=numbers,
     )
-
-
-def _amount(value: Any) -> float | None:
-    return money(value) if isinstance(value, str) and not _is_nothing(value) else None
-
-
-def _seconds(value: Any) -> float | None:
-    return duration(value) if isinstance(value, str) and not _is_nothing(value) else None
-
-
-def _comma(value: Any) -> float | None:
-    if type(value) in (int, float):
-        return float(value)
-    if not isinstance(value, str) or _is_nothing(value):
-        return None
-    return parse_number(value.strip().replace(".", "").replace(",", "."))
 
 
 def _floats(values: list[Any], number: Any, missing: tuple[Any, ...]) -> Any:
@@ -370,8 +251,3 @@ def _decimals(value: Any) -> int:
         return 0
     text = repr(float(value))
     return len(text.partition(".")[2]) if "e" not in text and not text.endswith(".0") else 0
-
-
-def _text_decimals(text: str, mark: str) -> int:
-    found = re.search(rf"{re.escape(mark)}(\d+)\s?\D*$", text.strip())
-    return len(found[1]) if found else 0

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from aatoolkit.inference.inherit import Readings
-from aatoolkit.inference.readings import FieldReading, is_month_day
+from aatoolkit.inference.readings import FieldReading
 from aatoolkit.inference.relations import Measure, Relation, fresh
+from aatoolkit.inference.spellings import is_month_day
 from aatoolkit.inference.words import tokens
 from aatoolkit.jsontree.paths import Field, format_path
 

@@ -148,3 +148,16 @@ def test_any_answer_gives_a_declaration_that_reads_it_or_says_why_not(answer: di
         warnings.simplefilter("ignore", aa.errors.SchemaDriftWarning)
         tables = aa.normalize(section, answer)
     assert len(tables) == len(section.tables)
+
+
+def test_amounts_of_several_currencies_do_not_add_up() -> None:
+    """A section with prices in text is drafted at all, and its sums stay within one currency."""
+    days = [f"2026-11-{day:02}" for day in range(1, 9)]
+    prices = [("$" if at % 2 else "€") + f"{at + 1}.50" for at in range(8)]
+    answer = {"sales": [{"day": d, "price": p} for d, p in zip(days, prices, strict=True)]}
+    proposal = aa.sections.propose(answer, "sales")
+    assert "parse='currency'" in str(proposal)
+    frame = aa.normalize(proposal.section, answer).main
+    assert set(frame["price_currency"]) == {"$", "€"}
+    assert frame["price"].tolist() == [at + 1.5 for at in range(8)]
+    assert frame.aa.codebook.loc["price", "unit"] == "currency"

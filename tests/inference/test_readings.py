@@ -56,3 +56,10 @@ def test_values_are_read_by_what_they_are(values, name, dtype, parse):
 )
 def test_sentinels_are_those_that_break_the_range_of_the_rest(values, name, missing):
     assert read_values(values, name).missing == missing
+
+
+def test_amounts_and_durations_in_text_are_numbers_for_identities():
+    assert read_values(["$1,204.50", "n/a", "$3"], "price").numbers.tolist()[::2] == [1204.5, 3.0]
+    assert read_values(["1m 30s", "12s"], "length").numbers.tolist() == [90.0, 12.0]
+    assert read_values(["2026-W45", "2026-W46"], "week").parse == "iso week"
+    assert read_values(["2026-W99"], "week").dtype == "string"

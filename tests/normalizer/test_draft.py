@@ -181,3 +181,33 @@ def test_a_file_that_is_no_profile_is_a_setting_that_cannot_be_used(
     assert caught.value.setting == "profile"
     with pytest.raises(ConfigurationError, match="no file"):
         Profile.load(tmp_path / "missing.py")
+
+
+def test_a_grid_a_chart_a_wrapper_and_texts_are_read_as_tables_of_values() -> None:
+    answer = {
+        "report": {
+            "columns": [{"name": "site"}, {"name": "cites"}],
+            "rows": [["a.example", "1,204"], ["b.example", "n/a"]],
+        },
+        "trend": {
+            "labels": ["2026-11-01", "2026-11-02"],
+            "series": [{"name": "chatgpt", "data": [3, None]}, {"name": "gemini", "data": [1, 2]}],
+        },
+        "result": {"edges": [{"node": {"price": "$1,204.50", "took": "1m 30s", "day": "Nov 3"}}]},
+        "period": {"until": "2026-11-08"},
+    }
+    with pytest.warns(DraftWarning):
+        tables = aa.normalize("domains", answer)
+    read = {name: tables[name] for name in tables}
+    grid = next(frame for frame in read.values() if "cites" in frame)
+    assert grid["cites"].tolist()[0] == 1204
+    assert grid["cites"].isna().tolist() == [False, True]
+    trend = next(frame for frame in read.values() if len(frame) == 4)
+    assert trend.select_dtypes("number").sum().sum() == 6
+    prices = next(frame for frame in read.values() if "price" in frame)
+    assert prices.loc[0, ["price", "took", "price_currency"]].tolist() == [1204.5, 90.0, "$"]
+    assert str(prices.loc[0, "day"].date()) == "2026-11-03"
+    # What it means is not guessed from one answer.
+    for frame in read.values():
+        assert frame.aa.codebook["unit"].isna().all()
+    assert tables.rebuild() == answer

@@ -1,0 +1,157 @@
+"""How texts spell numbers, days, amounts, durations and flags, and words for nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from aatoolkit.inference.words import is_flag_name, is_time_name
+from aatoolkit.jsontree.text_values import duration, iso_week, money
+from aatoolkit.jsontree.vectors import MISSING
+
+_NOTHING = frozenset(
+    {
+        "",
+        "-",
+        "–",
+        "—",
+        "n/a",
+        "na",
+        "n.a.",
+        "null",
+        "none",
+        "nan",
+        "nil",
+        "?",
+        "unknown",
+        "--",
+        "…",
+    }
+)
+_SPACE = " \u00a0\u2009\u202f"
+_GROUPED = rf"\d{{1,3}}(?:[,{_SPACE}'’]\d{{3}})+"
+NUMBER = re.compile(
+    rf"#?\s?[+\-\u2212±]?\s?(?:{_GROUPED}|\d+)(?:\.\d+)?\s?(?:%|[kKM](?!\w))?", re.S
+)
+DECIMAL_COMMA = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+\s?%?")
+MONEY = re.compile(
+    rf"(?:[$€£¥]|[A-Z]{{3}}\s)\s?-?(?:{_GROUPED}|\d+)(?:\.\d+)?|"
+    rf"-?(?:{_GROUPED}|\d+)(?:\.\d+)?\s?(?:[$€£¥]|\s[A-Z]{{3}}|[A-Z]{{3}})"
+)
+DURATION = re.compile(
+    r"P(?:\d+D)?T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?|\d{1,3}:\d{2}:\d{2}|"
+    r"(?:\d+(?:\.\d+)?\s?(?:ms|min|h|m|s)\s?)+",
+)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?")
+_UTC = re.compile(r"(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?)\s?(?:UTC|GMT)")
+COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
+_WEEK = re.compile(r"\d{4}-?W\d{2}")
+_MONTH_DAY = re.compile(
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}", re.I
+)
+_YES_NO = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
+
+
+def is_nothing(word: str) -> bool:
+    """Whether a word stands for no value."""
+    return word.strip().lower() in _NOTHING
+
+
+def is_month_day(values: list[Any]) -> bool:
+    """Whether all texts are days without a year, and there is one.
+
+    Examples
+    --------
+    >>> is_month_day(["Nov 3", "Nov 4"]), is_month_day(["May"])
+    (True, False)
+    """
+    there = [one for one in values if one is not MISSING and one is not None]
+    return bool(there) and all(
+        isinstance(one, str) and _MONTH_DAY.fullmatch(one.strip()) for one in there
+    )
+
+
+def parse_number(value: Any) -> float | None:
+    """The number that a text spells; None if it spells none.
+
+    Examples
+    --------
+    >>> parse_number("11 735"), parse_number("34.5%"), parse_number("−5"), parse_number("#3")
+    (11735.0, 34.5, -5.0, 3.0)
+    """
+    if type(value) in (int, float):
+        return float(value)
+    if not isinstance(value, str) or not NUMBER.fullmatch(value.strip()):
+        return None
+    text = value.strip().lstrip("#").replace("\u2212", "-").lstrip("±").strip()
+    factor = 1.0
+    if text[-1] in "kK":
+        text, factor = text[:-1], 1e3
+    elif text[-1] == "M":
+        text, factor = text[:-1], 1e6
+    text = re.sub(rf"[,{_SPACE}'’%]", "", text)
+    return float(text) * factor
+
+
+def day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
+    """How texts are days or instants, and the dtype; None if they are none."""
+    if all(_DAY.fullmatch(word) for word in words):
+        return "date", None, "days as YYYY-MM-DD"
+    zones = [_INSTANT.fullmatch(word) for word in words]
+    if all(zones):
+        named = all(zone and zone[1] for zone in zones)
+        return "timestamp", None if named else "utc", "instants" + ("" if named else ", no zone")
+    if all(_WEEK.fullmatch(word) and _is_week(word) for word in words):
+        return "date", "iso week", "ISO weeks, read as their Monday"
+    if all(_UTC.fullmatch(word) for word in words):
+        return "timestamp", "utc", "instants in UTC"
+    if is_time_name(name) and all(COMPACT.fullmatch(word) for word in words):
+        return "date", "YYYYMMDD", "days as YYYYMMDD"
+    if is_time_name(name) and all(re.fullmatch(r"1\d{12}", word) for word in words):
+        return "timestamp", "epoch ms", "milliseconds since 1970"
+    if is_time_name(name) and all(re.fullmatch(r"1\d{9}", word) for word in words):
+        return "timestamp", "epoch s", "seconds since 1970"
+    return None
+
+
+def _is_week(word: str) -> bool:
+    try:
+        return iso_week(word, None) is not None
+    except ValueError:
+        return False
+
+
+def flag_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
+    """How texts are yes and no; None if they are not."""
+    low = {word.lower() for word in words}
+    if low <= _YES_NO and (len(low) == 2 or is_flag_name(name)):
+        return "boolean", "boolean", "yes and no in words"
+    if low <= {"0", "1"} and is_flag_name(name):
+        return "boolean", "boolean", "0 and 1 under the name of a flag"
+    return None
+
+
+def amount(value: Any) -> float | None:
+    """The amount that a text spells, with its currency."""
+    return money(value) if isinstance(value, str) and not is_nothing(value) else None
+
+
+def seconds(value: Any) -> float | None:
+    """The seconds of a duration in words."""
+    return duration(value) if isinstance(value, str) and not is_nothing(value) else None
+
+
+def decimal_comma(value: Any) -> float | None:
+    """The number of a text with a decimal comma."""
+    if type(value) in (int, float):
+        return float(value)
+    if not isinstance(value, str) or is_nothing(value):
+        return None
+    return parse_number(value.strip().replace(".", "").replace(",", "."))
+
+
+def text_decimals(text: str, mark: str) -> int:
+    """How many decimals a text has."""
+    found = re.search(rf"{re.escape(mark)}(\d+)\s?\D*$", text.strip())
+    return len(found[1]) if found else 0
