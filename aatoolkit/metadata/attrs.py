@@ -32,6 +32,7 @@ from aatoolkit.metadata.fingerprint import (
     arrays_of,
     fingerprint_of,
     whole_fingerprint,
+    whole_table_fingerprint,
 )
 from aatoolkit.metadata.fingerprint_check import FingerprintCheck
 from aatoolkit.metadata.row_status import RowStatus
@@ -155,7 +156,7 @@ def attach(
     text = replace(metadata, fingerprint=fingerprint).dumps()
     if len(frame) <= WHOLE_SIZE:
         text = Carrier(text)
-        text.hash_later(frame, measured, metadata.key)
+        text.hash_later(frame if table is None else table, measured, metadata.key)
     frame.attrs[ATTRIBUTE] = text
     return frame
 
@@ -166,18 +167,27 @@ class Carrier(str):
     pandas passes it on as it does text; a pickle or a file holds the text alone.
     """
 
-    _snapshot: tuple[pd.DataFrame, list[str], tuple[str, ...]] | None = None
+    _snapshot: tuple[pd.DataFrame | pa.Table, list[str], tuple[str, ...]] | None = None
 
-    def hash_later(self, frame: pd.DataFrame, names: list[str], key: tuple[str, ...]) -> None:
-        """Take a snapshot of a frame, which costs nothing until the frame is written to."""
-        snapshot = frame.copy(deep=False)
-        snapshot.attrs = {}
-        self._snapshot = (snapshot, names, key)
+    def hash_later(
+        self, rows: pd.DataFrame | pa.Table, names: list[str], key: tuple[str, ...]
+    ) -> None:
+        """Keep what a frame holds now: the table it was made of, which never changes, or a copy
+        that costs nothing until the frame is written to.
+        """
+        if hasattr(rows, "attrs"):
+            rows = rows.copy(deep=False)
+            rows.attrs = {}
+        self._snapshot = (rows, names, key)
 
     @cached_property
     def fingerprint(self) -> Fingerprint | None:
         """The hashes of all cells, where the frame had few enough rows."""
-        return whole_fingerprint(*self._snapshot) if self._snapshot else None
+        if self._snapshot is None:
+            return None
+        rows, names, key = self._snapshot
+        whole = whole_fingerprint if hasattr(rows, "attrs") else whole_table_fingerprint
+        return whole(rows, names, key)
 
     def __copy__(self) -> Carrier:
         return self

@@ -51,14 +51,24 @@ def hash_arrow_cells(columns: Iterable[pa.ChunkedArray], places: Sequence[int]) 
 
     rows = pa.array(places, pa.int64())
     arrays = [rows, *(_cells(column, rows) for column in columns)]
-    plain = [_plain_cells(array) for array in arrays]
+    texts: list[tuple[int, pa.Array]] = []
+    plain: dict[str, list[tuple[int, Any]]] = {"f": [], "O": []}
+    for at, array in enumerate(arrays):
+        cells = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+        if pa.types.is_string(cells.type):
+            texts.append((at, cells))
+        else:
+            values = _plain_cells(cells)
+            plain[values.dtype.kind].append((at, values))
+    if texts:
+        whole = pa.concat_arrays([cells for _, cells in texts]).to_numpy(zero_copy_only=False)
+        for number, (at, _) in enumerate(texts):
+            plain["O"].append((at, whole[number * len(rows) :][: len(rows)]))
     found: list[Hashes] = [np.empty(0, np.uint64)] * len(arrays)
-    for kind in "fO":
-        alike = [at for at, cells in enumerate(plain) if cells.dtype.kind == kind]
-        if alike:
-            hashed = _hashed(np.concatenate([plain[at] for at in alike]))
-            for at, start in zip(alike, range(0, len(hashed), len(rows) or 1), strict=False):
-                found[at] = hashed[start : start + len(rows)]
+    for alike in filter(None, plain.values()):
+        hashed = _hashed(np.concatenate([values for _, values in alike]))
+        for number, (at, _) in enumerate(alike):
+            found[at] = hashed[number * len(rows) :][: len(rows)]
     for array, part in zip(arrays, found, strict=True):
         if array.null_count:
             part[array.is_null().to_numpy(zero_copy_only=False)] = _MISSING
@@ -106,21 +116,17 @@ def _plain(values: Array) -> Any:
 
 
 def _plain_cells(cells: pa.Array) -> Any:
-    """The same for an Arrow array."""
+    """The same for an Arrow array that holds no strings."""
     import numpy as np
     import pyarrow as pa
 
     kind = cells.type
-    if pa.types.is_dictionary(kind):
-        cells = cells.dictionary_decode()
-    elif pa.types.is_temporal(kind):
+    if pa.types.is_temporal(kind):
         cells = cells.cast(pa.timestamp("us", getattr(kind, "tz", None)))
         return cells.cast(pa.int64()).to_numpy(zero_copy_only=False).astype("float64")
-    elif pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return cells.to_numpy(zero_copy_only=False).astype("float64") + 0.0
-    elif not pa.types.is_string(kind):
-        return np.array([_text(value) for value in cells.to_pylist()], dtype=object)
-    return cells.to_numpy(zero_copy_only=False)
+    return np.array([_text(value) for value in cells.to_pylist()], dtype=object)
 
 
 def _text(value: Any) -> str:

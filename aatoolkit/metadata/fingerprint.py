@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from aatoolkit.metadata.cell_hash import hash_arrow_cells, hash_cells
@@ -92,9 +91,13 @@ def fingerprint_of(
 
     Pass the Arrow ``table`` that a new frame was made of: hashing its cells costs less.
     """
-    sample = _sample_frame if table is None else partial(_sample_table, table)
-    wanted = [*dict.fromkeys((*names, *key))]
-    labels, hashed, missing = sample(frame, wanted, _chosen(len(frame), limit))
+    wanted, places = [*dict.fromkeys((*names, *key))], _chosen(len(frame), limit)
+    sampled = (
+        _sample_frame(frame, wanted, places)
+        if table is None
+        else _sample_table(table, wanted, places)
+    )
+    labels, hashed, missing = sampled
     keys = (
         row_hashes([hashed[name] for name in key]).tolist() if {*key} <= {*hashed} and key else []
     )
@@ -116,13 +119,10 @@ def whole_fingerprint(
     frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...]
 ) -> Fingerprint:
     """Hash every row of a frame, of the columns or index levels named."""
-    import numpy as np
-
     arrays, names = arrays_of(frame), [*names]
     hashed = {
         name: hash_cells(arrays[name]) for name in dict.fromkeys((*names, *key)) if name in arrays
     }
-    keys = row_hashes([hashed[name] for name in key]) if key and {*key} <= {*hashed} else None
     beside = () if frame.index.is_unique else tuple(_texts(arrays, names))
     labels = [hash_cells(level) for level in index_levels(frame.index)]
     return Fingerprint(
@@ -130,11 +130,40 @@ def whole_fingerprint(
         index_names(frame.index),
         label_span(frame.index),
         row_hashes([*labels, *(hashed[name] for name in beside)]),
-        keys if keys is not None and len(np.unique(keys)) == len(keys) else (),
+        _distinct_keys(hashed, key),
         {name: (int(arrays[name].isna().sum()), hashed[name]) for name in names if name in hashed},
         beside,
         _ALL,
     )
+
+
+def whole_table_fingerprint(
+    table: pa.Table, names: Iterable[str], key: tuple[str, ...]
+) -> Fingerprint:
+    """The same of a frame that was made of an Arrow table, its labels the numbers of its rows."""
+    names = [*names]
+    wanted, size = [*dict.fromkeys((*names, *key))], table.num_rows
+    (labels,), hashed, missing = _sample_table(table, wanted, [*range(size)])
+    return Fingerprint(
+        size,
+        (None,),
+        (0, size - 1) if size else None,
+        row_hashes([labels]),
+        _distinct_keys(hashed, key),
+        {name: (missing[name], hashed[name]) for name in names if name in hashed},
+        (),
+        _ALL,
+    )
+
+
+def _distinct_keys(hashed: Mapping[str, Hashes], key: tuple[str, ...]) -> Sequence[int] | Hashes:
+    """The hashes of the rows' keys; none where there is no key, or one that repeats."""
+    import numpy as np
+
+    if not key or not {*key} <= {*hashed}:
+        return ()
+    keys = row_hashes([hashed[name] for name in key])
+    return keys if len(np.unique(keys)) == len(keys) else ()
 
 
 def _texts(arrays: Mapping[str, Array], names: Iterable[str]) -> list[str]:
@@ -155,9 +184,10 @@ def _sample_frame(frame: pd.DataFrame, names: list[str], places: list[int]) -> S
     )
 
 
-def _sample_table(table: pa.Table, _: pd.DataFrame, names: list[str], places: list[int]) -> Sampled:
+def _sample_table(table: pa.Table, names: list[str], places: list[int]) -> Sampled:
     """The same of a frame made of an Arrow table, whose labels are the numbers of its rows."""
-    columns = {name: table[name] for name in names if name in table.column_names}
+    given = {*table.column_names}
+    columns = {name: table[name] for name in names if name in given}
     labels, *hashed = hash_arrow_cells(columns.values(), places)
     return (
         [labels],

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pyarrow as pa
 
 from aatoolkit.errors import ConfigurationError
@@ -39,14 +40,32 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     ``NaT``, never NaN and never zero. A category is a pandas category with either backend.
     """
     import pandas as pd
+    from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
 
     # Column by column: `Table.to_pandas` takes several times as long where there are few rows.
+    # And as blocks: the constructor would look at the type of every array again.
     table = _as_held(table, dtype_backend)
-    arrays = {
-        name: _array(column, dtype_backend)
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    }
-    return pd.DataFrame(arrays, index=pd.RangeIndex(table.num_rows), copy=False)
+    blocks = [
+        (_array(column, dtype_backend), place)
+        for column, place in zip(table.columns, _places(table.num_columns), strict=True)
+    ]
+    names = _names(tuple(table.column_names))
+    index = pd.RangeIndex(table.num_rows)
+    frame: pd.DataFrame = internals.create_dataframe_from_blocks(blocks, index, names.view())
+    return frame
+
+
+@cache
+def _places(columns: int) -> list[np.ndarray[tuple[int], np.dtype[np.intp]]]:
+    return [np.array([number]) for number in range(columns)]
+
+
+@lru_cache(maxsize=256)
+def _names(names: tuple[str, ...]) -> pd.Index:
+    """The names of columns as an index, to be viewed: what is given out could be renamed."""
+    import pandas as pd
+
+    return pd.Index(names, dtype="str")
 
 
 def _as_held(table: pa.Table, dtype_backend: str) -> pa.Table:
@@ -66,8 +85,10 @@ def _array(column: pa.ChunkedArray, dtype_backend: str) -> Any:
     if pa.types.is_dictionary(column.type):
         return _categories(column)
     dtype = _dtype(column.type, dtype_backend)
-    values = column.to_numpy() if dtype is None else dtype.__from_arrow__(column)
-    # What is Arrow's own could not be written to.
+    if dtype is None:
+        # What is Arrow's own could not be written to. A block of what is numpy's has two axes.
+        return column.to_numpy().copy().reshape(1, -1)
+    values = dtype.__from_arrow__(column)
     return values.copy() if values.dtype.kind == "M" and dtype_backend != "pyarrow" else values
 
 
