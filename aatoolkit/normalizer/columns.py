@@ -59,11 +59,13 @@ def _column(
     absent = absent and not (column.optional and not rows.absent)
     if absent and not rows.absent:
         report.record("absent", column.pattern, rows.size)
-    array = rows.column(column, found)
-    for cursor, index in found:
-        parsed = rows.read(column, cursor)
-        report.keep(cursor, held(index, parsed.missing), "missing")
-        report.record_values(cursor, held(index, parsed.odd), "wrong type", column.pattern)
+    parsed = [rows.read(column, cursor) for cursor, _ in found]
+    array = rows.column(parsed, found)
+    for (cursor, index), one in zip(found, parsed, strict=True):
+        if len(one.missing):
+            report.keep(cursor, held(index, one.missing), "missing")
+        if len(one.odd):
+            report.record_values(cursor, held(index, one.odd), "wrong type", column.pattern)
     if column.dtype == "category":
         array = _to_category(array, column, found, report)
     if column.null is not None:
@@ -93,10 +95,10 @@ def _mask(
 
 def _json_path_of(rows: TableRows, column: Column) -> Callable[[int], str]:
     """A function that gives the JSON path of a column's value in a row."""
-    found = rows.find(column.source or "")
     known: list[tuple[RowIndex, RowIndex]] = []
 
     def path(row: int) -> str:
+        found = rows.find(column.source or "")
         if not known:  # few columns are asked
             known.append(rows.source_rows(found))
         which, there = known[0]

@@ -61,11 +61,11 @@ class TableRows:
             found = self._found[source] = [branch.find(source) for branch in self._branches]
         return found
 
-    def column(self, declared: Column, found: list[Found]) -> Array:
+    def column(self, parsed: list[Parsed], found: list[Found]) -> Array:
         """The values of a column, row by row, and null where one does not fit."""
         parts = [
-            _taken(self.read(declared, cursor).array, index, branch.size)
-            for branch, (cursor, index) in zip(self._branches, found, strict=True)
+            _taken(one.array, index, branch.size)
+            for branch, one, (_, index) in zip(self._branches, parsed, found, strict=True)
         ]
         if len(parts) == 1:
             return parts[0]

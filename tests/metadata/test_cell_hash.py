@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import aatoolkit as aa
 from aatoolkit.metadata.cell_hash import hash_arrow_cells, hash_cells
+from aatoolkit.metadata.fingerprint import whole_fingerprint, whole_table_fingerprint
 from aatoolkit.normalizer.to_pandas import to_frame
+from aatoolkit.sections import Column, Section, Table, records
 
 KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "text": (pa.string(), st.text(max_size=3)),
@@ -56,3 +60,49 @@ def test_a_frame_and_its_table_have_the_same_hashes(
     assert numbers.tolist() == hash_cells(pd.Series(places, dtype="int64").array).tolist()
     for name, found in zip(frame.columns, told, strict=True):
         assert found.tolist() == hash_cells(frame[name].array.take(at)).tolist(), name
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+@given(tables(), st.sampled_from([(), ("text",), ("count", "day"), ("gone",)]))
+def test_a_frame_and_its_table_have_the_same_fingerprint_of_all_cells(
+    backend: str, table: pa.Table, key: tuple[str, ...]
+) -> None:
+    names = [name for name in KINDS if name != "rate"]
+    of_frame = whole_fingerprint(to_frame(table, backend), names, key)
+    of_table = whole_table_fingerprint(table, names, key)
+    for name, fact in vars(of_frame).items():
+        assert repr(getattr(of_table, name)) == repr(fact), name
+
+
+def test_a_frame_that_is_written_to_leaves_the_fingerprint_of_what_was_read() -> None:
+    declared = Section(
+        "mine",
+        "Brands.",
+        Table(
+            "brands",
+            "One row per brand.",
+            records("brands"),
+            "brand",
+            (Column("brand", "string"), Column("mention_count", "Int64")),
+        ),
+    )
+    rows = [{"brand": name, "mentionCount": 3} for name in "abc"]
+    answer = {"brands": rows, "availability": {"status": "available", "sampleCount": 9}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", aa.errors.SchemaDriftWarning)
+        frame = aa.normalize(declared, answer).main
+    before = frame.aa.availability
+    assert set(before["status"]) == {"available"}
+    frame.loc[1, "mention_count"] = 77
+    after = frame.aa.availability
+    assert after.loc["mention_count", "reason"] == "overwritten"
+    assert after.loc["brand", "status"] == "available"
+
+
+def test_the_columns_of_one_frame_are_renamed_without_another() -> None:
+    table = pa.table({"brand": ["Acme"], "count": [1]})
+    first, second = to_frame(table), to_frame(table)
+    first.columns.name = "measure"
+    first.rename(columns={"count": "n"}, inplace=True)
+    assert second.columns.name is None
+    assert [*second.columns] == ["brand", "count"]
