@@ -21,6 +21,7 @@
     │     └─ UnexpectedRedirect          3xx: redirects are refused, to protect the token
     ├─ PayloadError (ValueError)         an answer does not match its declaration
     │  └─ TooManyPaths                   it has values at more different paths than are allowed
+    ├─ ColumnNotFound (KeyError)         a frame has no column of this name, or several
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
     ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
@@ -223,6 +224,16 @@ class TooManyPaths(PayloadError):
 
     limit: int | None
     """How many different paths are allowed."""
+
+
+class ColumnNotFound(AAToolkitError, KeyError):
+    """A frame has no column of this name, or several; the message holds near matches."""
+
+    columns: dict[str, str] | None
+    """The names that are no columns, each with the reason."""
+
+    def __str__(self) -> str:
+        return str(self.message)
 
 
 class AvailabilityError(AAToolkitError, LookupError):

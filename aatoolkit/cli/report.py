@@ -29,9 +29,7 @@ _SUFFIXES: dict[str, Format] = {".parquet": "parquet", ".csv": "csv", ".json": "
 
 def export(dataset: Dataset, folder: Path, json: bool) -> int:
     """Write every table as Parquet and print a summary; returns 1 if a section failed."""
-    from aatoolkit.frame.parquet import write_tables
-
-    written = [path for tables in dataset.values() for path in write_tables(tables, folder)]
+    written = dataset.to_parquet(folder)
     summary = dataset.summary
     if json:
         print_json(

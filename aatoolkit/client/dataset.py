@@ -81,6 +81,88 @@ class Dataset(Mapping[str, Tables]):
             return empty
         return pd.concat(told, ignore_index=True)[names].astype("string")
 
+    def to_parquet(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.
+
+        Beside them is what no table took, so that `aatoolkit.rebuild` makes each answer again.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder; it is made where it is missing. Files of the same names are replaced.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Raises
+        ------
+        ExportError
+            If a column cannot be written to Parquet.
+        NotWritten
+            If a file cannot be written; an existing file is unchanged.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> dataset = aa.demo().read_all(sections=["gaps"], progress=False)
+        >>> dataset.to_parquet(tempfile.mkdtemp())[0].name
+        'gap_domains.parquet'
+        """
+        from aatoolkit.frame.parquet import write_tables
+
+        return [path for tables in self.values() for path in write_tables(tables, folder)]
+
+    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+        """Write every table to a sheet of one workbook, and a sheet that describes all columns.
+
+        As ``df.aa.to_excel`` writes one table: no formulas, nothing rounded, moments in UTC, and
+        an empty cell for what is missing. The sheet ``tables`` says of each table how many rows
+        it has and what could be measured.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, ending in ``.xlsx``; its folder is made where it is missing.
+
+        Raises
+        ------
+        ExportError
+            If the file's name does not end in ``.xlsx``.
+        NotWritten
+            If the file cannot be written; an existing file is unchanged.
+        ImportError
+            If xlsxwriter is not installed; it says what to install.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> dataset = aa.demo().read_all(sections=["gaps"], progress=False)
+        >>> dataset.to_excel(Path(tempfile.mkdtemp(), "acme.xlsx")).name
+        'acme.xlsx'
+        """
+        import pandas as pd
+
+        from aatoolkit.frame.excel import SheetTable, write_workbook
+
+        sheets, books = [], []
+        for section, tables in self.items():
+            docs = {table.name: table.doc for table in getattr(tables.declaration, "tables", ())}
+            for name, frame in tables.items():
+                doc = f"{section}: {docs.get(name, '')} {tables.words[name]}"
+                sheets.append(SheetTable(name, doc, frame))
+                book = frame.aa.codebook.reset_index()
+                books.append(book.assign(section=section, table=name))
+        if books:
+            whole = pd.concat(books, ignore_index=True)
+            first = ["section", "table", "column"]
+            whole = whole[[*first, *whole.columns.difference(first, sort=False)]]
+            sheets.append(SheetTable("columns", "What each column is.", whole))
+        return write_workbook(sheets, path)
+
     def report(self, path: str | os.PathLike[str], *, rows: int = 12) -> Path:
         """Write one HTML page: what was measured, then each section with pictures and tables.
 

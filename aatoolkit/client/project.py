@@ -12,6 +12,7 @@ from aatoolkit._util.text import code
 from aatoolkit.client import combined_view
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.options import read_options
+from aatoolkit.client.read_by import read_by
 from aatoolkit.client.read_many import (
     known_section,
     known_sections,
@@ -137,6 +138,7 @@ class Project(Closing):
         strict: bool = False,
         dtype_backend: str = "numpy_nullable",
         refresh: bool = False,
+        by: str | None = None,
         **filters: Any,
     ) -> Tables:
         """Read one section as tidy tables.
@@ -156,6 +158,10 @@ class Project(Closing):
             The kind of dtypes, as in pandas.
         refresh : bool
             Ask the service in any case, and replace the cached answer.
+        by : {"engine", "topic", "category", "brand"}, optional
+            Read the section once for each value of this filter (those in the scope, or all that
+            the scope options list), concurrently. Each table has the value as its first column,
+            named as the filter, or ``filter_engine`` where the table has such a column itself.
         **filters
             Filters by name.
 
@@ -164,7 +170,7 @@ class Project(Closing):
         ScopeError
             If there is no such section or filter.
         FetchError
-            If no usable answer came back.
+            If no usable answer came back; with ``by``, the first of the failures.
         PayloadError
             If ``strict``, and the answer differs from its declaration.
 
@@ -174,9 +180,15 @@ class Project(Closing):
         >>> tables = aa.demo().read("domains", engine="chatgpt")
         >>> list(tables)[0]
         'source_domains'
+        >>> aa.demo().read("overview", by="engine").main["engine"].tolist()[:2]
+        ['chatgpt', 'claude']
         """
         if section is None:
             raise ScopeError("read takes one section; combined() reads the combined view")
+        if by is not None:
+            asked = _scope(scope, filters)
+            how = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
+            return read_by(self, section, asked, by, how)
         payload = self.fetch(section, scope, refresh=refresh, **filters)
         return to_tables(
             section,
@@ -284,6 +296,7 @@ def read_combined(payload: Payload, profile: Profile | None = None) -> Dataset:
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     """Merge a scope with the filters given as keywords, and refuse what cannot be requested."""
+    scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
             f"{scope!r} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), or give filters "

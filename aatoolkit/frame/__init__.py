@@ -14,5 +14,6 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``reshape``: ``to_long`` and ``with_context``
 - ``require``: ``require`` and ``drop_unavailable``
 - ``dtypes``: one dtype a column over several frames
-- ``parquet``: frames to Parquet files and back; ``csv``: to CSV that is safe to open
+- ``parquet``: frames to Parquet files and back
+- ``csv``, ``excel``: to CSV and workbooks that are safe to open
 """

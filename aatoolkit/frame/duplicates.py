@@ -3,7 +3,7 @@
 A measure belongs to the key of the table it was declared in. Rows with one key in one group
 count once if they hold the same; if not, or where the key is gone from a frame whose rows were
 repeated, the aggregate is refused. Rows of several answers add only if the answers are disjoint:
-of different hosts, windows, or values of a filter. `Duplicates` finds both.
+of different hosts, windows, engines, topics or categories. `Duplicates` finds both.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from aatoolkit.metadata.cell_hash import Hashes
 
 _MIXER = np.uint64(0x9E37_79B9_7F4A_7C15)
+_PARTITIONS = tuple(name for name in FILTERS if name != "brand")
+"""The filters of which an observation has one value; an answer may name several brands."""
 
 
 class DoubleCount(Exception):
@@ -48,14 +50,14 @@ class Answer:
     filters: tuple[frozenset[str], ...]
 
     def is_disjoint(self, other: Answer) -> bool:
-        """Whether nothing is in both: other hosts, other days, or other values of a filter."""
+        """Whether nothing is in both: other hosts, days, engines, topics or categories."""
         if self.host and other.host and self.host != other.host:
             return True
         known = self.start and self.end and other.start and other.end
         if known and (str(self.end) < str(other.start) or str(other.end) < str(self.start)):
             return True
-        pairs = zip(self.filters, other.filters, strict=True)
-        return any(one and two and not one & two for one, two in pairs)
+        pairs = zip(FILTERS, self.filters, other.filters, strict=True)
+        return any(one and two and not one & two for name, one, two in pairs if name in _PARTITIONS)
 
     def __str__(self) -> str:
         window = f"{self.start} to {self.end}" if self.start else f"{self.days or '?'} days"

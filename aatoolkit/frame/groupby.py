@@ -13,7 +13,7 @@ import pandas as pd
 
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability import Availability, combine
-from aatoolkit.errors import AvailabilityError
+from aatoolkit.errors import AvailabilityError, ColumnNotFound
 from aatoolkit.frame.cell_status import Cells, Codes, Mask, distinct_codes
 
 By = str | pd.Grouper | Sequence[str | pd.Grouper] | None
@@ -124,7 +124,7 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
 
     Raises
     ------
-    AvailabilityError
+    ColumnNotFound
         If one is; its reason holds near matches.
     """
     there = [name for name in frame.columns if isinstance(name, str)]
@@ -137,7 +137,7 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
     }
     if wrong:
         said = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
-        raise AvailabilityError(f"not the columns of this frame: {said}", columns=wrong)
+        raise ColumnNotFound(f"not the columns of this frame: {said}", columns=wrong)
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

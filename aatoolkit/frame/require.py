@@ -1,11 +1,13 @@
-"""Check and select columns by availability: ``require`` and ``drop_unavailable``."""
+"""Check and select columns and rows by availability: ``require``, ``measured`` …"""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Status
 from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.cell_status import cells_of, is_said
 from aatoolkit.frame.groupby import find
 from aatoolkit.metadata.attrs import EMPTY, metadata_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
@@ -36,3 +38,18 @@ def drop_unavailable(frame: pd.DataFrame) -> pd.DataFrame:
         for name in map(str, frame.columns)
     ]
     return frame.loc[:, keep]
+
+
+def measured(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
+    """The rows that hold a measurement; see ``df.aa.measured``."""
+    find(frame, columns)
+    known = metadata_of(frame)
+    numbers = [
+        str(name)
+        for name in frame.select_dtypes("number").columns
+        if name not in known.key and not is_said(frame, str(name))
+    ]
+    given = [cells_of(frame, name, known).given for name in columns or numbers]
+    if not given:
+        return frame
+    return frame.loc[np.logical_and.reduce(given) if columns else np.logical_or.reduce(given)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,14 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     described = {**dict.fromkeys(CONTEXT, _MEASURED), **known.columns}
     whole = pd.concat([context, frame], axis=1)
     return attach(whole, FrameMetadata(described, known.key, known.sources))
+
+
+def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
+    """A frame with a first column that holds one text in every row."""
+    known = metadata_of(frame)
+    column = pd.Series([value], dtype="string").repeat(len(frame)).set_axis(frame.index)
+    whole = pd.concat([column.rename(name), frame], axis=1)
+    return attach(whole, replace(known, columns={name: _MEASURED, **known.columns}))
 
 
 def _moment(text: str | None) -> object:

@@ -153,3 +153,10 @@ def test_of_no_trials_a_count_is_nothing() -> None:
     assert frame.iloc[1:].aa.aggregate()["mention_count"].isna().all()
     unknown = frame.assign(answer_count=pd.array([4, 1], "Int64"))
     assert pd.isna(total(unknown, "mention_count"))
+
+
+def test_answers_about_several_brands_overlap() -> None:
+    brands = [source(query=f"days=30&brand={name}") for name in ("Acme", "Globex")]
+    with pytest.raises(AvailabilityError, match="the answers overlap"):
+        total(aa.concat([domains({"a": 6}, brands[0]), domains({"a": 5}, brands[1])]))
+    assert total(aa.concat([domains({"a": 6}, each) for each in brands])) == 6

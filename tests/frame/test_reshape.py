@@ -10,7 +10,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import AvailabilityError, ExportError
+from aatoolkit.errors import AvailabilityError, ColumnNotFound, ExportError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
@@ -163,7 +163,7 @@ def test_an_interval_that_cannot_be_is_refused() -> None:
     assert one_of_two.isna().all(axis=1).tolist() == [True, False]
     with pytest.raises(AvailabilityError, match="names no numerator"):
         rates([3], [2]).aa.interval("mention_count")
-    with pytest.raises(AvailabilityError, match="'n': there is no such column"):
+    with pytest.raises(ColumnNotFound, match="'n': there is no such column"):
         rates([3], [2]).aa.interval("n")
     with pytest.raises(ValueError, match="not between 0 and 1"):
         rates([1], [2]).aa.interval("mention_rate", level=95)

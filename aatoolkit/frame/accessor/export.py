@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
-from aatoolkit.frame.parquet import write_parquet
+from aatoolkit.frame.excel import SheetTable, write_workbook
+from aatoolkit.frame.parquet import arrow_table, write_parquet
 
 
 class Export:
@@ -36,3 +38,67 @@ class Export:
             If the file cannot be written; what was there is untouched.
         """
         return write_parquet(self._frame, path)
+
+    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+        """Write the frame to a workbook, with a second sheet that describes its columns.
+
+        No cell is a formula or a link, and none is rounded: what a spreadsheet cannot hold
+        exactly is written as text. Moments are in UTC. A missing value is an empty cell, and the
+        sheet ``columns`` says what was not measured, and why.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, ending in ``.xlsx``; its folder is made where it is missing.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ExportError
+            If the file's name does not end in ``.xlsx``.
+        NotWritten
+            If the file cannot be written; an existing file is unchanged.
+        ImportError
+            If xlsxwriter is not installed; it says what to install.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp(), "n.xlsx")
+        >>> pd.read_excel(pd.DataFrame({"n": [1]}).aa.to_excel(path), sheet_name="data")
+           n
+        0  1
+        """
+        book = self._frame.aa.codebook.reset_index()
+        sheets = [
+            SheetTable("data", "The rows.", self._frame),
+            SheetTable("columns", "What each column is, and whether it was measured.", book),
+        ]
+        return write_workbook(sheets, path)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the frame as an Arrow table, with the metadata of its columns in its schema.
+
+        The schema is that of `to_parquet`: every field has its unit, rule, meaning and
+        availability. The accessor itself can be given to what reads Arrow streams, such as
+        ``polars.DataFrame(df.aa)`` or DuckDB.
+
+        Raises
+        ------
+        ExportError
+            If a column holds what Arrow cannot.
+
+        Examples
+        --------
+        >>> pd.DataFrame({"n": [1]}).aa.to_arrow().column("n").to_pylist()
+        [1]
+        """
+        return arrow_table(self._frame, Path("the frame"))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export the frame as an Arrow stream (the PyCapsule interface), with its metadata."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)

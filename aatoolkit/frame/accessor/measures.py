@@ -63,8 +63,10 @@ class Measures:
 
         Raises
         ------
+        ColumnNotFound
+            If there is no such column.
         AvailabilityError
-            If there is no such column; if a column that was asked for has no rule, or cannot
+            If a column that was asked for has no rule, or cannot
             follow it here (``.columns`` says why); if none has one; if a sum of integers does
             not fit 64 bits.
 
@@ -116,8 +118,10 @@ class Measures:
 
         Raises
         ------
+        ColumnNotFound
+            If there is no such column.
         AvailabilityError
-            If there is no such column, or a level does not fit it.
+            If a level does not fit its column.
 
         Examples
         --------

@@ -65,8 +65,10 @@ class Plot:
 
         Raises
         ------
+        ColumnNotFound
+            If there is no such column.
         AvailabilityError
-            If there is no such column, the columns do not make a picture of that kind, or rows
+            If the columns do not make a picture of that kind, or rows
             that share a mark do not combine.
         ConfigurationError
             If there is no such kind, or ``top``, ``ax`` or ``figsize`` cannot be used.

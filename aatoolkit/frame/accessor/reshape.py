@@ -32,8 +32,10 @@ class Reshape:
 
         Raises
         ------
+        ColumnNotFound
+            If there is no such column.
         AvailabilityError
-            If there is no such column, or it holds no numbers.
+            If one holds no numbers.
         ExportError
             If a whole number is too large to stand beside fractions exactly.
 

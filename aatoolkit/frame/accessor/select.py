@@ -1,4 +1,4 @@
-"""Verbs that check and select columns by availability: `require`, `drop_unavailable`."""
+"""Verbs that check and select by availability: `require`, `drop_unavailable`, `measured`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from aatoolkit.frame import require
 
 
 class Select:
-    """Columns chosen by whether they were measured."""
+    """Columns and rows chosen by whether they were measured."""
 
     _frame: pd.DataFrame
 
@@ -29,8 +29,10 @@ class Select:
 
         Raises
         ------
+        ColumnNotFound
+            If one is not there.
         AvailabilityError
-            If one is not there, holds no measurement, or was overwritten; ``.columns`` says why.
+            If one holds no measurement, or was overwritten; ``.columns`` says why.
 
         Examples
         --------
@@ -54,3 +56,32 @@ class Select:
         ['n']
         """
         return require.drop_unavailable(self._frame)
+
+    def measured(self, *columns: str) -> pd.DataFrame:
+        """Select the rows in which these columns were measured, wholly or in part.
+
+        A number counts unless the service says, of its cell, row or column, that there is none:
+        a zero that was not measured is left out, and one that was stays.
+
+        Parameters
+        ----------
+        *columns : str
+            Their names; a row stays if all of them were measured. By default all numbers that are
+            not part of the key, and a row stays if any of them was measured.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows, in their order and with their index.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+
+        Examples
+        --------
+        >>> pd.DataFrame({"n": [0, None, 2]}).aa.measured("n")["n"].tolist()
+        [0.0, 2.0]
+        """
+        return require.measured(self._frame, columns)

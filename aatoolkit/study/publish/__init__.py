@@ -8,7 +8,6 @@ same answers and versions give the same bytes, and the folder is written atomica
 - ``stacking``: the tables of all answers, concatenated; ``provenance_tables``: the tables about
   the answers themselves (availability, statements, extra, drift).
 - ``redaction``: columns that are left out, and everything that may quote them.
-- ``spreadsheets``: Excel without formulas, rounding or silent truncation; CSV is in ``frame.csv``.
 - ``codebook``, ``descriptor``, ``crate``, ``readme``: the description of the tables as a
   codebook, a ``datapackage.json``, an RO-Crate, and for people.
 """
@@ -31,6 +30,7 @@ from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import ExportError
 from aatoolkit.frame.csv import csv_bytes
+from aatoolkit.frame.excel import SheetTable, write_excel
 from aatoolkit.frame.parquet import arrow_table
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.study.publish import readme
@@ -38,7 +38,6 @@ from aatoolkit.study.publish.codebook import as_markdown, codebook
 from aatoolkit.study.publish.crate import NO_LICENCE, crate
 from aatoolkit.study.publish.descriptor import descriptor, path_of
 from aatoolkit.study.publish.redaction import Redaction
-from aatoolkit.study.publish.spreadsheets import write_excel
 from aatoolkit.study.publish.stacking import FailedAnswer, PublishedTable, collect_tables
 
 __all__ = ["About", "FailedAnswer", "publish"]
@@ -159,7 +158,8 @@ def _write_data(
         if "csv" in forms:
             _new(folder, path_of(table.name, "csv")).write_bytes(csv_bytes(table.frame))
     if "excel" in forms:
-        write_excel(tables, folder / "tables.xlsx", facts.last)
+        sheets = (SheetTable(table.name, table.doc, table.frame) for table in tables)
+        write_excel(sheets, folder / "tables.xlsx", facts.last)
     book = codebook(tables)
     _put(folder, "codebook.csv", csv_bytes(book))
     _put(folder, "codebook.md", as_markdown(tables, book))

@@ -532,7 +532,8 @@ def test_no_cell_of_a_workbook_is_a_formula_a_link_or_rounded(tmp_path: Path) ->
     assert [row["count"].value for row in rows] == [str(10**17 + n) for n in range(len(EVIL))]
     assert rows[0]["share"].value == 0.5
     assert rows[0]["on"].value == datetime(2026, 11, 20)
-    assert rows[0]["fetched_at"].value == "2026-11-20T12:12:00Z"
+    assert rows[0]["fetched_at"].value == datetime(2026, 11, 20, 12, 12)
+    assert "UTC" in rows[0]["fetched_at"].number_format
     index = {row[1].value: row for row in book["tables"].iter_rows(min_row=2)}
     assert index["words"][3].value == 2
 
@@ -540,7 +541,7 @@ def test_no_cell_of_a_workbook_is_a_formula_a_link_or_rounded(tmp_path: Path) ->
 def test_a_table_that_does_not_fit_a_sheet_goes_on_in_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aatoolkit.study.publish.spreadsheets.ROWS", 3)
+    monkeypatch.setattr("aatoolkit.frame.excel.ROWS", 3)
     out = publish([answer("domains")], tmp_path / "out", ABOUT, excel=True)
     sheets = pd.read_excel(out / "tables.xlsx", sheet_name=None)
     whole = pd.read_parquet(out / "data" / "source_domains.parquet")

@@ -1,28 +1,67 @@
-"""Tables as an Excel workbook: no cell is a formula, rounded, or truncated without a note."""
+"""Write tables to an Excel workbook: no formula, rounding, or truncation without a note."""
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from aatoolkit._util.files import writing
+from aatoolkit.errors import ExportError
 from aatoolkit.frame.csv import as_texts, needs_guard
-
-if TYPE_CHECKING:
-    from aatoolkit.study.publish.stacking import PublishedTable
 
 _DIGITS = 10**15
 ROWS, CELL, SHEET = 1_048_576, 32_767, 31
 """The most rows of a sheet, characters of a cell, and characters of a sheet's name."""
 
 
-def write_excel(tables: Iterable[PublishedTable], path: Path, created: datetime) -> None:
+class SheetTable(NamedTuple):
+    """A table that becomes one sheet, or several where it has more rows than a sheet."""
+
+    name: str
+    doc: str
+    frame: pd.DataFrame
+
+
+def write_workbook(tables: Iterable[SheetTable], path: str | os.PathLike[str]) -> Path:
+    """Write tables to a workbook; the file appears whole or not at all.
+
+    Raises
+    ------
+    ExportError
+        If the file's name does not end in ``.xlsx``: programs would refuse to open it.
+    NotWritten
+        If the file cannot be written; an existing file is unchanged.
+    ImportError
+        If xlsxwriter is not installed.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".xlsx":
+        raise ExportError(
+            f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=str(path)
+        )
+    with writing(path) as temporary:
+        write_excel(tables, temporary)
+    return path
+
+
+def write_excel(tables: Iterable[SheetTable], path: Path, created: datetime | None = None) -> None:
     """Write tables to one workbook, one sheet each, with a sheet that lists them.
+
+    Parameters
+    ----------
+    tables : iterable of SheetTable
+        The tables. Moments are in UTC, which is how Excel shows them.
+    path : Path
+        The file.
+    created : datetime, optional
+        The moment that the workbook names as its own, in UTC; by default now.
 
     Raises
     ------
@@ -36,7 +75,7 @@ def write_excel(tables: Iterable[PublishedTable], path: Path, created: datetime)
     listed = [*tables]
     with tempfile.TemporaryDirectory() as rows_so_far:
         book = xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": rows_so_far})
-        book.set_properties({"created": created.replace(tzinfo=None)})
+        book.set_properties({"created": (created or datetime.now(UTC)).replace(tzinfo=None)})
         _Book(book).write(listed)
         book.close()
 
@@ -48,11 +87,12 @@ class _Book:
         self._book = book
         self._head = book.add_format({"bold": True})
         self._day = book.add_format({"num_format": "yyyy-mm-dd"})
+        self._instant = book.add_format({"num_format": 'yyyy-mm-dd hh:mm:ss "UTC"'})
         self._text = book.add_format({"quote_prefix": True})
         self._names: set[str] = {"history", "tables"}
         self._cut = 0
 
-    def write(self, tables: list[PublishedTable]) -> None:
+    def write(self, tables: list[SheetTable]) -> None:
         index = self._book.add_worksheet("tables")
         listed: list[tuple[object, ...]] = [("sheet", "table", "rows", "cut cells", "holds")]
         for table in tables:
@@ -90,7 +130,8 @@ class _Book:
         if isinstance(value, bool):
             sheet.write_boolean(row, column, value)
         elif isinstance(value, datetime):
-            sheet.write_datetime(row, column, value, self._day)
+            form = self._instant if value.tzinfo else self._day
+            sheet.write_datetime(row, column, value.replace(tzinfo=None), form)
         elif isinstance(value, str):
             form = self._text if needs_guard(value) else None
             sheet.write_string(row, column, self._fitted(value), form)
@@ -123,7 +164,10 @@ def _as_excel(values: pd.Series) -> list[Any]:
     if pd.api.types.is_numeric_dtype(dtype):
         return [None if pd.isna(value) else _number(value) for value in values]
     if pd.api.types.is_datetime64_dtype(dtype):
-        return [None if pd.isna(value) else _day(value) for value in values]
+        return [None if pd.isna(value) else _moment(value) for value in values]
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        moments = values.dt.tz_convert("UTC")
+        return [None if pd.isna(value) else _moment(value) for value in moments]
     return [None if pd.isna(value) else value for value in as_texts(values)]
 
 
@@ -136,9 +180,12 @@ def _number(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _day(value: Any) -> Any:
-    """A date, as a text before 1900-03-01, which spreadsheets disagree on."""
-    return value.to_pydatetime() if value >= _FIRST_DAY else value.isoformat()
+def _moment(value: pd.Timestamp) -> Any:
+    """A day or moment; a text where a spreadsheet would round it, or before 1900-03-01."""
+    if value.tz_localize(None) < _FIRST_DAY or value.microsecond or value.nanosecond:
+        return value.isoformat().replace("+00:00", "Z")
+    return value.to_pydatetime()
 
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
+"""Before it spreadsheets disagree on dates."""

@@ -1,0 +1,71 @@
+"""One section read once for each value of a filter."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import AvailabilityError, ScopeError
+
+
+@pytest.fixture(scope="module")
+def project() -> aa.Project:
+    return aa.demo()
+
+
+def test_the_rows_are_those_of_each_read_and_add_up_to_the_whole(project: aa.Project) -> None:
+    tables = project.read("domains", by="engine", days=7)
+    frame = tables.main
+    assert frame.columns[0] == "engine"
+    for engine in project.scope_options().values("engine"):
+        rows = frame.loc[frame["engine"] == engine].drop(columns="engine").reset_index(drop=True)
+        pd.testing.assert_frame_equal(
+            rows, project.read("domains", engine=engine, days=7).main, check_dtype=False
+        )
+    whole = project.read("domains", days=7).main
+    total = frame.aa.aggregate("source_domain", "citation_count")
+    expected = whole.set_index("source_domain")["citation_count"].sort_index()
+    assert total.set_index("source_domain")["citation_count"].to_dict() == expected.to_dict()
+    assert tables.rows["source_domains"] == len(frame)
+    assert {*tables.extra["filter_engine"]} <= {*project.scope_options().values("engine")}
+
+
+def test_an_engine_that_could_not_report_is_named_and_its_cells_are_not_zero(
+    project: aa.Project,
+) -> None:
+    tables = project.read("overview", by="engine", engine=["chatgpt", "google-ai-overview"])
+    kpis = tables.main
+    lacking = kpis.loc[kpis["engine"] == "google-ai-overview"]
+    assert "google-ai-overview" in repr(tables)
+    assert lacking.empty or lacking["value"].isna().all()
+    assert kpis.aa.availability.loc["value", "status"] == "partial"
+
+
+def test_a_table_with_such_a_column_keeps_it(project: aa.Project) -> None:
+    frame = project.read("domains", by="engine", engine="chatgpt")["source_domain_engines"]
+    assert frame.columns[0] == "filter_engine"
+    assert {*frame["filter_engine"]} == {*frame["engine"]} == {"chatgpt"}
+
+
+def test_answers_about_several_brands_are_not_added(project: aa.Project) -> None:
+    frame = project.read("domains", by="brand", days=7).main
+    with pytest.raises(AvailabilityError, match="overlap"):
+        frame.aa.aggregate(None, "citation_count")
+    assert len(frame.aa.aggregate("brand", "citation_count")) == frame["brand"].nunique()
+
+
+def test_what_cannot_be_read_by_is_refused_with_what_can(project: aa.Project) -> None:
+    with pytest.raises(ScopeError, match="engine, topic, category, brand") as caught:
+        project.read("domains", by="engines")
+    assert caught.value.suggestions == ("engine",)
+    with pytest.raises(ScopeError, match="not a section"):
+        project.read("domain", by="engine")
+
+
+def test_what_holds_a_scope_can_be_given_for_one(project: aa.Project) -> None:
+    picker = aa.ScopePicker(project, aa.Scope(days=7, engine="chatgpt"))
+    assert project.fetch("domains", picker).scope == picker.scope
+    assert project.read("domains", picker).main.equals(project.read("domains", picker.scope).main)
+    with pytest.raises(ScopeError, match="not a Scope"):
+        project.read("domains", "chatgpt")

@@ -1,0 +1,93 @@
+"""Workbooks: every table fits, and nothing in them is a formula, rounded, or lost."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import ExportError, NotWritten
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+@pytest.fixture(scope="module")
+def dataset() -> aa.Dataset:
+    return aa.demo().read_all(sections=["crawl", "chats", "domains"], progress=False)
+
+
+@pytest.fixture(scope="module")
+def book(dataset: aa.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return dataset.to_excel(tmp_path_factory.mktemp("books") / "acme.xlsx")
+
+
+def test_a_dataset_has_a_sheet_a_table_a_list_and_a_codebook(
+    dataset: aa.Dataset, book: Path
+) -> None:
+    sheets = pd.read_excel(book, sheet_name=None)
+    names = [name for tables in dataset.values() for name in tables]
+    assert [*sheets] == ["tables", *names, "columns"]
+    listed = sheets["tables"].set_index("table")
+    for tables in dataset.values():
+        for name, frame in tables.items():
+            assert listed.loc[name, "rows"] == len(frame) == len(sheets[name])
+            assert tables.words[name] in listed.loc[name, "holds"]
+            assert [*sheets[name]] == [*frame]
+    columns = sheets["columns"].set_index(["table", "column"])
+    assert columns.loc[("source_domains", "citation_count"), "unit"] == "count"
+
+
+def test_numbers_moments_and_lists_are_those_of_the_frame(dataset: aa.Dataset, book: Path) -> None:
+    frame = dataset["crawl"]["crawl_bots"]
+    sheet = pd.read_excel(book, sheet_name="crawl_bots")
+    moments = [name for name in frame if isinstance(frame[name].dtype, pd.DatetimeTZDtype)]
+    assert moments
+    for name in moments:
+        there = frame[name].notna().to_numpy()
+        assert (sheet[name].notna() == there).all()
+        utc = frame.loc[there, name].dt.tz_localize(None)
+        assert [*pd.to_datetime(sheet.loc[there, name])] == [*utc]
+    counts = [*frame.select_dtypes("Int64")]
+    assert counts
+    for name in counts:
+        assert sheet[name].astype("Int64").equals(frame[name])
+
+
+def test_a_moment_that_a_cell_would_round_is_text(tmp_path: Path) -> None:
+    texts = ["2026-11-20T12:00:00Z", "2026-11-20T12:00:00.000001Z", None]
+    moments = pd.to_datetime(texts, format="ISO8601")
+    path = pd.DataFrame({"at": moments}).aa.to_excel(tmp_path / "at.xlsx")
+    cells = [cell.value for cell in openpyxl.load_workbook(path)["data"]["A"]]
+    assert cells == ["at", datetime(2026, 11, 20, 12), "2026-11-20T12:00:00.000001Z"]
+
+
+def test_a_frame_has_its_rows_and_its_codebook(dataset: aa.Dataset, tmp_path: Path) -> None:
+    frame = dataset["domains"].main
+    path = frame.aa.to_excel(tmp_path / "deep" / "domains.xlsx")
+    sheets = pd.read_excel(path, sheet_name=None)
+    assert [*sheets] == ["tables", "data", "columns"]
+    assert sheets["columns"]["column"].tolist() == [*frame]
+    assert sheets["columns"]["availability"].tolist() == [*frame.aa.codebook["availability"]]
+
+
+def test_a_text_is_never_a_formula_and_what_is_missing_is_empty(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"word": ["=1+1", None], "n": pd.array([None, 0], "Int64")})
+    sheet = openpyxl.load_workbook(frame.aa.to_excel(tmp_path / "a.xlsx"))["data"]
+    assert [(row[0].data_type, row[0].value) for row in sheet.iter_rows(min_row=2)] == [
+        ("s", "=1+1"),
+        ("n", None),
+    ]
+    assert [cell.value for cell in sheet["B"]] == ["n", None, 0]
+
+
+def test_another_suffix_or_place_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match=r"\.xlsx") as caught:
+        pd.DataFrame({"n": [1]}).aa.to_excel(tmp_path / "a.xls")
+    assert caught.value.path == str(tmp_path / "a.xls")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotWritten):
+        pd.DataFrame({"n": [1]}).aa.to_excel(tmp_path / "file" / "a.xlsx")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

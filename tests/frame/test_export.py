@@ -1,0 +1,72 @@
+"""Frames handed to other engines, with the metadata of their columns."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import ColumnNotFound, ExportError
+
+
+@pytest.fixture(scope="module")
+def tables() -> aa.Tables:
+    return aa.demo().read("chats")
+
+
+def test_arrow_has_the_schema_of_the_file(tables: aa.Tables, tmp_path_factory) -> None:
+    path = tables.main.aa.to_parquet(tmp_path_factory.mktemp("files") / "chats.parquet")
+    table, file = tables.main.aa.to_arrow(), pq.read_schema(path)
+    assert {name: table.schema.field(name).metadata for name in file.names} == {
+        name: {
+            key: value for key, value in file.field(name).metadata.items() if b"PARQUET" not in key
+        }
+        for name in file.names
+    }
+    assert table.schema.metadata == file.metadata
+    assert table.schema.field("answer_characters").metadata[b"aa.unit"] == b"characters"
+    assert pa.table(tables.main.aa).equals(table)
+
+
+def test_other_engines_take_the_accessor(tables: aa.Tables) -> None:
+    polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+    accessor = tables.main.aa
+    assert polars.DataFrame(accessor).height == len(tables.main)
+    relation = pa.table(accessor)  # DuckDB finds it by its name
+    ((rows,),) = duckdb.sql("SELECT count(*) FROM relation").fetchall()
+    assert rows == relation.num_rows == len(tables.main)
+
+
+def test_what_arrow_cannot_hold_is_refused() -> None:
+    with pytest.raises(ExportError, match="the frame"):
+        pd.DataFrame({"x": [1, "a"]}).aa.to_arrow()
+
+
+def test_only_what_was_measured() -> None:
+    frame = pd.DataFrame(
+        {
+            "engine": ["a", "b", "c", "d"],
+            "n": pd.array([0, None, 2, 0], "Int64"),
+            "n_availability": ["available", "unavailable", "available", "unavailable"],
+            "m": pd.array([1.0, None, None, 2.0], "Float64"),
+        }
+    )
+    assert frame.aa.measured("n")["engine"].tolist() == ["a", "c"]
+    assert frame.aa.measured("n", "m")["engine"].tolist() == ["a"]
+    assert frame.aa.measured()["engine"].tolist() == ["a", "c", "d"]
+    assert frame[["engine"]].aa.measured().equals(frame[["engine"]])
+    with pytest.raises(ColumnNotFound, match="did you mean 'engine'") as caught:
+        frame.aa.measured("engin")
+    assert isinstance(caught.value, KeyError)
+    assert [*caught.value.columns] == ["engin"]
+
+
+def test_rows_of_an_engine_that_did_not_run_are_left_out() -> None:
+    frame = aa.demo().read("overview")["overview_engines"]
+    assert frame.aa.availability.loc["mention_rate", "status"] == "partial"
+    left = frame.aa.measured("mention_rate")
+    lacking = frame.loc[frame["mention_rate"].isna(), "engine"]
+    assert {*frame["engine"]} - {*left["engine"]} == {*lacking} != set()
+    assert left.aa.availability.loc["mention_rate", "status"] == "available"
