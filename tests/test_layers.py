@@ -63,7 +63,7 @@ ONLY = {
     "duckdb": "aatoolkit/service/",
     "starlette": "aatoolkit/service/",
     "uvicorn": "aatoolkit/service/",
-    "xlsxwriter": "aatoolkit/study/publish/",
+    "xlsxwriter": "aatoolkit/frame/excel.py",
     "ipywidgets": "aatoolkit/display/widgets/",
     "anywidget": "aatoolkit/display/widgets/",
     "traitlets": "aatoolkit/display/widgets/",
