@@ -20,7 +20,7 @@ from aatoolkit.inference.totals import leave_out_totals
 from aatoolkit.inference.units import find_unit
 from aatoolkit.inference.vocabulary import Vocabulary
 from aatoolkit.inference.words import tokens
-from aatoolkit.sections import MAX, MIN, NONE, Aggregation
+from aatoolkit.sections import MAX, MIN, NONE, Aggregation, Rule
 
 
 @dataclass
@@ -37,12 +37,18 @@ class Analysis:
         The columns of each table, by the table's name.
     notes : list of str
         What a person should look at.
+    rule : Rule, optional
+        Where the service states the section's availability, where a person said so.
+    watched : tuple of str
+        Places that may be about availability.
     """
 
     section: str
     relations: list[Relation] = field(default_factory=list)
     columns: dict[str, list[ColumnFinding]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    rule: Rule | None = None
+    watched: tuple[str, ...] = ()
 
 
 def analyse(

@@ -25,6 +25,8 @@ def section_of(analysis: Analysis) -> Section:
         analysis.section,
         doc_of(analysis),
         *(_table(one, analysis.columns[one.name]) for one in analysis.relations),
+        availability=analysis.rule,
+        watched=analysis.watched,
     )
 
 

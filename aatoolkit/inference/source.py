@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 from aatoolkit import sections
 from aatoolkit.inference.analysis import Analysis
-from aatoolkit.inference.declare import doc_of, grain_of, without_of
+from aatoolkit.inference.declare import doc_of, grain_of, section_of, without_of
 from aatoolkit.inference.findings import OPEN, ColumnFinding
 from aatoolkit.inference.relations import Relation
 from aatoolkit.inference.vocabulary import words_of
-from aatoolkit.sections import Aggregation
+from aatoolkit.sections import Aggregation, Rule
 from aatoolkit.sections.section import camel
 
 _WIDTH = 96
@@ -82,7 +83,7 @@ def _head(title: str) -> str:
 
 def _imports(body: str, always: tuple[str, ...]) -> str:
     used = [*always]
-    used += [name for name in ("Aggregation", "Rows") if f"{name}(" in body]
+    used += [name for name in ("Aggregation", "Rows", "Rule") if f"{name}(" in body]
     used += [name for name in (*_UNITS, *_RULES) if f"={name}," in body or f"={name})" in body]
     used += [name for name in (*_UNITS,) if f": {name}," in body or f": {name}}}" in body]
     calls = (*_CALLS, "parse_pattern", "ratio", "refused", "weighted")
@@ -104,7 +105,24 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     yield f"    {doc_of(analysis)!r},"
     for relation in analysis.relations:
         yield from _table(relation, analysis.columns[relation.name])
+    if analysis.rule is not None:
+        yield f"    availability={_rule(analysis.rule)},"
+    watched = section_of(analysis).watched
+    if watched:
+        yield from _comment("may be about availability; a rule that reads it makes it sure", "    ")
+        yield f"    watched={watched!r},"
     yield ")"
+
+
+def _rule(rule: Rule) -> str:
+    """The Python that gives a rule of availability: what differs from its defaults."""
+    default = Rule()
+    given = [
+        f"{each.name}={getattr(rule, each.name)!r}"
+        for each in fields(rule)
+        if getattr(rule, each.name) != getattr(default, each.name)
+    ]
+    return f"Rule({', '.join(given)})"
 
 
 def _table(relation: Relation, columns: Iterable[ColumnFinding]) -> Iterator[str]:

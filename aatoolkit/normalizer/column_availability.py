@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
-from aatoolkit.availability.detect import Detection, Signal
+from aatoolkit.availability.detect import Detection, Hint, Signal
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.paths import Each, Entries, Field, Position, Step, parse_path
 from aatoolkit.metadata.attrs import EMPTY, FrameMetadata
@@ -181,13 +181,14 @@ def in_words(known: FrameMetadata, signals: list[Signal]) -> str:
     return str(section if section is not None and section.status == whole.status else whole)
 
 
-def hint_table(detection: Detection) -> pd.DataFrame:
-    """What may speak of availability and was not read, one row a hint."""
+def hint_table(detection: Detection, watched: Callable[[], Iterable[Hint]]) -> pd.DataFrame:
+    """What may be about availability and was not read, one row a hint."""
     import pandas as pd
 
+    found = {hint.path: hint for hint in (*watched(), *detection.hints)}
     return pd.DataFrame(
         {
-            name: pd.array([getattr(hint, name) for hint in detection.hints], dtype="string")
+            name: pd.array([getattr(hint, name) for hint in found.values()], dtype="string")
             for name in ("path", "value", "why")
         }
     )

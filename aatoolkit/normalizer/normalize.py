@@ -34,6 +34,7 @@ from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.rows import TableRows, left_out
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
+from aatoolkit.normalizer.watched import watched_hints
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
@@ -199,7 +200,7 @@ def _read(
         words={name: in_words(known, signals) for name, (_, known) in built.items()},
         extra=report.extra_frame,
         availability=partial(signal_table, signals),
-        hints=partial(hint_table, detection),
+        hints=partial(hint_table, detection, partial(watched_hints, declared, answer, signals)),
         drift=report.drift_frame,
         provenance=partial(
             provenance,

@@ -5,7 +5,8 @@ tables, types, units, rules and keys, each with its evidence and one of three co
 guesses cost more than open questions, so what a wrong one would break is applied only if proved.
 
 In reading order: ``asking`` plans the requests; ``drafting`` holds the draft that a person reviews,
-and ``page`` is its page; ``checking`` compares a service with its profile. What the answers mean
+section by section (``section_draft``), and ``page`` is its page; ``pointing`` points out what may
+be about availability, and ``checking`` compares a service with its profile. What the answers mean
 is found out in ``aatoolkit.inference``.
 
 >>> import aatoolkit as aa
@@ -19,7 +20,8 @@ from __future__ import annotations
 from aatoolkit.profile.asking import BUDGET, PlannedRequest
 from aatoolkit.profile.asking import first_requests as plan
 from aatoolkit.profile.checking import check
-from aatoolkit.profile.drafting import Draft, SectionDraft, draft
+from aatoolkit.profile.drafting import Draft, draft
+from aatoolkit.profile.section_draft import SectionDraft
 
 __all__ = ["BUDGET", "Draft", "PlannedRequest", "SectionDraft", "check", "draft", "plan"]
 

@@ -110,7 +110,20 @@ def engine_sets(options: Any) -> list[tuple[str, ...]]:
     ...     "lastRunDay": None}, {"id": "c", "lastRunDay": "2026-11-02"}]})
     [('a',), ('c', 'b')]
     """
-    found: list[tuple[str, ...]] = []
+    ran, idle = engines_of(options)
+    found = [(name,) for name in ran]
+    return [*found[:-1], (*found[-1], *idle)] if found else []
+
+
+def engines_of(options: Any) -> tuple[list[str], list[str]]:
+    """The engines of scope options: those that ran, and those that are off or never did.
+
+    Examples
+    --------
+    >>> engines_of({"engines": [{"id": "a", "configured": False}, "b"]})
+    (['b'], ['a'])
+    """
+    ran: list[str] = []
     idle: list[str] = []
     for engine in _engines(options):
         name = next(
@@ -122,11 +135,9 @@ def engine_sets(options: Any) -> list[tuple[str, ...]]:
         off = any(value is False for key, value in engine.items() if "configured" in snake(key))
         if name is None:
             continue
-        if off or (runs and all(one is None for one in runs)):
-            idle.append(name)
-        else:
-            found.append((name,))
-    return [*found[:-1], (*found[-1], *idle)] if found else []
+        never = bool(runs) and all(one is None for one in runs)
+        (idle if off or never else ran).append(name)
+    return ran, idle
 
 
 def ask(

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.text import markup
+from aatoolkit.availability.detect.context import raw
 from aatoolkit.inference.findings import OPEN, ColumnFinding
 from aatoolkit.inference.relations import Relation
 from aatoolkit.jsontree.vectors import MISSING
 
 if TYPE_CHECKING:
-    from aatoolkit.profile.drafting import Draft, SectionDraft
+    from aatoolkit.profile.drafting import Draft
+    from aatoolkit.profile.section_draft import SectionDraft
 
 _SAMPLE, _WIDEST = 5, 12
 _STYLE = """
@@ -61,6 +63,13 @@ def _section(section: SectionDraft) -> Iterator[str]:
     yield f'<h2 id="{markup(section.name)}">{markup(section.name)}</h2>'
     for note in section.notes:
         yield f"<p>{markup(note)}</p>"
+    if section.candidates:
+        yield "<p>These may say what could be measured; none is read so until a rule says it.</p>"
+        rows = [
+            [f"<code>{markup(one.at)}</code>", markup(raw(one.value)[:120]), markup(one.why)]
+            for one in section.candidates
+        ]
+        yield _table(["place", "value", "why"], rows)
     for relation in section.analysis.relations:
         columns = section.analysis.columns[relation.name]
         yield f"<h3><code>{markup(relation.name)}</code></h3>"

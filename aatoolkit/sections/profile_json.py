@@ -71,6 +71,7 @@ def _dump_section(section: Section) -> dict[str, Any]:
         "name": section.name,
         "doc": section.doc,
         "kept": list(section.kept),
+        "watched": list(section.watched),
         "availability": None if rule is None else _changed(rule),
         "tables": [_dump_table(table) for table in section],
     }
@@ -83,6 +84,7 @@ def _load_section(facts: Any) -> Section:
         _text(facts["doc"]),
         *(_load_table(one) for one in facts["tables"]),
         kept=_texts(facts["kept"]),
+        watched=_texts(facts.get("watched", ())),
         availability=None if rule is None else Rule(**_known(Rule, rule)),
     )
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aatoolkit._util.text import listing
@@ -160,6 +160,9 @@ class Section:
         Paths that are known and in no table: they stay in ``extra`` and are no drift.
     availability : Rule, optional
         Where the service states the section's availability; it then wins over recognition.
+    watched : tuple of str
+        Paths that may be about availability, which nobody confirmed yet: ``tables.hints`` points
+        out what is there until a rule reads it.
 
     Examples
     --------
@@ -176,6 +179,7 @@ class Section:
     tables: tuple[Table, ...]
     kept: tuple[str, ...]
     availability: Rule | None
+    watched: tuple[str, ...] = field(repr=False)
 
     def __init__(
         self,
@@ -184,6 +188,7 @@ class Section:
         *tables: Table,
         kept: tuple[str, ...] = (),
         availability: Rule | None = None,
+        watched: tuple[str, ...] = (),
     ) -> None:
         if not tables:
             raise ValueError(f"section {name!r} has no table")
@@ -193,7 +198,9 @@ class Section:
         at = "" if availability is None or availability.kind == "header" else availability.at
         if at and at.partition(".")[0] not in ENVELOPE and at not in kept:
             kept = (*kept, at)
-        given = {"name": name, "doc": doc, "tables": tables, "kept": kept}
+        if at:
+            watched = tuple(one for one in watched if not _is_at(one, at))
+        given = {"name": name, "doc": doc, "tables": tables, "kept": kept, "watched": watched}
         for attribute, value in {**given, "availability": availability}.items():
             object.__setattr__(self, attribute, value)
 
@@ -235,12 +242,25 @@ class Section:
         >>> taught.availability.at
         'light'
         """
-        return Section(self.name, self.doc, *self.tables, kept=self.kept, availability=Rule(**rule))
+        return Section(
+            self.name,
+            self.doc,
+            *self.tables,
+            kept=self.kept,
+            availability=Rule(**rule),
+            watched=self.watched,
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of its tables, the main one first."""
         return tuple(table.name for table in self.tables)
+
+
+def _is_at(path: str, at: str) -> bool:
+    """Whether a path is where a rule reads, or above or below that."""
+    path, at = path.replace("{}", ""), at.replace("{}", "")
+    return f"{path}.".startswith(f"{at}.") or f"{at}.".startswith(f"{path}.")
 
 
 def _pattern(rows: Rows, source: str) -> str:

@@ -1,0 +1,272 @@
+"""Drafts of sections: what was found of one section, to be reviewed and settled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.availability.detect.context import raw
+from aatoolkit.errors import ConfigurationError
+from aatoolkit.inference.analysis import Analysis
+from aatoolkit.inference.declare import section_of
+from aatoolkit.inference.findings import LIKELY, OPEN, PROVED, SETTLED, ColumnFinding, Finding
+from aatoolkit.profile.pointing import Candidate
+from aatoolkit.sections import Aggregation, Rule, Section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_UNSET: Any = object()
+
+
+class SectionDraft:
+    """What was found of one section; `review` shows it and `set` settles it.
+
+    Attributes
+    ----------
+    name : str
+        The section.
+    notes : list of str
+        What a person should look at.
+    """
+
+    def __init__(self, analysis: Analysis, candidates: Iterable[Candidate] = ()) -> None:
+        self.candidates = tuple(candidates)
+        analysis.watched = tuple(one.at for one in self.candidates)
+        self.name = analysis.section
+        self.notes = analysis.notes
+        self.analysis = analysis
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables, the main one first."""
+        return tuple(self.analysis.columns)
+
+    @property
+    def section(self) -> Section:
+        """The declaration, as far as it is known."""
+        return section_of(self.analysis)
+
+    def columns(self) -> Iterator[ColumnFinding]:
+        """What was found of each column, table by table."""
+        for columns in self.analysis.columns.values():
+            yield from columns
+
+    def counts(self) -> dict[str, int]:
+        """How many numbers are proved, likely, open and settled by hand."""
+        found = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
+        for column in self.columns():
+            if column.dtype in ("Int64", "Float64") and not column.is_key:
+                found[column.confidence] += 1
+        return found
+
+    @property
+    def review(self) -> pd.DataFrame:
+        """One row a column: what it is read as, how sure that is, and why.
+
+        Columns: ``path``, ``dtype``, ``unit``, ``rule``, ``meaning``, ``confidence``,
+        ``evidence``, ``example``; the index is the table and the column.
+        """
+        import pandas as pd
+
+        found = list(self.columns())
+        text: dict[str, list[str | None]] = {
+            "path": [one.path for one in found],
+            "dtype": [one.dtype for one in found],
+            "unit": [one.unit.value for one in found],
+            "rule": [_rule_words(one) for one in found],
+            "meaning": [one.doc for one in found],
+            "confidence": [one.confidence for one in found],
+            "evidence": [one.evidence for one in found],
+            "example": [None if one.example is None else str(one.example)[:80] for one in found],
+        }
+        index = pd.MultiIndex.from_arrays(
+            [[one.table for one in found], [one.name for one in found]], names=["table", "column"]
+        )
+        return pd.DataFrame(text, index=index, dtype="string")
+
+    def set(
+        self,
+        column: str,
+        *,
+        table: str | None = None,
+        unit: str | None = _UNSET,
+        aggregate: Aggregation = _UNSET,
+        dtype: str | None = None,
+        parse: str | None = _UNSET,
+        scale: float | None = None,
+        missing: tuple[Any, ...] | None = None,
+        doc: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Settle what a column is; what is left out stays as it was found.
+
+        Parameters
+        ----------
+        column : str
+            The column; by its name here, its path, or its name in the service's own words.
+        table : str, optional
+            The table, where several have such a column.
+        unit, dtype, parse, scale, missing, doc, name
+            As of `aatoolkit.Column`.
+        aggregate : Aggregation
+            How rows combine: ``SUM``, ``ratio("cit", "tot")``, ``weighted("tot")``.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no such column, or several, or the declaration would not hold together.
+        """
+        found = self._find(column, table)
+        before = dict(vars(found))
+        if unit is not _UNSET:
+            found.unit = Finding(unit, SETTLED, "settled by hand")
+        if aggregate is not _UNSET:
+            found.rule = Finding(aggregate, SETTLED, "settled by hand")
+        found.dtype = dtype or found.dtype
+        found.parse = found.parse if parse is _UNSET else parse
+        found.scale = found.scale if scale is None else scale
+        if scale is not None and scale != 1.0 and found.dtype == "Int64":
+            found.dtype = "Float64"
+        found.missing = found.missing if missing is None else missing
+        found.doc = found.doc if doc is None else doc
+        if name is not None:
+            self._rename(found, name)
+        try:
+            declared = self.section
+            _check_rule(declared[found.table].names, found)
+        except (ValueError, KeyError) as error:
+            vars(found).update(before)
+            raise ConfigurationError(
+                f"{found.table}.{column} cannot be declared so: {error}", setting="column"
+            ) from None
+
+    @property
+    def availability(self) -> pd.DataFrame:
+        """The places that may say what could be measured, the likeliest first.
+
+        None of them is read as such until `set_rule` says so; ``tables.hints`` points them out.
+
+        Columns: ``at``, ``value``, ``elsewhere`` (what is there where only some engines were
+        asked for, if that differs), ``why``, ``rule`` (the line that confirms it).
+        """
+        import pandas as pd
+
+        found = self.candidates
+        text = {
+            "at": [one.at for one in found],
+            "value": [raw(one.value) for one in found],
+            "elsewhere": [", ".join(map(raw, one.others)) or None for one in found],
+            "why": [one.why for one in found],
+            "rule": [_rule_line(one) for one in found],
+        }
+        return pd.DataFrame(text, dtype="string")
+
+    def set_rule(self, **rule: Any) -> None:
+        """Say where the service states this section's availability.
+
+        Parameters
+        ----------
+        **rule
+            As of `aatoolkit.sections.Rule`: ``at``, ``words`` and the others.
+
+        Raises
+        ------
+        ConfigurationError
+            If that is no such place.
+        """
+        try:
+            self.analysis.rule = Rule(**rule)
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(f"that is no rule: {error}", setting="rule") from None
+
+    def _find(self, column: str, table: str | None) -> ColumnFinding:
+        among = [one for one in self.columns() if table in (None, one.table)]
+        spellings: tuple[Callable[[ColumnFinding], str], ...] = (
+            lambda one: one.name,
+            lambda one: one.path,
+            lambda one: one.source.strip("[]^.").rpartition(".")[2],
+        )
+        for spelt in spellings:
+            found = [one for one in among if spelt(one) == column]
+            if len(found) > 1 and found[0].table == self.tables[0]:
+                found = [one for one in found if one.table == self.tables[0]]
+            if len(found) == 1:
+                return found[0]
+            if found:
+                places = ", ".join(sorted({one.table for one in found}))
+                raise ConfigurationError(
+                    f"{column!r} is in several tables of {self.name} ({places}): say table=",
+                    setting="column",
+                )
+        names = ", ".join(one.name for one in among)
+        raise ConfigurationError(
+            f"{self.name} has no column {column!r}; it has {names}", setting="column"
+        )
+
+    def _rename(self, found: ColumnFinding, name: str) -> None:
+        relation = next(one for one in self.analysis.relations if one.name == found.table)
+        relation.key = tuple(name if one == found.name else one for one in relation.key)
+        relation[found.name].name = name
+        for other in self.analysis.columns[found.table]:
+            rule = other.rule.value
+            if rule is not None:
+                other.rule = replace(other.rule, value=_renamed(rule, found.name, name))
+        found.name = name
+
+    def __repr__(self) -> str:
+        counts = self.counts()
+        lines = [f"<Draft of {self.name}: {counted(counts)}>"]
+        for table, columns in self.analysis.columns.items():
+            lines.append(f"  {table}  {len(columns)} columns")
+        lines += [f"  ! {note}" for note in self.notes]
+        if self.candidates and self.analysis.rule is None:
+            places = ", ".join(one.at for one in self.candidates)
+            lines.append(f"  ? may be about availability: {places}; see .availability")
+        return "\n".join(lines)
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """How many numbers are proved, likely, open and settled, in words."""
+    return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
+
+
+def _rule_words(found: ColumnFinding) -> str | None:
+    if found.is_key:
+        return "key"
+    if found.dtype not in ("Int64", "Float64") or found.rule.value is None:
+        return None
+    return str(found.aggregate)
+
+
+def _rule_line(one: Candidate) -> str | None:
+    """The line that has a place read; None where no rule can."""
+    is_map = isinstance(one.value, dict) and all(
+        value is None or isinstance(value, str | bool) for value in one.value.values()
+    )
+    at = f"{one.at}{{}}" if is_map and "names " in one.why else one.at
+    try:
+        Rule(at=at)
+    except ValueError:
+        return None
+    return f"set_rule(at={at!r}, words={{…}})"
+
+
+def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
+    over = tuple(new if one == old else one for one in rule.over) if rule.over else None
+    return replace(
+        rule,
+        by=new if rule.by == old else rule.by,
+        over=over,  # type: ignore[arg-type]
+        within=new if rule.within == old else rule.within,
+    )
+
+
+def _check_rule(names: Iterable[str], found: ColumnFinding) -> None:
+    rule = found.aggregate
+    used = {*(rule.over or ()), rule.by, rule.within} - {None}
+    lacking = sorted(str(one) for one in used - set(names))
+    if lacking:
+        raise ValueError(f"its rule needs {', '.join(lacking)}, which the table does not have")

@@ -1,0 +1,118 @@
+"""Availability by contrast: places are pointed out, never applied before a person says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import ConfigurationError
+from aatoolkit.jsontree.paths import Field
+from aatoolkit.profile.pointing import candidates
+from aatoolkit.sections import Profile
+from aatoolkit.sections.profile_json import dump_profile, load_profile
+
+OPTIONS = {
+    "engines": [
+        {"id": "alpha", "label": "Alpha", "configured": True, "lastRunDay": "2026-11-01"},
+        {"id": "beta", "label": "Beta", "configured": True, "lastRunDay": "2026-11-01"},
+        {"id": "gamma", "label": "Gamma", "configured": True, "lastRunDay": None},
+    ],
+    "topics": [],
+    "categories": [],
+    "brands": [],
+    "days": [7, 30],
+}
+ANSWER = {
+    "visibleTo": {"alpha": "shown_by_engine", "beta": "shown_by_engine", "gamma": "first_pass_due"},
+    "totals": {"hits": 21},
+    "remarks": ["Hits of gamma are still to come."],
+    "stock": {"state": "in_stock"},
+    "rows": [
+        {"host": "a.example", "hits": 13, "dataState": "SETTLED"},
+        {"host": "b.example", "hits": 8, "dataState": "SETTLED"},
+        {"host": "c.example", "hits": 0, "dataState": "HELD_BACK"},
+    ],
+}
+
+
+def found(answer: Any, **more: Any) -> dict[str, str]:
+    given = candidates(answer, engines=["alpha", "beta", "gamma"], idle=["gamma"], **more)
+    return {one.at: one.why for one in given}
+
+
+def test_what_names_an_engine_that_never_ran_comes_first():
+    places = found(ANSWER)
+    assert next(iter(places)) in ("visibleTo", "remarks")
+    assert {"visibleTo", "remarks"} <= set(places)
+    assert places["visibleTo"] == "names gamma, which never ran"
+
+
+def test_a_field_of_rows_that_names_a_state_of_the_data_is_a_place():
+    assert "rows[].dataState" in found(ANSWER)
+
+
+def test_business_is_no_place():
+    assert found({"rows": [{"sku": "a", "state": "in_stock"}], "totals": {"hits": 3}}) == {}
+    assert found({"byEngine": {"alpha": 3, "beta": 4, "gamma": 0}}) == {}
+
+
+def test_the_keys_of_maps_are_no_names_of_fields():
+    answer = {
+        "brands": {
+            "Acme": {"n": 3, "engineReason": {"alpha": None, "gamma": "FIRST_PASS_DUE"}},
+            "Other": {"n": 4, "engineReason": {"alpha": None, "gamma": "FIRST_PASS_DUE"}},
+        }
+    }
+    assert [*found(answer, maps={(Field("brands"),)})] == ["brands{}.engineReason"]
+
+
+def test_what_differs_where_some_engines_were_asked_for_is_shown_beside():
+    whole = {"gateway": {"state": "PARTLY_LOGGED", "full": False}}
+    parts = [{"gateway": {"state": "FULLY_LOGGED", "full": True}}]
+    (one,) = candidates(whole, parts)
+    assert one.at in ("gateway", "gateway.state")
+    assert "FULLY_LOGGED" in repr(one.others)
+
+
+@pytest.fixture
+def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
+    def answers(asked: Any) -> Any:
+        if "scope-options" in asked.path:
+            return reply(OPTIONS)
+        return reply(ANSWER if "section" in asked.params else {"error": {}}, 200)
+
+    scripted.script = answers
+    with aa.Client(scripted.url, token="t", cache=False) as client:
+        return aa.profile.draft(client.project("a.example"), sections=["crawl"], progress=False)
+
+
+def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
+    section = draft["crawl"]
+    shown = section.availability
+    assert list(shown.columns) == ["at", "value", "elsewhere", "why", "rule"]
+    assert "visibleTo" in set(shown["at"])
+    before = Profile.load(draft.save(tmp_path / "before.py"))
+    tables = aa.normalize("crawl", ANSWER, profile=before)
+    assert "$.visibleTo" in set(tables.hints["path"])
+    rare = tables.hints.set_index("path")["value"]
+    assert rare["$.rows[2].dataState"] == '"HELD_BACK"'
+    assert tables.availability["status"].eq("unknown").all()
+    words = {"shown_by_engine": "available", "first_pass_due": "not_run"}
+    section.set_rule(at="visibleTo{}", words=words)
+    after = Profile.load(draft.save(tmp_path / "after.py"))
+    told = aa.normalize("crawl", ANSWER, profile=after)
+    states = told.availability.set_index("evidence")["status"]
+    assert states["$.visibleTo.gamma"] == "unavailable"
+    assert states["$.visibleTo.alpha"] == "available"
+    assert "$.visibleTo" not in set(told.hints["path"])
+    assert told.rebuild() == ANSWER
+    assert load_profile(dump_profile(after))["crawl"] == after["crawl"]
+
+
+def test_a_rule_that_cannot_be_one_is_refused(draft):
+    with pytest.raises(ConfigurationError, match="no rule"):
+        draft["crawl"].set_rule(at="states{}.inner{}")
+    with pytest.raises(ConfigurationError, match="no rule"):
+        draft["crawl"].set_rule(where="states")
