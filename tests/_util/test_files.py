@@ -66,6 +66,7 @@ def names(folder: Path) -> list[str]:
 # --- killed, failed, full, crowded ----------------------------------------------------------
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize("kind", [*KINDS, "publication"])
 def test_a_kill_at_any_moment_leaves_a_whole_version_and_nothing_that_was_saved_is_lost(
@@ -81,6 +82,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_version_and_nothing_that_was_saved_
     assert found["left"] == 0
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 @each_kind

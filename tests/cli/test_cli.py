@@ -58,6 +58,7 @@ def test_demo_reads_everything_and_writes_every_table(
     assert {str(path) for path in Path("files").rglob("*.parquet")} == set(said["files"])
 
 
+@pytest.mark.thorough
 def test_demo_prints_one_table_and_says_where(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--out", "files", "--answers", "600", "--days", "7"]) == 0
     printed = capsys.readouterr()
@@ -196,6 +197,7 @@ def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None
     assert "'raed' is unknown; did you mean 'read'?" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("at_service")
 def test_a_file_gets_no_progress_bar(base_url: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -105,6 +105,7 @@ def test_a_packed_study_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) ->
     assert "mine.zip" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_study_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main([*RECORD, "--section", "chats"])
     capsys.readouterr()

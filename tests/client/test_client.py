@@ -436,6 +436,7 @@ def test_the_demo_answers_and_is_shared() -> None:
         assert not one.fetch("urls").from_cache
 
 
+@pytest.mark.thorough
 def test_the_demo_ends_with_the_process() -> None:
     code = "import aatoolkit as aa; print(aa.demo(answers=0).scope_options().days)"
     done = subprocess.run(

@@ -133,6 +133,7 @@ def test_the_picture_of_another_table(whole: dict[str, aa.Dataset], table: str, 
     assert tables[table].aa.plot().kind == kind
 
 
+@pytest.mark.thorough
 def test_nothing_inside_text_touches_the_edge(whole: dict[str, aa.Dataset]) -> None:
     for section, tables in whole["acme.example"].items():
         image = np.asarray(Image.open(io.BytesIO(drawn(tables.main.aa.plot()))).convert("L"))
@@ -315,6 +316,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
     brands = [text, "Acme"]
@@ -385,6 +387,7 @@ def test_it_draws_on_the_axes_given_and_touches_no_other_state(overview: aa.Tabl
     assert dict(mpl.rcParams) == before
 
 
+@pytest.mark.thorough
 def test_pyplot_is_neither_needed_nor_loaded_and_importing_loads_no_matplotlib() -> None:
     code = (
         "import sys, aatoolkit, pandas as pd\n"

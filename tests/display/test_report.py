@@ -202,6 +202,7 @@ def test_a_missing_value_is_a_dash_and_a_zero_is_a_zero(dataset: aa.Dataset) -> 
     assert row.count('aria-label="missing"') == len(trend.columns) - 2
 
 
+@pytest.mark.thorough
 def test_the_same_data_gives_the_same_bytes(dataset: aa.Dataset, tmp_path: Path) -> None:
     some = aa.Dataset({name: dataset[name] for name in ("crawl", "overview")})
     first, second = (some.report(tmp_path / name) for name in ("a.html", "new/b.html"))
@@ -230,6 +231,7 @@ def test_a_file_that_cannot_be_written_is_an_error(dataset: aa.Dataset, tmp_path
         aa.Dataset({"ranking": dataset["ranking"]}).report(tmp_path)
 
 
+@pytest.mark.thorough
 def test_the_command_writes_it(
     client: aa.Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

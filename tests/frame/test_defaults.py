@@ -13,6 +13,7 @@ from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
 
 
+@pytest.mark.thorough
 def test_what_is_missing_by_default_has_no_cell_or_is_a_sum_with_one_that_was_not_measured() -> (
     None
 ):

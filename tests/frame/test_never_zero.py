@@ -194,6 +194,7 @@ def test_it_is_the_model_and_zero_only_where_all_was_measured(
         assert result.aa.availability.loc["x", "status"] == joined
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=effort(60))
 @given(tables.flatmap(lambda frame: st.tuples(st.just(frame), st.permutations(range(len(frame))))))
 def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) -> None:
@@ -207,6 +208,7 @@ def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) 
         assert there.aa.availability.equals(back.aa.availability)
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=effort(60))
 @given(tables.filter(len), st.booleans())
 def test_one_step_is_two_steps(frame: pd.DataFrame, skip_missing: bool) -> None:

@@ -66,6 +66,7 @@ def ask(fetcher: Fetcher, section: str) -> Any:
         return error
 
 
+@pytest.mark.thorough
 def test_a_service_killed_while_it_answers_leaves_whole_answers_or_errors(
     store: Path, tmp_path: Path
 ) -> None:

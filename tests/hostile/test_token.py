@@ -205,6 +205,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return world
 
 
+@pytest.mark.thorough
 def test_no_surface_shows_the_token(world: World) -> None:
     surfaces = dict(world.surfaces())
     assert len(surfaces) > 500

@@ -486,6 +486,7 @@ def test_flipped_bytes_never_give_another_body(scripted: Any, fetcher: Any, fold
     assert used > refused > 0, (used, refused)
 
 
+@pytest.mark.thorough
 def test_a_full_disk_costs_a_warning(scripted: Any, fetcher: Any, folder: Path) -> None:
     code = """
 import resource, sys, warnings
@@ -644,6 +645,7 @@ for part in range(5):
 """
 
 
+@pytest.mark.thorough
 def test_many_processes_with_limits_of_their_own_get_no_warning(folder: Path) -> None:
     sizes = [400_000, 2_000_000, 400_000, 10**9, 1_000_000, 10**9]
     running = [
@@ -919,6 +921,7 @@ print("done")
 """
 
 
+@pytest.mark.thorough
 def test_processes_share_one_cache_from_its_first_moment(
     scripted: Any, fetcher: Any, folder: Path
 ) -> None:
@@ -1000,6 +1003,7 @@ for turn in sys.stdin:
 """
 
 
+@pytest.mark.thorough
 def test_writers_may_be_killed_at_any_moment(
     scripted: Any, fetcher: Any, reply: Any, folder: Path
 ) -> None:

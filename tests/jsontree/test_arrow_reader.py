@@ -399,6 +399,7 @@ def test_white_space_before_a_colon_is_noticed() -> None:
     assert Members(b'{"a": "b : c"}').count() == 1
 
 
+@pytest.mark.thorough
 def test_tables_are_sound_at_full_size() -> None:
     draw = random.Random(20261121)
     rows = [{**row(n), "rate": draw.random()} for n in range(30_000)]

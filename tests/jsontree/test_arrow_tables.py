@@ -194,6 +194,7 @@ def a_compatibility_table(draw: random.Random) -> Any:
     return {"api": {f"Interface{n}": feature(2) for n in range(40)}, "css": feature(3)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [a_service_model, a_compatibility_table])
 def test_large_irregular_documents_come_back(make: Any, tmp_path: Path) -> None:
     value = make(random.Random(20261120))

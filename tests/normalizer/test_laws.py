@@ -152,6 +152,7 @@ def test_no_leaf_of_a_sample_is_lost(name: str) -> None:
     assert lost(name, SAMPLES[name]) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SECTIONS)
 def test_no_leaf_is_lost_whichever_field_is_missing_null_or_of_another_kind(name: str) -> None:
     patterns: dict[tuple[Any, ...], Node] = {}

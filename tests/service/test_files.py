@@ -89,6 +89,7 @@ def answers_of(store: Store) -> list[Any]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("on_disk")
 def test_tables_on_disk_give_the_same_answers(synthetic: Path) -> None:
     on_disk = Store.open(synthetic)

@@ -138,6 +138,7 @@ def test_a_request_half_sent_after_an_answer_is_given_up(
         assert b"HTTP/1.1 408 " in answers
 
 
+@pytest.mark.thorough
 def test_a_client_that_does_not_read_is_disconnected(
     tiny_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,6 +134,7 @@ def test_it_answers_as_soon_as_it_is_started(service: Service) -> None:
         ask(server)
 
 
+@pytest.mark.thorough
 def test_starting_and_stopping_leaves_nothing_behind(service: Service) -> None:
     threads, sockets = threading.active_count(), open_sockets()
     for _ in range(20):
@@ -257,6 +258,7 @@ def test_importing_the_service_is_light() -> None:
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("missing", ["duckdb", "starlette", "uvicorn"])
 def test_a_missing_extra_says_what_to_install(missing: str) -> None:
     done = python(f"import sys; sys.modules['{missing}'] = None; import aatoolkit.service as s")

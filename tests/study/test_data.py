@@ -47,6 +47,7 @@ def test_it_holds_what_its_datasheet_says(study: aa.Study) -> None:
     assert "synthetic" in str(study.about["description"]).lower()
 
 
+@pytest.mark.thorough
 def test_both_backends_have_the_hashes_that_are_stored(study: aa.Study) -> None:
     stored = parse_tables((FOLDER / "tables.json").read_bytes())
     project = study.project("acme.example")
@@ -62,6 +63,7 @@ def test_both_backends_have_the_hashes_that_are_stored(study: aa.Study) -> None:
     assert compared > 2 * 70
 
 
+@pytest.mark.thorough
 def test_its_commands_make_the_same_answers(study: aa.Study, tmp_path: Path) -> None:
     synth = shlex.split(
         next(line for line in README.splitlines() if "synth" in line and "&&" in line)
@@ -147,6 +149,7 @@ def test_the_figures_of_the_notebook_are_those_of_the_study() -> None:
 
 
 # Libraries of the kernel's side warn of their own deprecations; the cells are what is tested.
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
 def test_the_notebook_computes_what_it_says_without_a_network(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

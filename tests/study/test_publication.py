@@ -24,6 +24,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return aa.Study(FOLDER).publish(folder, licence="CC0-1.0")
 
 
+@pytest.mark.thorough
 def test_it_holds_every_answer_that_a_replay_gives(out: Path) -> None:
     study = aa.Study(FOLDER)
     answers = pd.read_parquet(out / "data" / "answers.parquet")

@@ -243,6 +243,7 @@ def test_a_token_that_is_not_repeated_is_not_found(study: aa.Study, live: aa.Pro
     assert len(study.records) == 17
 
 
+@pytest.mark.thorough
 def test_threads_and_processes_append_to_one_study(
     study: aa.Study, scripted: Any, reply: Any
 ) -> None:
@@ -483,6 +484,7 @@ REPLAY = """
 """
 
 
+@pytest.mark.thorough
 def test_a_replay_is_the_same_everywhere_and_has_no_network(
     study: aa.Study, live: aa.Project
 ) -> None:

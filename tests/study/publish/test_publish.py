@@ -93,6 +93,7 @@ def test_frictionless_finds_every_table_as_it_is_described(whole: Path) -> None:
     assert [one["title"] for one in package.contributors] == [*ABOUT.creators]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_frictionless_would_find_what_is_not(form: str, tmp_path: Path) -> None:
     out = publish([answer("domains")], tmp_path / "out", ABOUT, csv=True)
@@ -107,6 +108,7 @@ def test_frictionless_would_find_what_is_not(form: str, tmp_path: Path) -> None:
     assert not frictionless.Package(out / "datapackage.json").validate().valid
 
 
+@pytest.mark.thorough
 def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(whole: Path) -> None:
     crate = ROCrate(whole)
     root = crate.root_dataset
@@ -383,6 +385,7 @@ def traces(folder: Path, word: str) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 def test_what_is_left_out_is_nowhere(tmp_path: Path) -> None:
     canary = "CANARY7c1f"
     redact = ["texts", "features", "answer_format"]
