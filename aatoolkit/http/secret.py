@@ -13,8 +13,16 @@ from aatoolkit.errors import ConfigurationError
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _PUNCTUATION = re.compile(r"[^A-Za-z0-9]+")
 _LETTER = rb"(?:3[0-9]|4[1-9a-fA-F]|5[0-9aA]|6[1-9a-fA-F]|7[0-9aA])"
-_ESCAPED_LETTERS = (re.compile(rb"\\u00" + _LETTER), re.compile(rb"%" + _LETTER))
+_ESCAPED_LETTERS = (
+    (rb"\u00", re.compile(rb"\\u00" + _LETTER)),
+    (rb"%", re.compile(rb"%" + _LETTER)),
+)
 """The escapes of letters and digits in JSON and URLs, which no ordinary encoder writes."""
+
+_RAREST_FIRST = b"~+QXZJKYVWUGHNBFRLDOPEMIACST_/=zqjxkvbw9876543210fyghmpucdlirsonate-."
+"""The bytes of tokens and of Base64, from the rarest in JSON to the most common."""
+
+_MOST_PLACES = 256
 
 _ESCAPE = re.compile(
     rb"\\(?:u00([2-7][0-9a-fA-F])|([/\\]))|%([2-7][0-9a-fA-F])"
@@ -41,13 +49,14 @@ class Secret:
     ***
     """
 
-    __slots__ = ("_parts", "reveal")
+    __slots__ = ("_needles", "_parts", "reveal")
 
     def __init__(self, value: str) -> None:
         found = _PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
         # Kept in a function: tools that list the attributes of an object show no token.
         self.reveal: Callable[[], str] = lambda: found
         self._parts = cache(lambda: _parts(found))
+        self._needles = cache(lambda: _needles(found))
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
@@ -82,15 +91,13 @@ class Secret:
         token = self.reveal().encode()
         # Answers are long: escapes are decoded only where the longest run of letters and digits,
         # which ordinary encoders leave alone, is in the text, or the escape of any letter.
-        run = max(_PUNCTUATION.split(self.reveal()), key=len).encode()
-        suspicious = run in text or any(pattern.search(text) for pattern in _ESCAPED_LETTERS)
+        run, forms = self._needles()
+        suspicious = run.is_in(text) or _has_escaped_letter(text)
         if suspicious and any(token in layer for layer in _layers(text)):
             return True
         # Both orders of UTF-16 hold what is between the first byte and the last.
         wide = self.reveal().encode("utf-16-le")[:-1]
-        return wide in text or any(
-            form in text for form in set(_base64_forms(token)) if len(form) >= _CHANCE
-        )
+        return (b"\0" in text and wide in text) or any(form.is_in(text) for form in forms)
 
     @property
     def is_distinct(self) -> bool:
@@ -147,6 +154,53 @@ def _parts(token: str) -> frozenset[bytes]:
     return frozenset(
         folded[start : start + _PART] for start in range(max(1, len(folded) - _PART + 1)) if folded
     )
+
+
+class _Needle:
+    """Bytes to be found by the rarest of them: to find one byte is many times faster."""
+
+    def __init__(self, part: bytes) -> None:
+        self._part = part
+        self._offset = min(range(len(part)), key=lambda at: _RAREST_FIRST.find(part[at]), default=0)
+        self._rarest = part[self._offset : self._offset + 1]
+
+    def is_in(self, text: bytes) -> bool:
+        """Whether a text holds them; where even the rarest is common, by a search for all."""
+        place = self._offset - 1
+        for _ in range(_MOST_PLACES):
+            place = text.find(self._rarest, place + 1)
+            if place < 0 or text.startswith(self._part, place - self._offset):
+                return place >= 0
+        return text.find(self._part, place - self._offset) >= 0
+
+
+def _needles(token: str) -> tuple[_Needle, list[_Needle]]:
+    """The longest run of letters and digits in a token, and its forms in Base64."""
+    forms = sorted({form for form in _base64_forms(token.encode()) if len(form) >= _CHANCE})
+    run = max(_PUNCTUATION.split(token), key=len).encode()
+    return _Needle(run), [*map(_Needle, forms)]
+
+
+def _has_escaped_letter(text: bytes) -> bool:
+    """Whether a text holds an escape of a letter or digit."""
+    for sign, pattern in _ESCAPED_LETTERS:
+        at = text.find(sign[:1])
+        if at >= 0 and (at := _first_of(sign, text)) >= 0 and pattern.search(text, at):
+            return True
+    return False
+
+
+def _first_of(sign: bytes, text: bytes) -> int:
+    """As ``text.find(sign)``, in a text that may hold the first byte of the sign very often."""
+    if len(sign) == 1:
+        return text.find(sign)
+    import numpy as np
+
+    codes = np.frombuffer(text, np.uint8)
+    found = np.flatnonzero(codes[: max(0, len(codes) - len(sign) + 1)] == sign[0])
+    for number, code in enumerate(sign[1:], 1):
+        found = found[codes[found + number] == code]
+    return int(found[0]) if len(found) else -1
 
 
 def _layers(text: bytes) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import html
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -120,6 +121,23 @@ def test_a_token_is_found_and_masked_whichever_characters_are_escaped(
     hidden = secret.hide_in(text)
     assert not secret.is_in(hidden)
     assert b"***" in hidden
+
+
+@settings(max_examples=effort(150), deadline=None)
+@given(TOKENS, st.data())
+def test_a_token_is_found_behind_any_number_of_its_letters_and_of_escapes(
+    token: str, data: st.DataObject
+) -> None:
+    secret = Secret(token).check()
+    letter = data.draw(st.sampled_from(token)).encode()
+    escaped = "".join(map(in_json, token)).encode()
+    filler = data.draw(st.sampled_from([letter * 3, b"\\n", b"%20", b"\\u00e4", b'"'])) * 2000
+    for form in (token.encode(), escaped, token.encode("utf-16"), b64encode(token.encode() * 2)):
+        assert secret.is_in(filler + form)
+        assert secret.is_in(form + filler)
+    if len({*token}) > 1:
+        assert not secret.is_in(filler)
+        assert not secret.is_in(filler + b"\\")
 
 
 @settings(max_examples=effort(150), deadline=None)
