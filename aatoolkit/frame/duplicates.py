@@ -176,7 +176,7 @@ class Duplicates:
 
     def _answers(self, table: str) -> tuple[list[Answer], Codes | None]:
         """The answers that rows of a table are from, and which of them each row is from."""
-        listed = {_of_source(each): None for each in self._known.sources if _has(each, table)}
+        listed = {answer_of(each): None for each in self._known.sources if _has(each, table)}
         if len(listed) < 2 and len(self._context) < 1:
             return [*listed], None
         named = [name for name in CONTEXT if name in self._context]
@@ -224,7 +224,8 @@ def _has(source: Source, table: str) -> bool:
         return True
 
 
-def _of_source(source: Source) -> Answer:
+def answer_of(source: Source) -> Answer:
+    """The host, window and filters of an answer."""
     scope = None if source.scope is None else Scope.from_query(source.scope)
     return Answer(
         source.host,

@@ -10,6 +10,10 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``estimate``      rates and means over clusters: variance, design effect, interval
 ``results``       frames of results with code book, availability and sources
 ``interval``      ``df.aa.interval``: how sure a rate or mean is
+``difference``    the change between two samples: paired, of two samples, of answers
+``adjust``        p-values that are adjusted because there are many
+``compare``       ``df.aa.compare``: whether two frames differ
+``headline``      ``Dataset.compare``: what changed between two datasets
 ================= =====================================================================
 
 Two questions look alike and have different answers. How do *these prompts* fare? Then the prompts

@@ -85,7 +85,9 @@ class ClusterSums:
 
     def of(self, group: int) -> tuple[Integers, Numbers, Numbers]:
         """The clusters of one group, with Σy and Σn."""
-        rows = self.group == group
+        # The pairs are in the order of their groups.
+        start, end = np.searchsorted(self.group, [group, group + 1])
+        rows = slice(int(start), int(end))
         return self.cluster[rows], self.y[rows], self.n[rows]
 
 

@@ -3,7 +3,7 @@
 - ``describe``: ``availability``, ``codebook``, ``sources``
 - ``combine``: ``merge``, ``rename``, ``adopt``
 - ``measures``: ``aggregate``, ``complete``
-- ``statistics``: ``interval``
+- ``statistics``: ``interval``, ``compare``
 - ``select``: ``require``, ``drop_unavailable``
 - ``reshape``: ``to_long``, ``with_context``
 - ``plot``: ``plot``

@@ -1,6 +1,8 @@
-"""Verbs that say how sure a number is: `interval`."""
+"""Verbs that say how sure a number is: `interval`, `compare`."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -107,5 +109,98 @@ class Statistics:
             cluster=cluster,
             panel=panel,
             join=join,
+            rules=rules,
+        )
+
+    def compare(
+        self,
+        before: pd.DataFrame,
+        column: str | Sequence[str],
+        by: By = None,
+        pair: str | None = None,
+        cluster: str | None = None,
+        correct: str | None = "holm",
+        level: float = 0.95,
+        *,
+        rules: Rules | None = None,
+    ) -> pd.DataFrame:
+        """Whether a rate or mean differs from that of another frame, such as an earlier window.
+
+        What forbids a comparison is said before any number is tested: a side that was not
+        measured, windows that overlap, prompts that only one side has. "No evidence" is not "no
+        change": ``detectable`` is the change that the sample could have shown.
+
+        - Paired, ``pair="prompt_id"``: the prompts that both sides have, each compared with
+          itself. With R = Σy/Σn on each side, zᵢ = (yᵢ-Rnᵢ)/Σn of the one less that of the
+          other, and V = k/(k-1)·Σzᵢ² (Kish, *Survey Sampling*, 1965).
+        - Of two samples, ``cluster="prompt_id"``: the variances of two ratio estimators added,
+          Welch's t. For other prompts, or other hosts.
+        - Neither, where no prompts are known: Newcombe's interval (*Statistics in Medicine* 17,
+          1998) and the z test of two proportions; for means over rows, Welch's t. They take all
+          answers for independent, and say so. Answers to repeated prompts are not: expect
+          false alarms.
+
+        Student's t has as many degrees of freedom as there are effectively prompts that carry
+        the answers and the variance (Satterthwaite), k-1 at most; with fewer than 5 prompts
+        nothing is said. ``detectable`` is (t₁₋α/₂ + t₀.₈)·√V (Bloom, *Evaluation Review* 19, 1995;
+        Miller, "Adding Error Bars to Evals", 2024), with α divided by the number of rows where
+        they are corrected for.
+
+        Do not use it to look for the one of many cuts that differs: ask for all of them in one
+        call, so that they are corrected for. It says that something changed, not why.
+
+        Parameters
+        ----------
+        before : pandas.DataFrame
+            The other frame, with the same columns.
+        column : str or list of str
+            What is compared: columns whose rule is a ratio or a mean, or of true and false.
+        by : str or list of str, optional
+            One comparison a group. A group that one side lacks cannot be compared.
+        pair, cluster : str, optional
+            What rows are paired by, or clusters of two samples. By default ``prompt_id`` where
+            both frames have it: paired if any prompt is on both sides.
+        correct : {"holm", "bh", None}
+            How p-values are adjusted over all rows: Holm's method bounds the probability of
+            any false alarm, Benjamini and Hochberg's the expected share of false ones.
+        level : float
+            The confidence level; a verdict needs an adjusted p-value below one less this.
+        rules : dict, optional
+            As for `aggregate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a measure and group: ``measure``, the key, ``before``, ``after``, ``change``,
+            ``low`` and ``high`` (its interval), ``p``, ``p_adjusted``, ``n_before``, ``n``,
+            ``clusters``, ``detectable``, ``verdict`` ("up", "down", "no evidence" or "cannot
+            say"), ``why`` and ``method``.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, or it is no rate or mean.
+        ValueError
+            If the level or the correction is none, or both ``pair`` and ``cluster`` are given.
+
+        Examples
+        --------
+        >>> before = pd.DataFrame({"prompt_id": [*range(8)] * 10, "named": [False, True] * 40})
+        >>> now = before.assign(named=[False, True, True, True] * 20)
+        >>> found = now.aa.compare(before, "named").iloc[0]
+        >>> float(found["before"]), float(found["after"]), found["verdict"]
+        (0.5, 0.75, 'no evidence')
+        """
+        from aatoolkit.stats.compare import compare
+
+        return compare(
+            self._frame,
+            before,
+            column,
+            by,
+            pair=pair,
+            cluster=cluster,
+            correct=correct,
+            level=level,
             rules=rules,
         )

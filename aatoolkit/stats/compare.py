@@ -1,0 +1,333 @@
+"""Comparisons: ``df.aa.compare``, two frames of one kind, such as two windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.availability import Availability, Status, combine
+from aatoolkit.frame.duplicates import answer_of
+from aatoolkit.frame.groupby import By, find, flattened
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.sections.aggregation import COUNT, PROBABILITY
+from aatoolkit.stats.adjust import CORRECTIONS, adjusted
+from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums
+from aatoolkit.stats.difference import NOTHING, Difference, independent, paired, unpaired
+from aatoolkit.stats.distributions import t_quantile
+from aatoolkit.stats.interval import check_level
+from aatoolkit.stats.results import amount, numbers, points, result, words
+
+PROMPT = "prompt_id"
+POWER = 0.8
+VERDICTS = ("up", "down", "no evidence", "cannot say")
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """One comparison: a measure of one group."""
+
+    measure: str
+    key: tuple[Any, ...]
+    difference: Difference
+    unit: str | None
+    is_rate: bool
+    notes: tuple[str, ...]
+
+
+def compare(
+    now: pd.DataFrame,
+    before: pd.DataFrame,
+    columns: str | Sequence[str],
+    by: By = None,
+    *,
+    pair: str | None = None,
+    cluster: str | None = None,
+    correct: str | None = "holm",
+    level: float = 0.95,
+    rules: Rules | None = None,
+) -> pd.DataFrame:
+    """Compare a measure of two frames; see ``df.aa.compare``."""
+    check_level(level)
+    if correct not in CORRECTIONS:
+        raise ValueError(f"correct={correct!r} is none of {', '.join(map(repr, CORRECTIONS))}")
+    if pair and cluster and pair != cluster:
+        raise ValueError("give pair= or cluster=: prompts are paired, or they are not")
+    measures = [columns] if isinstance(columns, str) else list(columns)
+    keys = names_of(by)
+    pair, cluster = _design(now, before, keys, pair, cluster)
+    rows: list[ComparedRow] = []
+    for measure in measures:
+        rows += compared(now, before, measure, keys, pair, cluster, level, rules)
+    return comparison(
+        rows, keys, (metadata_of(flattened(now)), metadata_of(flattened(before))), correct, level
+    )
+
+
+def names_of(by: By) -> list[str]:
+    """The columns that groups are named by.
+
+    Raises
+    ------
+    ValueError
+        If one is no name of a column.
+    """
+    listed = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
+    names = [name for name in listed if isinstance(name, str)]
+    if len(names) < len(listed):
+        raise ValueError("by= takes names of columns here; put bins into a column first")
+    return names
+
+
+def _design(
+    now: pd.DataFrame,
+    before: pd.DataFrame,
+    keys: Sequence[str],
+    pair: str | None,
+    cluster: str | None,
+) -> tuple[str | None, str | None]:
+    """What rows are paired by, or are clusters of; prompts, where both frames name them."""
+    given = pair or cluster
+    for frame in (now, before):
+        find(flattened(frame), [given] if given else [])
+    both = [flattened(frame) for frame in (now, before)]
+    if given or PROMPT in keys or not all(PROMPT in frame.columns for frame in both):
+        return pair, cluster
+    hosts = [{source.host for source in metadata_of(each).sources} - {None} for each in both]
+    if all(hosts) and not hosts[0] & hosts[1]:
+        return None, PROMPT  # an id names another prompt at another host
+    shared = {*both[0][PROMPT].dropna()} & {*both[1][PROMPT].dropna()}
+    return (PROMPT, None) if shared else (None, PROMPT)
+
+
+def overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str | None:
+    """Why two frames cannot be compared: they hold the same answers; None if they do not."""
+    knowns = [metadata_of(frame, levels=True) for frame in (now, before)]
+    pairs = product(knowns[0].sources, knowns[1].sources)
+    meeting = [
+        (answer_of(one), answer_of(two))
+        for one, two in pairs
+        if one.section == two.section and not answer_of(one).is_disjoint(answer_of(two))
+    ]
+    if not meeting or _have_other_rows(now, before, knowns):
+        return None
+    one, two = meeting[0]
+    said = f"the windows overlap ({two}, and {one})" if one != two else f"both hold {one}"
+    return f"{said}: the same answers are on both sides; read windows that do not overlap"
+
+
+def _have_other_rows(
+    now: pd.DataFrame, before: pd.DataFrame, knowns: Sequence[FrameMetadata]
+) -> bool:
+    """Whether no row of one frame is in the other, by the key of both."""
+    key = [*knowns[0].key]
+    if not key or [*knowns[1].key] != key:
+        return False
+    one, two = (flattened(frame)[key].drop_duplicates() for frame in (now, before))
+    return not len(one.merge(two, on=key))
+
+
+def compared(
+    now: pd.DataFrame,
+    before: pd.DataFrame,
+    measure: str,
+    by: Sequence[str],
+    pair: str | None,
+    cluster: str | None,
+    level: float,
+    rules: Rules | None = None,
+    deff: float = 1.0,
+) -> Iterable[ComparedRow]:
+    """The comparisons of one measure, a group each, not yet corrected."""
+    sides = [cluster_sums(each, measure, by, pair or cluster, rules) for each in (now, before)]
+    overlap = overlapping(now, before)
+    places = [_places(side) for side in sides]
+    is_rate = all(side.is_proportion for side in sides)
+    for key in dict.fromkeys([*places[0], *places[1]]):
+        at = [place.get(key) for place in places]
+        why = overlap or _unmeasured(sides, at)
+        notes = _notes(sides, at)
+        difference = NOTHING
+        if at[0] is not None and at[1] is not None:
+            parts = [
+                side.of(group) for side, group in zip(sides, at, strict=True) if group is not None
+            ]
+            if pair:
+                difference, moved = paired(parts, [side.labels for side in sides], pair, level)
+                notes = (*moved, *notes)
+            elif cluster:
+                difference = unpaired(parts, cluster, level)
+            elif is_rate or sides[0].of_rows:
+                squares = [
+                    side.squares[side.group == group] for side, group in zip(sides, at, strict=True)
+                ]
+                difference = independent(parts, squares, is_rate, level, deff)
+            else:
+                difference = replace(
+                    unpaired(parts, "", level, least=2),
+                    why="nothing says how it differs between answers; name what repeats: cluster=",
+                ).refused()
+        if why:
+            difference = replace(difference, why=why).refused()
+        yield ComparedRow(measure, key, difference, sides[0].unit or sides[1].unit, is_rate, notes)
+
+
+def _places(side: ClusterSums) -> dict[tuple[Any, ...], int]:
+    """The group of each key; a missing part of a key is equal to another one."""
+    rows = side.groups.keys.astype(object).where(side.groups.keys.notna(), None)
+    return {tuple(row): at for at, row in enumerate(rows.itertuples(index=False, name=None))}
+
+
+def _unmeasured(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> str | None:
+    """Why there is nothing to compare: a side without a number."""
+    for side, group, word in zip(sides, at, ("now", "before"), strict=True):
+        if group is None:
+            return f"{word}: no row"
+        if not side.given[group]:
+            return f"{word}: {side.states[group]}"
+    return None
+
+
+def _notes(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> tuple[str, ...]:
+    """What was measured in part only."""
+    return tuple(
+        f"{word}: {side.states[group]}"
+        for side, group, word in zip(sides, at, ("now", "before"), strict=True)
+        if group is not None and side.states[group].status == Status.PARTIAL
+    )
+
+
+def comparison(
+    rows: Sequence[ComparedRow],
+    keys: Sequence[str],
+    knowns: Sequence[FrameMetadata],
+    correct: str | None,
+    level: float,
+) -> pd.DataFrame:
+    """The frame of some comparisons: corrected over all of them, with their verdicts."""
+    found = [row.difference for row in rows]
+    p = np.array([each.p for each in found], np.float64)
+    corrected = adjusted(p, correct)
+    alpha = (1 - level) / (max(int(np.isfinite(p).sum()), 1) if correct else 1)
+    detectable = [_detectable(each, alpha) for each in found]
+    verdicts = [
+        "cannot say"
+        if not np.isfinite(p_adjusted)
+        else "no evidence"
+        if p_adjusted >= 1 - level or each.change == 0
+        else "up"
+        if each.change > 0
+        else "down"
+        for each, p_adjusted in zip(found, corrected.tolist(), strict=True)
+    ]
+    frame = pd.DataFrame(
+        {
+            "measure": words(row.measure for row in rows),
+            **{name: _key([row.key[at] for row in rows]) for at, name in enumerate(keys)},
+            "before": numbers(each.before for each in found),
+            "after": numbers(each.after for each in found),
+            "change": numbers(each.change for each in found),
+            "low": numbers(each.low for each in found),
+            "high": numbers(each.high for each in found),
+            "p": numbers(p),
+            "p_adjusted": numbers(corrected),
+            "n_before": numbers(each.n_before for each in found),
+            "n": numbers(each.n for each in found),
+            "clusters": numbers((each.clusters for each in found), "Int64"),
+            "detectable": numbers(detectable),
+            "verdict": words(verdicts),
+            "why": words(
+                _why(row, verdict, seen)
+                for row, verdict, seen in zip(rows, verdicts, detectable, strict=True)
+            ),
+            "method": words(each.method for each in found),
+        }
+    )
+    units = {row.unit for row in rows}
+    unit = units.pop() if len(units) == 1 else None
+    taken = {name: knowns[0].columns[name] for name in keys if name in knowns[0].columns}
+    states = [
+        column.availability
+        for known in knowns
+        for name, column in known.columns.items()
+        if name in {row.measure for row in rows}
+    ]
+    return result(
+        frame,
+        "compare",
+        meanings(unit, level, correct),
+        taken,
+        [source for known in knowns for source in known.sources],
+        combine(states) if states else Availability(Status.AVAILABLE),
+        key=("measure", *keys),
+    )
+
+
+def meanings(
+    unit: str | None, level: float, correct: str | None
+) -> dict[str, tuple[str, str | None]]:
+    """What each column of a comparison says, and its unit."""
+    change = "absolute pp as fraction" if unit == "fraction 0-1" else unit
+    how = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method", None: "nothing"}
+    return {
+        "measure": ("What is compared.", None),
+        "before": ("Its value in the other frame, over what is compared.", unit),
+        "after": ("Its value in this frame, over what is compared.", unit),
+        "change": ("After less before.", change),
+        "low": (
+            f"Lower end of the {level:.0%} interval of the change, for this row alone.",
+            change,
+        ),
+        "high": (
+            f"Upper end of the {level:.0%} interval of the change, for this row alone.",
+            change,
+        ),
+        "p": ("Two-sided p-value of no change, for this row alone.", PROBABILITY),
+        "p_adjusted": (f"The p-value, adjusted by {how[correct]} over all rows.", PROBABILITY),
+        "n_before": ("What the value before is a share or mean of.", COUNT),
+        "n": ("What the value after is a share or mean of.", COUNT),
+        "clusters": ("Prompts, or other clusters, that are compared.", COUNT),
+        "detectable": (
+            f"The smallest change that such a sample shows in {POWER:.0%} of cases.",
+            change,
+        ),
+        "verdict": (f"One of {', '.join(VERDICTS)}.", None),
+        "why": ("What the verdict rests on, or why there is none.", None),
+        "method": ("How the interval and the p-value were computed.", None),
+    }
+
+
+def _key(values: Sequence[object]) -> pd.Series:
+    kept = pd.Series(list(values), dtype=object)
+    return (
+        kept.astype("string")
+        if all(isinstance(v, str) or v is None for v in values)
+        else kept.infer_objects()
+    )
+
+
+def _detectable(difference: Difference, alpha: float) -> float:
+    """The change that 80 % of such samples would show (Miller 2024; Bloom 1995)."""
+    if not np.isfinite(difference.p):
+        return float("nan")
+    df = difference.df
+    return (t_quantile(1 - alpha / 2, df) + t_quantile(POWER, df)) * difference.error
+
+
+def _why(row: ComparedRow, verdict: str, seen: float) -> str:
+    difference, is_rate = row.difference, row.is_rate
+    said = []
+    if verdict == "cannot say":
+        said.append(difference.why or "it cannot be computed")
+    else:
+        spread = f"{points(difference.low, is_rate)} and {points(difference.high, is_rate)}"
+        moved = f"{amount(difference.before, is_rate)} to {amount(difference.after, is_rate)}"
+        said.append(f"{moved}; the change is between {spread}")
+        if verdict == "no evidence":
+            shown = points(seen, is_rate).lstrip("+")
+            said.append(f"a change of {shown} would have shown in 4 of 5 such samples")
+    return "; ".join([*said, *row.notes])

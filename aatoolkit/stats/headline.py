@@ -1,0 +1,186 @@
+"""What changed between two datasets: the headline measures, compared in one family of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.availability import Status
+from aatoolkit.frame.cell_status import cells_of
+from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
+from aatoolkit.sections.aggregation import FRACTION, ratio
+from aatoolkit.stats.cluster_sums import ClusterSums, cluster_sums
+from aatoolkit.stats.compare import PROMPT, ComparedRow, compared, comparison
+from aatoolkit.stats.difference import NOTHING, Difference, independent
+from aatoolkit.stats.estimate import sampled
+
+_KEY = ("subject", "name")
+_RATES = {"mention_rate": ratio("mention_count", "answer_count")}
+_SHARES = ("mentionRate", "shareOfVoice", "citationShare")
+"""Key figures that count some of the answers, mentions or citations."""
+
+_ORDER = {"up": 0, "down": 0, "no evidence": 1, "cannot say": 2}
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A table of one of the datasets, if it has it."""
+
+    table: pd.DataFrame | None
+    why: str | None = None
+
+
+def headline(now: Mapping[str, Any], other: Mapping[str, Any] | None, level: float) -> pd.DataFrame:
+    """Compare the headline measures; see ``Dataset.compare``."""
+    rows = [*(_previous(now, level) if other is None else _two(now, other, level))]
+    knowns = [
+        metadata_of(table)
+        for each in (now, other or {})
+        for section in ("overview", "prompts")
+        if section in each
+        for table in [each[section].main]
+    ]
+    frame = comparison(rows, _KEY, knowns or [FrameMetadata()], "holm", level)
+    order = frame["verdict"].map(_ORDER).to_numpy(np.int64)
+    size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
+    return _sorted(frame, np.lexsort((size, order)))
+
+
+def _sorted(frame: pd.DataFrame, order: Any) -> pd.DataFrame:
+    return attach(frame.take(order).reset_index(drop=True), metadata_of(frame))
+
+
+def _table(data: Mapping[str, Any], section: str, name: str, word: str) -> _Side:
+    if section not in data:
+        return _Side(None, f"{word}: the section {section} was not read")
+    return _Side(data[section][name])
+
+
+def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
+    """Two datasets: by prompt where they have prompts, else with the design effect of prompts."""
+    prompts = [
+        _table(data, "prompts", "prompts", word) for data, word in ((now, "now"), (other, "before"))
+    ]
+    deff = 1.0
+    both = [side.table for side in prompts if side.table is not None]
+    if len(both) == 2:
+        found = [*compared(both[0], both[1], "mention_rate", ["topic"], PROMPT, None, level)]
+        whole = [*compared(both[0], both[1], "mention_rate", [], PROMPT, None, level)]
+        whole += compared(both[0], both[1], "average_position", [], PROMPT, None, level)
+        yield from (replace(row, key=("all prompts", None)) for row in whole)
+        yield from (replace(row, key=("topic", row.key[0])) for row in found)
+        deff = _paired_deff(whole[0].difference)
+    else:
+        yield _lacking("mention_rate", "all prompts", prompts)
+    for subject, table in (("engine", "overview_engines"), ("brand", "overview_top_brands")):
+        sides = [
+            _table(data, "overview", table, word)
+            for data, word in ((now, "now"), (other, "before"))
+        ]
+        tables = [side.table for side in sides if side.table is not None]
+        if len(tables) < 2:
+            yield _lacking("mention_rate", subject, sides)
+            continue
+        first, second = (_without_previous(each) for each in tables)
+        rows = compared(first, second, "mention_rate", [subject], None, None, level, _RATES, deff)
+        yield from (replace(row, key=(subject, row.key[0])) for row in rows)
+
+
+def _without_previous(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.loc[:, [name for name in frame.columns if not name.startswith("previous_")]]
+
+
+def _lacking(measure: str, subject: str, sides: list[_Side]) -> ComparedRow:
+    why = "; ".join(side.why for side in sides if side.why)
+    return ComparedRow(measure, (subject, None), replace(NOTHING, why=why), FRACTION, True, ())
+
+
+def _paired_deff(found: Difference) -> float:
+    """How much more the change varies over prompts than over independent answers; 1 at least."""
+    if not np.isfinite(found.error):
+        return 1.0
+    pooled = (found.before * found.n_before + found.after * found.n) / (found.n_before + found.n)
+    simple = pooled * (1 - pooled) * (1 / found.n_before + 1 / found.n)
+    return max(found.error**2 / simple, 1.0) if simple > 0 else 1.0
+
+
+def _previous(now: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
+    """The window before, as the answer reports it: totals without prompts.
+
+    The variance is that of independent answers times the design effect of the prompts of this
+    window, which is more than the truth where both windows asked the same prompts.
+    """
+    side = _table(now, "overview", "overview_kpis", "now")
+    if side.table is None:
+        yield _lacking("mention_rate", "key figure", [side])
+        return
+    deff, known = _design_effect(now)
+    for place, record in enumerate(side.table.to_dict("records")):
+        if record["metric"] == "answerCount":
+            continue  # how much was asked, not what came of it
+        yield _key_figure(side.table, place, record, deff, known, level)
+    brands = now["overview"]["overview_top_brands"]
+    names = ("mention_count", "answer_count", "previous_mention_count", "previous_answer_count")
+    if all(name in brands.columns for name in names):
+        for record in brands.to_dict("records"):
+            counts = [_number(record[name]) for name in names]
+            difference = _of_counts(counts, deff, known, level)
+            yield ComparedRow(
+                "mention_rate", ("brand", record["brand"]), difference, FRACTION, True, ()
+            )
+
+
+def _design_effect(now: Mapping[str, Any]) -> tuple[float, str | None]:
+    """The design effect of prompts in this window, or why it is not known."""
+    if "prompts" not in now:
+        return 1.0, "the section prompts was not read, so nothing says how prompts differ"
+    sums: ClusterSums = cluster_sums(now["prompts"].main, "mention_rate", None, PROMPT)
+    estimates = sampled(sums, 0.95)
+    deff = float(estimates.deff[0])
+    if not np.isfinite(deff) or np.isnan(estimates.low[0]):
+        return 1.0, "too few prompts were asked to say how they differ"
+    return max(deff, 1.0), None
+
+
+def _key_figure(
+    table: pd.DataFrame,
+    place: int,
+    record: Mapping[Any, Any],
+    deff: float,
+    unknown: str | None,
+    level: float,
+) -> ComparedRow:
+    metric = str(record["metric"])
+    parts = ("numerator", "denominator", "previous_numerator", "previous_denominator")
+    unit = {"fraction": FRACTION}.get(str(record.get("unit")))
+    if metric in _SHARES and all(part in record for part in parts):
+        counts = [_number(record[part]) for part in parts]
+        difference = _of_counts(counts, deff, unknown, level)
+    else:
+        values = [_number(record.get(name)) for name in ("previous_value", "value")]
+        why = "the answer has no counts that say how it varies between answers"
+        difference = replace(NOTHING, before=values[0], after=values[1], why=why)
+    if not np.isfinite(difference.change):
+        cells = cells_of(table, "previous_value", metadata_of(table))
+        state = cells.states[int(cells.codes[place])]
+        said = "" if state.status == Status.AVAILABLE else f" ({state})"
+        difference = replace(difference, why=f"before: no number{said}").refused()
+    return ComparedRow(metric, ("key figure", metric), difference, unit, metric in _SHARES, ())
+
+
+def _of_counts(counts: list[float], deff: float, unknown: str | None, level: float) -> Difference:
+    y1, n1, y0, n0 = counts
+    if not all(np.isfinite(counts)) or min(n1, n0) <= 0:
+        return replace(NOTHING, why="one of the windows has no counts")
+    whole = np.array([0])
+    parts = [(whole, np.array([y]), np.array([n])) for y, n in ((y1, n1), (y0, n0))]
+    found = independent(parts, [whole, whole], True, level, deff)
+    return replace(found, why=unknown).refused() if unknown else found
+
+
+def _number(value: object) -> float:
+    return float("nan") if value is None or value is pd.NA else float(value)  # type: ignore[arg-type]

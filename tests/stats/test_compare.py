@@ -1,0 +1,249 @@
+"""Comparisons: no false alarms, the power that is promised, and refusals before p-values."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from prompts import RULES, counted, rates_of, runs_of
+
+import aatoolkit as aa
+from aatoolkit.stats.adjust import adjusted
+
+
+def rows(found: pd.DataFrame) -> pd.Series:
+    (row,) = (found.iloc[at] for at in range(len(found)))
+    return row
+
+
+def test_pairs_are_the_cluster_robust_regression_of_statsmodels() -> None:
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(2)
+    rates = rates_of(rng, 9, 0.4, 0.3)
+    before, now = (counted(rng, rates, runs_of(rng, 9, 12)) for _ in range(2))
+    found = rows(now.aa.compare(before, "rate", rules=RULES))
+    y, side, codes = [], [], []
+    for at, frame in enumerate((before, now)):
+        for code, (hits, runs) in enumerate(zip(frame["hits"], frame["runs"], strict=True)):
+            y += [1] * hits + [0] * (runs - hits)
+            side += [at] * runs
+            codes += [code] * runs
+    kinds = {"groups": np.array(codes), "use_correction": False}
+    fit = api.OLS(y, api.add_constant(side)).fit(cov_type="cluster", cov_kwds=kinds)
+    error = fit.bse[1] * np.sqrt(9 / 8)
+    assert found["change"] == pytest.approx(fit.params[1], abs=1e-9)
+    half = (found["high"] - found["low"]) / 2
+    df = float(found["method"].split("t of ")[1].split()[0])
+    stats = pytest.importorskip("scipy.stats")
+    assert half == pytest.approx(stats.t.ppf(0.975, df) * error, rel=2e-3)
+    assert 1 <= df <= 8
+
+
+def test_answers_taken_for_independent_are_compared_as_statsmodels_does() -> None:
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    now = pd.DataFrame({"hits": [45], "runs": [100], "rate": [0.45]})
+    before = pd.DataFrame({"hits": [30], "runs": [90], "rate": [1 / 3]})
+    found = rows(now.aa.compare(before, "rate", rules=RULES))
+    low, high = proportion.confint_proportions_2indep(45, 100, 30, 90, method="newcomb")
+    _, p = proportion.proportions_ztest([45, 30], [100, 90])
+    assert found["low"] == pytest.approx(low, abs=1e-9)
+    assert found["high"] == pytest.approx(high, abs=1e-9)
+    assert found["p"] == pytest.approx(p, abs=1e-9)
+    assert "independent" in found["method"]
+
+
+@pytest.mark.parametrize("correct", ["holm", "bh"])
+def test_p_values_are_adjusted_as_statsmodels_does(correct: str) -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    p = np.random.default_rng(1).random(30) ** 3
+    method = {"holm": "holm", "bh": "fdr_bh"}[correct]
+    expected = multitest.multipletests(p, method=method)[1]
+    assert adjusted(p, correct) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("uneven", [False, True])
+def test_flat_families_raise_few_alarms(uneven: bool) -> None:
+    assert alarms(120, 25, 0.3, 0.4, 4, uneven) <= 0.09
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("k", [5, 12, 25, 100])
+@pytest.mark.parametrize("icc", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("rate", [0.5, 0.05, 0.95])
+@pytest.mark.parametrize("uneven", [False, True])
+def test_flat_families_raise_few_alarms_everywhere(
+    k: int, icc: float, rate: float, uneven: bool
+) -> None:
+    # Of 800 families 5 % are 40, with a standard error of 6.
+    assert alarms(800, k, icc, rate, 5, uneven) <= 0.065
+
+
+def alarms(times: int, k: int, icc: float, rate: float, groups: int, uneven: bool) -> float:
+    """How many of some families of comparisons without a change have one called a change."""
+    rng = np.random.default_rng([k, int(100 * icc), int(100 * rate), groups, uneven])
+    sides: list[list[pd.DataFrame]] = [[], []]
+    for at in range(times * groups):
+        rates = rates_of(rng, k, rate, icc)
+        for side in sides:
+            runs = runs_of(rng, k, 10, uneven=uneven)
+            side.append(counted(rng, rates, runs, family=at // groups, engine=at % groups))
+    before, now = (pd.concat(side, ignore_index=True) for side in sides)
+    found = now.aa.compare(before, "rate", by=["family", "engine"], correct=None, rules=RULES)
+    adjust = found.groupby("family")["p"].transform(
+        lambda p: adjusted(p.to_numpy(float, na_value=np.nan), "holm")
+    )
+    return float((adjust < 0.05).fillna(False).groupby(found["family"]).any().mean())
+
+
+@pytest.mark.parametrize("icc", [0.0, 0.4])
+def test_the_detectable_change_is_detected_as_often_as_it_says(icc: float) -> None:
+    power(300, 40, icc, 0.08)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("k", [25, 60, 150])
+@pytest.mark.parametrize("icc", [0.0, 0.1, 0.4])
+def test_the_detectable_change_is_detected_as_often_as_it_says_everywhere(
+    k: int, icc: float
+) -> None:
+    power(1500, k, icc, 0.05)
+
+
+def power(times: int, k: int, icc: float, tolerance: float) -> None:
+    rng = np.random.default_rng([k, int(100 * icc)])
+    runs = runs_of(rng, k, 20)
+
+    def compared(count: int, shift: float) -> pd.DataFrame:
+        sides: list[list[pd.DataFrame]] = [[], []]
+        for at in range(count):
+            rates = rates_of(rng, k, 0.4, icc)
+            # Every prompt moves, and none beyond 0 or 1.
+            sides[0].append(counted(rng, rates, runs, at=at))
+            sides[1].append(counted(rng, rates + shift * 4 * rates * (1 - rates), runs, at=at))
+        before, after = (pd.concat(side, ignore_index=True) for side in sides)
+        return after.aa.compare(before, "rate", by="at", correct=None, rules=RULES)
+
+    promised = float(compared(100, 0.0)["detectable"].median())
+    draws = [rates_of(rng, k, 0.4, icc) for _ in range(400)]
+    moved = np.mean([(4 * each * (1 - each)).mean() for each in draws])
+    shown = (compared(times, promised / moved)["verdict"] == "up").mean()
+    assert abs(shown - 0.8) <= tolerance, (shown, promised)
+
+
+def test_a_planted_change_is_found_in_its_direction() -> None:
+    rng = np.random.default_rng(1)
+    rates, runs = rates_of(rng, 25, 0.4, 0.3), runs_of(rng, 25, 20)
+    before, now = counted(rng, rates, runs), counted(rng, np.clip(rates + 0.2, 0, 1), runs)
+    assert rows(now.aa.compare(before, "rate", rules=RULES))["verdict"] == "up"
+    assert rows(before.aa.compare(now, "rate", rules=RULES))["verdict"] == "down"
+
+
+def test_no_evidence_stands_beside_what_could_have_been_seen() -> None:
+    rng = np.random.default_rng(5)
+    rates = rates_of(rng, 25, 0.4, 0.3)
+    before, now = (counted(rng, rates, runs_of(rng, 25, 5)) for _ in range(2))
+    found = rows(now.aa.compare(before, "rate", rules=RULES))
+    assert found["verdict"] == "no evidence"
+    assert found["detectable"] > abs(found["change"])
+    assert "would have shown in 4 of 5" in found["why"]
+
+
+@pytest.fixture(scope="module")
+def project() -> aa.Project:
+    return aa.demo()
+
+
+def test_overlapping_windows_are_said_before_any_number(project: aa.Project) -> None:
+    week, month = (project.read("prompts", days=days).main for days in (7, 30))
+    found = rows(week.aa.compare(month, "mention_rate"))
+    assert found["verdict"] == "cannot say"
+    assert "overlap" in found["why"]
+    assert pd.isna(found["p"])
+    assert "both hold" in rows(week.aa.compare(week, "mention_rate"))["why"]
+
+
+def test_other_rows_of_one_answer_can_be_compared(project: aa.Project) -> None:
+    prompts = project.read("prompts", days=30).main
+    branded = prompts["branded"].fillna(False)
+    found = rows(prompts[branded].aa.compare(prompts[~branded], "mention_rate"))
+    assert found["verdict"] == "cannot say"  # two branded prompts
+    assert "takes 5" in found["why"]
+    startups = prompts["topic"].eq("CRM for startups").fillna(False)
+    found = rows(prompts[startups].aa.compare(prompts[~startups], "mention_rate"))
+    assert "two samples" in found["method"]
+    assert found["verdict"] in ("up", "no evidence")
+
+
+def test_an_engine_that_never_ran_is_no_change(project: aa.Project) -> None:
+    engines = project.read("overview", days=30)["overview_engines"]
+    other = aa.demo("globex.example").read("overview", days=30)["overview_engines"]
+    found = engines.aa.compare(other, "mention_rate", by="engine").set_index("engine")
+    never = found.loc["google-ai-overview"]
+    assert never["verdict"] == "cannot say"
+    assert never["why"].startswith("now:")
+    assert pd.isna(never["change"])
+    assert found.aa.codebook.loc["change", "unit"] == "absolute pp as fraction"
+    assert len(found.aa.sources) == 2
+
+
+def test_prompts_of_another_host_are_other_prompts(project: aa.Project) -> None:
+    one = project.read("prompts", days=30).main
+    two = aa.demo("globex.example").read("prompts", days=30).main
+    assert {*one["prompt_id"]} & {*two["prompt_id"]}
+    assert "two samples" in rows(one.aa.compare(two, "mention_rate"))["method"]
+
+
+def test_a_changed_set_of_prompts_is_said() -> None:
+    rng = np.random.default_rng(7)
+    rates = rates_of(rng, 20, 0.4, 0.3)
+    before, now = (counted(rng, rates, runs_of(rng, 20, 10)) for _ in range(2))
+    found = rows(now.tail(15).aa.compare(before.head(17), "rate", rules=RULES))
+    assert "(3 entered, 5 left): compared are the 12" in found["why"]
+    assert found["clusters"] == 12
+
+
+def test_refusals() -> None:
+    frame = pd.DataFrame({"prompt_id": [*"abcdef"], "named": [True, False] * 3})
+    with pytest.raises(ValueError, match="correct"):
+        frame.aa.compare(frame, "named", correct="bonferroni")
+    with pytest.raises(ValueError, match="paired, or they are not"):
+        frame.aa.compare(frame, "named", pair="prompt_id", cluster="named")
+    assert rows(frame.aa.compare(frame, "named"))["verdict"] == "cannot say"  # nothing differs
+    assert rows(frame.head(3).aa.compare(frame, "named"))["verdict"] == "cannot say"
+
+
+def test_datasets_without_a_change_are_called_so(project: aa.Project) -> None:
+    sections = ["overview", "prompts"]
+    dataset = project.read_all(sections=sections, progress=False)
+    found = dataset.compare()
+    assert not found["verdict"].isin(["up", "down"]).any()
+    figures = found[found["subject"] == "key figure"].set_index("name")
+    assert figures.loc["averagePosition", "verdict"] == "cannot say"
+    kpis = dataset["overview"]["overview_kpis"].set_index("metric")
+    assert figures.loc["mentionRate", "after"] == kpis.loc["mentionRate", "value"]
+    assert figures.loc["mentionRate", "before"] == kpis.loc["mentionRate", "previous_value"]
+    same = dataset.compare(dataset)
+    assert set(same["verdict"]) == {"cannot say"}
+    assert set(
+        dataset.compare(project.read_all(sections=["crawl"], progress=False))["verdict"]
+    ) == {"cannot say"}
+
+
+def test_a_hundred_thousand_rows_take_less_than_a_second() -> None:
+    rng = np.random.default_rng(1)
+
+    def side() -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                "prompt_id": rng.integers(0, 2000, 100_000),
+                "engine": rng.choice([*"abcdef"], 100_000),
+                "named": rng.random(100_000) < 0.3,
+            }
+        )
+
+    now, before = side(), side()
+    began = time.process_time()
+    now.aa.compare(before, "named", by="engine")
+    assert time.process_time() - began < 2  # two frames
