@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 # How long an example takes says more of what else the machine does than of the code.
@@ -25,6 +26,13 @@ settings.load_profile("fast")
 # A shell has its background jobs ignore interrupts, and their children too; tests send some.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for doctests in the package alone: tests have none, and there are many of them."""
+    found = yield
+    return [each for each in found if not isinstance(each, DoctestModule)]
 
 
 @dataclass

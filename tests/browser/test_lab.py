@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser.lab import Notebook, serving, write_notebook
 
-pytest.importorskip("jupyterlab", reason="these tests need jupyterlab: pip install jupyterlab")
-
-pytestmark = pytest.mark.timeout(240)
+# Looked for and not imported, which takes a second.
+pytestmark = [
+    pytest.mark.timeout(240),
+    pytest.mark.skipif(find_spec("jupyterlab") is None, reason="needs jupyterlab"),
+]
 
 CELLS = (
     "import aatoolkit as aa\nproject = aa.demo()\npicker = aa.ScopePicker(project)\npicker",
