@@ -106,9 +106,7 @@ def text_of(cell: object) -> str:
         return repr([*map(text_of, cell)])
     if pd.isna(cell):  # type: ignore[call-overload]
         return "missing"
-    if isinstance(cell, bool | np.bool_):
-        return str(bool(cell))
-    if isinstance(cell, int | float | np.number):
+    if isinstance(cell, int | float | np.number | np.bool_):
         return repr(float(cell))
     return str(cell)
 
