@@ -6,12 +6,15 @@ found for them in :mod:`aatoolkit.service.sections.insights`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.significance import means_differ, proportions_differ
+from aatoolkit.service.significance import windows_differ
 
 _EVIDENCE = 5
 
@@ -32,9 +35,11 @@ class Movement:
         What its size is judged by: the change itself, or for counts that of their share
         of all answers.
     p_value
-        Of the two-sided test that nothing changed.
+        Of the two-sided test that nothing changed, in which a prompt is one observation.
     answer_count
         The answers of the later window that it rests on.
+    events
+        Of a count, the answers of both windows that the test rests on.
     brand, engine, domain
         Whose measure it is; None where it is not narrowed.
     prompt_ids, urls
@@ -52,6 +57,7 @@ class Movement:
     brand: str | None
     engine: str | None = None
     domain: str | None = None
+    events: int | None = None
     prompt_ids: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
 
@@ -78,14 +84,12 @@ asked_answers AS (
 _VISIBILITY = f"""
 WITH {_BOTH}
 SELECT brand, engine,
-  count(*) FILTER (WHERE period = 'before') AS answers_before,
-  count(*) FILTER (WHERE period = 'after') AS answers_after,
-  count(*) FILTER (WHERE period = 'before' AND mentioned) AS mentions_before,
-  count(*) FILTER (WHERE period = 'after' AND mentioned) AS mentions_after
-FROM asked GROUP BY GROUPING SETS ((brand), (brand, engine))
-HAVING answers_before > 0 AND answers_after > 0
-  AND (engine IS NOT NULL OR count(DISTINCT asked.engine) > 1)
-ORDER BY brand, engine NULLS FIRST
+  count(*) FILTER (WHERE period = 'before' AND mentioned) AS before,
+  count(*) FILTER (WHERE period = 'before') AS size_before,
+  count(*) FILTER (WHERE period = 'after' AND mentioned) AS after,
+  count(*) FILTER (WHERE period = 'after') AS size_after
+FROM asked GROUP BY GROUPING SETS ((brand, prompt_id), (brand, engine, prompt_id))
+ORDER BY brand, engine NULLS FIRST, asked.prompt_id
 """
 
 _MOVED_PROMPTS = f"""
@@ -113,10 +117,14 @@ GROUP BY url ORDER BY count(*) DESC, url LIMIT {_EVIDENCE}
 
 _SENTIMENT = f"""
 WITH {_BOTH}
-SELECT brand, period, count(sentiment_score) AS size,
-  sum(sentiment_score ORDER BY sentiment_score) AS total,
-  sum(sentiment_score * sentiment_score ORDER BY sentiment_score) AS squares
-FROM asked WHERE sentiment_score IS NOT NULL GROUP BY brand, period ORDER BY brand, period
+SELECT brand,
+  coalesce(sum(sentiment_score ORDER BY sentiment_score) FILTER (WHERE period = 'before'), 0)
+    AS before,
+  count(*) FILTER (WHERE period = 'before') AS size_before,
+  coalesce(sum(sentiment_score ORDER BY sentiment_score) FILTER (WHERE period = 'after'), 0)
+    AS after,
+  count(*) FILTER (WHERE period = 'after') AS size_after
+FROM asked WHERE sentiment_score IS NOT NULL GROUP BY brand, prompt_id ORDER BY brand, prompt_id
 """
 
 _SCORED_PROMPTS = f"""
@@ -134,6 +142,18 @@ cited AS (
   SELECT 'after', chat_id, prompt_id, source_domain, url FROM citations WHERE cited
 )"""
 
+_ASKED = """
+WITH asked AS (
+  SELECT 'before' AS period, prompt_id FROM previous_answers
+  UNION ALL
+  SELECT 'after', prompt_id FROM answers
+)
+SELECT prompt_id,
+  count(*) FILTER (WHERE period = 'before') AS before,
+  count(*) FILTER (WHERE period = 'after') AS after
+FROM asked GROUP BY prompt_id ORDER BY prompt_id
+"""
+
 _COUNTED = f"""
   count(DISTINCT chat_id) FILTER (WHERE period = 'before') AS before,
   count(DISTINCT chat_id) FILTER (WHERE period = 'after') AS after,
@@ -141,7 +161,7 @@ _COUNTED = f"""
   list_slice(list(DISTINCT url ORDER BY url), 1, {_EVIDENCE}) AS urls
 """
 
-_GAINS = f"""
+_OF_RIVALS = f"""
 WITH {_CITED}, rivals AS (
   SELECT brand FROM store.brands
   WHERE host = $host AND tracked AND own IS NOT TRUE
@@ -149,37 +169,66 @@ WITH {_CITED}, rivals AS (
 ), about AS (
   SELECT url, brand FROM store.source_page_brands
   WHERE host = $host AND mentioned AND brand IN (SELECT brand FROM rivals)
-)
+), counted AS (
+  SELECT * FROM cited JOIN about USING (url)
+  WHERE source_domain NOT IN (SELECT source_domain FROM own_domains)
+    AND source_domain NOT IN (
+      SELECT domain FROM store.brands WHERE host = $host AND domain IS NOT NULL)
+)"""
+
+_GAINS = f"""
+{_OF_RIVALS}
 SELECT brand, source_domain, {_COUNTED}
-FROM cited JOIN about USING (url)
-WHERE source_domain NOT IN (SELECT source_domain FROM own_domains)
-  AND source_domain NOT IN (
-    SELECT domain FROM store.brands WHERE host = $host AND domain IS NOT NULL)
-GROUP BY brand, source_domain HAVING after > before ORDER BY brand, source_domain
+FROM counted GROUP BY brand, source_domain HAVING after > before ORDER BY brand, source_domain
 """
+
+_OF_OWN = f"""
+WITH {_CITED}, earlier AS (SELECT url FROM previous_citations WHERE cited),
+later AS (SELECT url FROM citations WHERE cited), counted AS (
+  SELECT (SELECT CASE WHEN count(*) = 1 THEN min(brand) END FROM focus) AS brand, cited.*
+  FROM cited WHERE source_domain IN (SELECT source_domain FROM own_domains)
+)"""
 
 _LOSSES = f"""
-WITH {_CITED}, kept AS (SELECT url FROM citations WHERE cited)
-SELECT (SELECT CASE WHEN count(*) = 1 THEN min(brand) END FROM focus) AS brand,
-  source_domain, {_COUNTED}
-FROM cited
-WHERE source_domain IN (SELECT source_domain FROM own_domains)
-  AND url NOT IN (SELECT url FROM kept)
-GROUP BY source_domain ORDER BY source_domain
+{_OF_OWN}
+SELECT brand, source_domain, {_COUNTED}
+FROM counted WHERE url NOT IN (SELECT url FROM later)
+GROUP BY brand, source_domain ORDER BY source_domain
 """
 
+_BY_PROMPT = """
+SELECT brand, source_domain, prompt_id,
+  count(DISTINCT chat_id) FILTER (WHERE period = 'before') AS before,
+  count(DISTINCT chat_id) FILTER (WHERE period = 'after') AS after
+"""
 
-def movements(o: Observations) -> Iterator[Movement]:
+_GAINED_BY_PROMPT = f"{_OF_RIVALS} {_BY_PROMPT} FROM counted GROUP BY ALL ORDER BY ALL"
+
+_TURNED_BY_PROMPT = f"""
+{_OF_OWN} {_BY_PROMPT} FROM counted
+WHERE CASE period WHEN 'before' THEN url NOT IN (SELECT url FROM later)
+  ELSE url NOT IN (SELECT url FROM earlier) END
+GROUP BY ALL ORDER BY ALL
+"""
+"""Answers that cite pages of one window only. A loss is one if fewer such pages came than went:
+that some page is cited no more is so of every window in which many are cited rarely."""
+
+
+def movements(o: Observations) -> list[Movement]:
     """Every movement between two windows that both have answers, noteworthy or not."""
-    yield from _visibility(o)
-    yield from _sentiment(o)
-    answers = (
-        o.value("SELECT count(*) FROM previous_answers"),
-        o.value("SELECT count(*) FROM answers"),
-    )
-    if all(answers):
-        for kind, sql in (("competitor_citation_gain", _GAINS), ("citation_loss", _LOSSES)):
-            yield from (_counted(kind, row, answers) for row in o.rows(sql))
+    asked = {row["prompt_id"]: (row["before"], row["after"]) for row in o.rows(_ASKED)}
+    sizes = (sum(row[0] for row in asked.values()), sum(row[1] for row in asked.values()))
+    found = [*_visibility(o), *_sentiment(o)]
+    if all(sizes):
+        for kind, sql, by_prompt in (
+            ("competitor_citation_gain", _GAINS, _GAINED_BY_PROMPT),
+            ("citation_loss", _LOSSES, _TURNED_BY_PROMPT),
+        ):
+            of_prompts = _counts_by_prompt(o, by_prompt)
+            for row in o.rows(sql):
+                counts = of_prompts[row["brand"], row["source_domain"]]
+                found.append(_counted(kind, row, counts, asked, sizes))
+    return found
 
 
 def with_evidence(o: Observations, movement: Movement) -> Movement:
@@ -213,54 +262,64 @@ def _turned_pages(o: Observations, movement: Movement) -> tuple[str, ...]:
 
 
 def _visibility(o: Observations) -> Iterator[Movement]:
-    for row in o.rows(_VISIBILITY):
-        samples = (row["answers_before"], row["answers_after"])
-        counts = (row["mentions_before"], row["mentions_after"])
-        before, after = counts[0] / samples[0], counts[1] / samples[1]
-        yield Movement(
-            kind="visibility_change",
-            metric="mentionRate",
-            before=before,
-            after=after,
-            samples=samples,
-            effect=after - before,
-            p_value=proportions_differ((counts[0], samples[0]), (counts[1], samples[1])),
-            answer_count=samples[1],
-            brand=row["brand"],
-            engine=row["engine"],
-        )
+    by_brand = groupby(o.rows(_VISIBILITY), key=itemgetter("brand"))
+    for brand, rows in by_brand:
+        by_engine = {
+            engine: [*of_engine] for engine, of_engine in groupby(rows, key=itemgetter("engine"))
+        }
+        for engine, prompts in by_engine.items():
+            if engine is not None or len(by_engine) > 2:
+                yield from _mean("visibility_change", "mentionRate", prompts, brand, engine)
 
 
 def _sentiment(o: Observations) -> Iterator[Movement]:
-    scored: dict[str, dict[str, tuple[float, float, int]]] = {}
-    for row in o.rows(_SENTIMENT):
-        if row["size"] > 1:
-            scored.setdefault(row["brand"], {})[row["period"]] = _moments(row)
-    for brand, periods in scored.items():
-        if len(periods) == 2:
-            first, second = periods["before"], periods["after"]
-            yield Movement(
-                kind="sentiment_change",
-                metric="sentimentScore",
-                before=first[0],
-                after=second[0],
-                samples=(first[2], second[2]),
-                effect=second[0] - first[0],
-                p_value=means_differ(first, second),
-                answer_count=second[2],
-                brand=brand,
-            )
+    for brand, rows in groupby(o.rows(_SENTIMENT), key=itemgetter("brand")):
+        yield from _mean("sentiment_change", "sentimentScore", [*rows], brand)
 
 
-def _moments(row: dict[str, Any]) -> tuple[float, float, int]:
-    """Mean, sample variance and size of the scores."""
-    size, total, squares = row["size"], row["total"], row["squares"]
-    return total / size, max(0.0, (squares - total**2 / size) / (size - 1)), size
+def _mean(
+    kind: str, metric: str, prompts: list[dict[str, Any]], brand: str, engine: str | None = None
+) -> Iterator[Movement]:
+    """The movement of a mean over answers, if both windows have some."""
+    names = ("before", "size_before", "after", "size_after")
+    total, size, later, later_size = (sum(row[name] for row in prompts) for name in names)
+    if not size or not later_size:
+        return
+    before, after = total / size, later / later_size
+    yield Movement(
+        kind=kind,
+        metric=metric,
+        before=before,
+        after=after,
+        samples=(size, later_size),
+        effect=after - before,
+        p_value=windows_differ(itemgetter(*names)(row) for row in prompts),
+        answer_count=later_size,
+        brand=brand,
+        engine=engine,
+    )
 
 
-def _counted(kind: str, row: dict[str, Any], answers: tuple[int, int]) -> Movement:
+def _counts_by_prompt(
+    o: Observations, sql: str
+) -> dict[tuple[str | None, str], dict[str, tuple[int, int]]]:
+    """By brand and domain, and by prompt: the answers of both windows that cite something."""
+    found: dict[tuple[str | None, str], dict[str, tuple[int, int]]] = defaultdict(dict)
+    for row in o.rows(sql):
+        of_prompts = found[row["brand"], row["source_domain"]]
+        of_prompts[row["prompt_id"]] = (row["before"], row["after"])
+    return found
+
+
+def _counted(
+    kind: str,
+    row: dict[str, Any],
+    counts: dict[str, tuple[int, int]],
+    asked: dict[str, tuple[int, int]],
+    answers: tuple[int, int],
+) -> Movement:
     """A movement of the number of answers that cite something."""
-    first, second = (row["before"], answers[0]), (row["after"], answers[1])
+    pairs = [(*counts.get(prompt, (0, 0)), *sizes) for prompt, sizes in asked.items()]
     return Movement(
         kind=kind,
         metric="citationCount",
@@ -268,10 +327,11 @@ def _counted(kind: str, row: dict[str, Any], answers: tuple[int, int]) -> Moveme
         after=row["after"],
         samples=answers,
         effect=row["after"] / answers[1] - row["before"] / answers[0],
-        p_value=proportions_differ(first, second),
+        p_value=windows_differ((one, size, two, later) for one, two, size, later in pairs),
         answer_count=row["after"] if kind == "competitor_citation_gain" else answers[1],
         brand=row["brand"],
         domain=row["source_domain"],
+        events=sum(one + two for one, two, _, _ in pairs),
         prompt_ids=tuple(row["prompt_ids"]),
         urls=tuple(row["urls"]),
     )

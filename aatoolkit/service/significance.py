@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from math import erfc, sqrt
+from collections.abc import Iterable, Sequence
+from math import erfc, fsum, sqrt
 
 _Z95 = 1.959963984540054
+_NOTHING = 1e-24
+"""A variance that is that of rounding."""
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -42,13 +45,44 @@ def rates_differ(first: tuple[int, int], second: tuple[int, int]) -> float:
     return _two_sided(other / other_exposure - count / exposure, variance)
 
 
-def means_differ(first: tuple[float, float, int], second: tuple[float, float, int]) -> float:
-    """The two-sided p-value of the z test that two means are equal.
+def windows_differ(prompts: Iterable[tuple[float, int, float, int]]) -> float:
+    """The two-sided p-value of the test that a mean is the same in two windows.
 
-    Each is a triple of a mean, a sample variance and a sample size.
+    Answers to one prompt resemble each other, so that a prompt counts as one observation: each
+    is a tuple of the total and the size in the first window, and those in the second. The
+    statistic is the score of a generalised estimating equation with independent answers, over
+    its cluster-robust deviation; it cannot exceed the root of the number of prompts, so that a
+    few prompts never show much.
+
+    Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
+    semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.
     """
-    (mean, variance, size), (other, other_variance, other_size) = first, second
-    return _two_sided(other - mean, variance / size + other_variance / other_size)
+    listed = [*prompts]
+    sizes = sum(row[1] for row in listed), sum(row[3] for row in listed)
+    if not all(sizes):
+        return 1.0
+    mean = sum(row[0] + row[2] for row in listed) / sum(sizes)
+    scores = [
+        (later - mean * after) / sizes[1] - (earlier - mean * before) / sizes[0]
+        for earlier, before, later, after in listed
+    ]
+    variance = fsum(score**2 for score in scores)
+    return _two_sided(fsum(scores), variance) if variance > _NOTHING else 1.0
+
+
+def adjusted(p_values: Sequence[float]) -> list[float]:
+    """The p-values adjusted for their number: those up to q have a false discovery rate of q.
+
+    Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
+    Royal Statistical Society B 57, 289-300.
+    """
+    found, least = [1.0] * len(p_values), 1.0
+    ranked = sorted(range(len(p_values)), key=lambda at: p_values[at])
+    for rank in range(len(ranked), 0, -1):
+        at = ranked[rank - 1]
+        least = min(least, p_values[at] * len(ranked) / rank)
+        found[at] = least
+    return found
 
 
 def _two_sided(difference: float, variance: float) -> float:

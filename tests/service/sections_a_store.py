@@ -1,7 +1,7 @@
 """Two synthetic stores, and how to ask them for a section.
 
 Every figure of ``SMALL`` was worked out by hand; ``RICH`` is large enough for every rule
-of insights and impact to speak.
+of impact to speak, and ``WIDE`` for those of insights.
 """
 
 from __future__ import annotations
@@ -171,7 +171,8 @@ SMALL: dict[str, Rows] = {
 }
 
 
-def rich() -> dict[str, Rows]:
+def rich(prompts: int = 10) -> dict[str, Rows]:
+    """Two weeks of answers; every ten prompts are as the first ten."""
     tables: dict[str, Rows] = {**SMALL, "answers": [], "mentions": [], "citations": []}
     tables["prompts"] = [
         {
@@ -183,10 +184,10 @@ def rich() -> dict[str, Rows]:
             "volume_estimate": 10,
             "created_at": at("08-02"),
         }
-        for n in range(10)
+        for n in range(prompts)
     ]
     for number in range(14):
-        for n in range(10):
+        for n in range(prompts):
             for engine in ("chatgpt", "gemini"):
                 _add_answer(tables, number, n, engine)
     tables["attributes"] = rows_of("chat_id brand attribute", ("13-0-gemini", "Acme", "easy"))
@@ -219,8 +220,8 @@ def _add_answer(tables: dict[str, Rows], number: int, n: int, engine: str) -> No
         }
     )
     tables["mentions"].append({"chat_id": chat, "brand": "Globex", "position": 1})
-    if n < (5 if late else 2):
-        score = (80.0 if late else 60.0) + n
+    if n % 10 < (5 if late else 2):
+        score = (80.0 if late else 60.0) + n % 10
         tables["mentions"].append(
             {
                 "chat_id": chat,
@@ -230,10 +231,10 @@ def _add_answer(tables: dict[str, Rows], number: int, n: int, engine: str) -> No
                 "sentiment_score": score,
             }
         )
-    if n == 0:
+    if n == 0 or (n % 10 == 0 and not late):
         page = "new" if late else "old"
         tables["citations"].append(_citation(chat, f"https://acme.example/{page}", HOST))
-    if n == 1 and late:
+    if n % 10 == 1 and late:
         cited = _citation(chat, "https://reviews.example/x", "reviews.example")
         tables["citations"].append(cited)
 
@@ -257,3 +258,5 @@ def experiment(action: str, start: str, end: str, **more: Any) -> dict[str, Any]
 
 
 RICH = rich()
+WIDE = rich(100)
+"""The same of more prompts, as changes of few show little."""

@@ -14,7 +14,7 @@ from aatoolkit.service.answer import wire
 from aatoolkit.service.availability import NO_ANSWERS, NONE_ANSWERED
 from aatoolkit.service.store import Store
 
-from .sections_a_store import RICH, SMALL, ask, store
+from .sections_a_store import RICH, SMALL, WIDE, ask, store
 
 NAMES = ("overview", "insights", "perception", "prompts", "ranking", "impact", "actions")
 
@@ -27,6 +27,11 @@ def small() -> Store:
 @pytest.fixture(scope="module")
 def rich_store() -> Store:
     return store(RICH)
+
+
+@pytest.fixture(scope="module")
+def wide() -> Store:
+    return store(WIDE)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -235,8 +240,8 @@ def expanded(shape: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_shape(small: Store, rich_store: Store, name: str) -> None:
-    found = paths(ask(held, name).body for held in (small, rich_store))
+def test_shape(small: Store, rich_store: Store, wide: Store, name: str) -> None:
+    found = paths(ask(held, name).body for held in (small, rich_store, wide))
     whole = {
         path
         for path in found

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from aatoolkit.service.significance import means_differ, proportions_differ, wilson_interval
+from aatoolkit.service.significance import proportions_differ, wilson_interval
 from aatoolkit.service.store import Store
 
-from .sections_a_store import RICH, SMALL, ask, day, experiment, store
+from .sections_a_store import RICH, SMALL, WIDE, ask, day, experiment, store
 
 
 @pytest.fixture(scope="module")
@@ -18,12 +18,17 @@ def small() -> Store:
 
 
 @pytest.fixture(scope="module")
+def wide() -> Store:
+    return store(WIDE)
+
+
+@pytest.fixture(scope="module")
 def rich_store() -> Store:
     return store(RICH)
 
 
-def test_insights(rich_store: Store) -> None:
-    answer = ask(rich_store, "insights")
+def test_insights(wide: Store) -> None:
+    answer = ask(wide, "insights")
     found = {(row["type"], row["scope"]["engine"]): row for row in answer.body["insights"]}
     assert set(found) == {
         ("visibility_change", None),
@@ -37,26 +42,26 @@ def test_insights(rich_store: Store) -> None:
     assert rise["metric"] == {
         "key": "mentionRate",
         "unit": "fraction",
-        "before": 14 / 70,
-        "after": 35 / 70,
-        "change": 35 / 70 - 14 / 70,
+        "before": 140 / 700,
+        "after": 350 / 700,
+        "change": 350 / 700 - 140 / 700,
         "changeKind": "absolute",
     }
     assert (rise["severity"], rise["confidence"]) == ("high", "high")
     assert rise["title"] == "Mention rate of Acme up on ChatGPT"
     assert rise["evidence"] == {
-        "answerCount": 70,
-        "promptIds": ["p2", "p3", "p4"],
+        "answerCount": 700,
+        "promptIds": ["p12", "p13", "p14", "p2", "p22"],
         "urls": ["https://acme.example/new"],
     }
     assert rise["why"] is not None
     assert rise["baseline"] == {"start": day("11-07"), "end": day("11-13")}
     gain = found["competitor_citation_gain", None]
-    assert (gain["scope"]["brand"], gain["evidence"]["answerCount"]) == ("Globex", 14)
-    assert (gain["metric"]["before"], gain["metric"]["after"]) == (0, 14)
-    assert gain["evidence"]["promptIds"] == ["p1"]
+    assert (gain["scope"]["brand"], gain["evidence"]["answerCount"]) == ("Globex", 140)
+    assert (gain["metric"]["before"], gain["metric"]["after"]) == (0, 140)
+    assert gain["evidence"]["promptIds"] == ["p1", "p11", "p21", "p31", "p41"]
     loss = found["citation_loss", None]
-    assert (loss["metric"]["before"], loss["metric"]["after"]) == (14, 0)
+    assert (loss["metric"]["before"], loss["metric"]["after"]) == (140, 0)
     assert loss["evidence"]["urls"] == ["https://acme.example/old"]
     sentiment = found["sentiment_change", None]["metric"]
     assert (sentiment["before"], sentiment["after"]) == (60.5, 82.0)
@@ -65,24 +70,24 @@ def test_insights(rich_store: Store) -> None:
         severity: severities.count(severity) for severity in ("high", "medium", "low")
     }
     assert {row["state"] for row in answer.body["insights"]} == {"new"}
-    assert answer.availability.sample_count == 140
+    assert answer.availability.sample_count == 1400
     assert answer.body["summary"]["headline"] == (
         "Mention rate of Acme up; Mention rate of Acme up on ChatGPT."
     )
 
 
-def test_an_insight_keeps_its_id_and_the_readers_state(rich_store: Store) -> None:
-    before = ask(rich_store, "insights").body["insights"]
+def test_an_insight_keeps_its_id_and_the_readers_state(wide: Store) -> None:
+    before = ask(wide, "insights").body["insights"]
     seen = before[0]["insightId"]
     states = [{"insight_id": seen, "state": "dismissed"}]
-    after = ask(store({**RICH, "insight_states": states}), "insights").body["insights"]
+    after = ask(store({**WIDE, "insight_states": states}), "insights").body["insights"]
     assert [row["insightId"] for row in after] == [row["insightId"] for row in before]
     assert [row["state"] for row in after if row["insightId"] == seen] == ["dismissed"]
     assert len({row["insightId"] for row in before}) == len(before)
 
 
-def test_one_engine_has_the_insights_of_that_engine(rich_store: Store) -> None:
-    whole, one = ask(rich_store, "insights"), ask(rich_store, "insights", engine=("gemini",))
+def test_one_engine_has_the_insights_of_that_engine(wide: Store) -> None:
+    whole, one = ask(wide, "insights"), ask(wide, "insights", engine=("gemini",))
     changes = [row for row in one.body["insights"] if row["type"] == "visibility_change"]
     assert changes == [
         row
@@ -110,10 +115,10 @@ def test_insights_need_the_whole_of_that_window() -> None:
 def test_the_gravest_insights_come_first() -> None:
     mentions = [
         row
-        for row in RICH["mentions"]
-        if row["brand"] != "Acme" or row["chat_id"].split("-")[1] in "012"
+        for row in WIDE["mentions"]
+        if row["brand"] != "Acme" or row["chat_id"].split("-")[1][-1] in "012"
     ]
-    found = ask(store({**RICH, "mentions": mentions}), "insights").body["insights"]
+    found = ask(store({**WIDE, "mentions": mentions}), "insights").body["insights"]
     severities = [row["severity"] for row in found]
     assert severities == sorted(severities, key=["high", "medium", "low"].index)
     assert len(set(severities)) > 1
@@ -200,4 +205,3 @@ def test_tests_of_change() -> None:
     p = proportions_differ((30, 100), (40, 100))
     assert p == pytest.approx(math.erfc(0.1 / math.sqrt(2 * 0.35 * 0.65 * 2 / 100)))
     assert proportions_differ((5, 5), (7, 7)) == 1.0
-    assert means_differ((1.0, 0.0, 3), (2.0, 0.0, 3)) == 0.0

@@ -366,7 +366,7 @@ def test_there_is_something_to_find(store: Store) -> None:
     with store.observe(Question(ACME, 30)) as o:
         found = insights(o).body["insights"]
     kinds = {insight["type"] for insight in found}
-    assert {"visibility_change", "competitor_citation_gain", "citation_loss"} <= kinds
+    assert {"competitor_citation_gain", "citation_loss"} <= kinds
     assert "seen" in {insight["state"] for insight in found}
 
 

@@ -7,14 +7,18 @@
 ``citation_loss``            answers that cited own pages which none cites any more
 ============================ ===========================================================
 
-Severity is the size of the change, confidence the p-value of the test behind it; a sample
-below 30 in either window is never more than ``provisional``. A change that is too small,
-that chance explains too well (p of 0.2 and more) or that rests on fewer than 10 observations
-in either window is no insight.
+Many changes are tested at once, and answers to one prompt resemble each other. So the test of a
+change takes a prompt for one observation, and of the changes reported in an answer at most 10 %
+are expected to be chance: they are those of an adjusted p-value up to 0.1 (Benjamini and Hochberg
+1995). Severity is the size of the change, confidence the adjusted p-value; a sample below 30
+in either window is never more than ``provisional``. A change that is too small, or that rests on
+fewer than 10 observations in either window (of citations: 5 in both), is no insight.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from hashlib import md5
 from typing import Any
 
@@ -25,6 +29,7 @@ from aatoolkit.service.mentions import subject_missing
 from aatoolkit.service.movements import Movement, movements, with_evidence
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.own_citations import own_citations_missing
+from aatoolkit.service.significance import adjusted
 
 _KINDS = (
     "visibility_change",
@@ -39,8 +44,9 @@ _LEAST_EFFECTS = {
     "citationCount": (0.05, 0.02, 0.005),
 }
 _UNITS = {"mentionRate": "fraction", "sentimentScore": "score", "citationCount": "count"}
-_CONFIDENCES = ((0.001, "high"), (0.01, "confident"), (0.05, "worth_a_look"))
-_CHANCE, _FIRM_SAMPLE, _LEAST_SAMPLE, _LEAST_COUNT = 0.2, 30, 10, 3
+_CONFIDENCES = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
+_FALSE_DISCOVERIES = 0.1
+_FIRM_SAMPLE, _LEAST_SAMPLE, _LEAST_EVENTS, _LEAST_COUNT = 30, 10, 5, 3
 
 
 @section("insights")
@@ -57,7 +63,7 @@ def insights(o: Observations) -> SectionAnswer:
         )
     found = [
         (severity, with_evidence(o, movement))
-        for movement in movements(o)
+        for movement in _shown(movements(o))
         if (severity := _severity(movement)) is not None
     ]
     found.sort(key=_importance)
@@ -95,10 +101,28 @@ def _availability(o: Observations) -> SectionAvailability:
     return known
 
 
+def _shown(found: Iterable[Movement]) -> list[Movement]:
+    """The movements that are shown to be there, with p-values adjusted for how many were tested.
+
+    Which are tested at all depends on how much was observed, and not on what.
+    """
+    tested = [
+        movement
+        for movement in found
+        if min(movement.samples) >= _LEAST_SAMPLE
+        and (movement.events is None or movement.events >= _LEAST_EVENTS)
+    ]
+    p_values = adjusted([movement.p_value for movement in tested])
+    return [
+        replace(movement, p_value=p_value)
+        for movement, p_value in zip(tested, p_values, strict=True)
+        if p_value <= _FALSE_DISCOVERIES
+    ]
+
+
 def _severity(movement: Movement) -> str | None:
-    """The severity of a movement; None where it is too small or too uncertain."""
-    few = movement.metric == "citationCount" and abs(movement.change) < _LEAST_COUNT
-    if few or min(movement.samples) < _LEAST_SAMPLE or movement.p_value >= _CHANCE:
+    """The severity of a movement; None where it is too small."""
+    if movement.metric == "citationCount" and abs(movement.change) < _LEAST_COUNT:
         return None
     for severity, least in zip(_SEVERITIES, _LEAST_EFFECTS[movement.metric], strict=True):
         if abs(movement.effect) >= least:
@@ -110,7 +134,7 @@ def _confidence(movement: Movement) -> str:
     if min(movement.samples) < _FIRM_SAMPLE:
         return "provisional"
     for level, word in _CONFIDENCES:
-        if movement.p_value < level:
+        if movement.p_value <= level:
             return word
     return "provisional"
 

@@ -161,6 +161,7 @@ _INSIGHTS = (
     ("visibility_change|chatgpt|Acme CRM|", "seen"),
     ("visibility_change||Acme CRM|", "new"),
     ("sentiment_change||Acme CRM|", "dismissed"),
+    ("citation_loss||Acme CRM|acme.example", "seen"),
 )
 """What an insight is about, as the service names it, and what was done with it."""
 

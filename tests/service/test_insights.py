@@ -1,0 +1,177 @@
+"""Insights hold over many tests and repeated prompts: by simulation, on stores without a change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.effort import effort
+
+from aatoolkit.service.significance import adjusted, proportions_differ, windows_differ
+from aatoolkit.service.store import Store
+
+from .sections_a_store import HOST, PROJECT, Rows, ask, at, store
+
+BRANDS = ("Acme", "Globex", "Initech", "Hooli")
+ENGINES = ("chatgpt", "gemini", "perplexity")
+DOMAINS = ("reviews.example", "forum.example", "wiki.example", "news.example")
+
+
+def drawn(seed: int, rise: float = 0.0, prompts: int = 30, alike: float = 0.3) -> Store:
+    """Two windows of answers; only ``rise`` makes the second one another than the first.
+
+    The rate of each prompt is drawn anew in each window, around one that it has of its own.
+    """
+    draw = np.random.default_rng(seed)
+    tables: dict[str, Rows] = {"answers": [], "mentions": [], "citations": []}
+    weight = (1 - alike) / alike
+    own = draw.beta(weight * 0.4, weight * 0.6, (len(BRANDS), prompts))
+    rates = np.clip(own[:, :, None] + draw.normal(0, 0.15, (len(BRANDS), prompts, 2)), 0, 1)
+    rates[0, :, 1] = np.clip(rates[0, :, 1] + rise, 0, 1)
+    liked = draw.dirichlet([1.0] * 12, prompts)
+    for day in range(14):
+        for prompt in range(prompts):
+            for engine in ENGINES:
+                chat = f"{day}-{prompt}-{engine}"
+                tables["answers"].append(
+                    {
+                        "chat_id": chat,
+                        "prompt_id": f"p{prompt:02}",
+                        "engine": engine,
+                        "ran_at": at(f"11-{day + 7:02}"),
+                        "outcome": "answered",
+                    }
+                )
+                named = draw.random(len(BRANDS)) < rates[:, prompt, day // 7]
+                tables["mentions"] += [
+                    {
+                        "chat_id": chat,
+                        "brand": brand,
+                        "position": 1,
+                        "sentiment_score": float(draw.normal(60, 10)),
+                    }
+                    for brand, is_named in zip(BRANDS, named.tolist(), strict=True)
+                    if is_named
+                ]
+                pages = draw.choice(12, 2, p=liked[prompt], replace=True).tolist()
+                tables["citations"] += [
+                    {
+                        "chat_id": chat,
+                        "n": n + 1,
+                        "url": _page(page, int(draw.integers(8))),
+                        "source_domain": _domain(page),
+                        "cited": True,
+                    }
+                    for n, page in enumerate(pages)
+                ]
+    urls = sorted({row["url"] for row in tables["citations"]})
+    return store(
+        {
+            "projects": [PROJECT],
+            "engines": [{"engine": name, "label": name, "configured": True} for name in ENGINES],
+            "brands": [
+                {"brand": name, "tracked": True, "own": name == "Acme", "domain": None}
+                for name in BRANDS
+            ]
+            + [{"brand": "Acme CRM", "tracked": False, "own": True, "domain": HOST}],
+            "prompts": [
+                {"prompt_id": f"p{n:02}", "prompt": f"prompt {n}", "active": True}
+                for n in range(prompts)
+            ],
+            "source_page_brands": [
+                {"url": url, "brand": brand, "mentioned": (at_ + of) % 2 == 0}
+                for at_, url in enumerate(urls)
+                for of, brand in enumerate(BRANDS[1:])
+            ],
+            **tables,
+        }
+    )
+
+
+def _domain(page: int) -> str:
+    return DOMAINS[page] if page < len(DOMAINS) else HOST
+
+
+def _page(page: int, number: int) -> str:
+    return f"https://{_domain(page)}/{page}-{number}"
+
+
+def reported(held: Store) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ask(held, "insights").body["insights"]
+    held.close()
+    return found
+
+
+def test_without_a_change_few_reports_carry_an_insight() -> None:
+    tries = effort(150, 4)
+    false = sum(bool(reported(drawn(seed))) for seed in range(tries))
+    assert false <= 0.1 * tries + 2.6 * (0.09 * tries) ** 0.5
+
+
+def test_a_change_of_all_prompts_is_found() -> None:
+    found = reported(drawn(1, rise=0.3))
+    (overall,) = [
+        row
+        for row in found
+        if row["type"] == "visibility_change" and row["scope"]["engine"] is None
+    ]
+    assert overall["scope"]["brand"] == "Acme"
+    assert (overall["severity"], overall["confidence"]) == ("high", "high")
+    assert overall["metric"]["change"] > 0.2
+
+
+def clusters(draw: np.random.Generator, prompts: int, size: int) -> list[tuple[int, int, int, int]]:
+    """Mentions and answers of each prompt in two windows of one rate, which varies by prompt."""
+    rates = draw.beta(0.5, 0.5, (prompts, 2))
+    before, after = (draw.binomial(size, rates[:, window]).tolist() for window in (0, 1))
+    return [(one, size, two, size) for one, two in zip(before, after, strict=True)]
+
+
+@pytest.mark.parametrize("prompts", [8, 15, 40])
+def test_the_test_keeps_its_level_where_answers_to_a_prompt_are_alike(prompts: int) -> None:
+    draw = np.random.default_rng(7)
+    samples = [clusters(draw, prompts, 30) for _ in range(2000)]
+    p_values = np.array([windows_differ(sample) for sample in samples])
+    for level in (0.05, 0.1):
+        assert (p_values <= level).mean() <= level + 0.02
+    naive = [
+        proportions_differ(
+            (sum(row[0] for row in sample), 30 * prompts),
+            (sum(row[2] for row in sample), 30 * prompts),
+        )
+        for sample in samples[:300]
+    ]
+    assert (np.array(naive) <= 0.05).mean() > 0.4
+
+
+def test_of_what_is_reported_few_are_chance() -> None:
+    """Twenty tests, of which five are of a change, as in one report."""
+    draw = np.random.default_rng(3)
+    shares = []
+    for _ in range(200):
+        p_values = []
+        for test in range(20):
+            rows = clusters(draw, 25, 10)
+            if test < 5:
+                rows = [(one // 4, size, min(size, two + 4), size) for one, size, two, _ in rows]
+            p_values.append(windows_differ(rows))
+        found = [n for n, p in enumerate(adjusted(p_values)) if p <= 0.1]
+        shares.append(sum(n >= 5 for n in found) / max(len(found), 1))
+    assert float(np.mean(shares)) <= 0.1
+
+
+def test_few_prompts_never_show_much() -> None:
+    assert windows_differ([(0, 30, 30, 30)] * 4) > 0.04
+    assert windows_differ([(0, 30, 30, 30)] * 25) < 0.001
+    assert windows_differ([(3, 30, 3, 30)] * 25) == 1.0
+    assert windows_differ([(3, 30, 0, 0)]) == 1.0
+    assert windows_differ([]) == 1.0
+
+
+def test_adjusted_p_values_are_those_of_benjamini_and_hochberg() -> None:
+    # The adjusted p-values of R's p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.8), "BH").
+    assert adjusted([0.01, 0.04, 0.03, 0.005, 0.8]) == pytest.approx(
+        [0.025, 0.05, 0.05, 0.025, 0.8]
+    )
+    assert adjusted([]) == []
