@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -16,7 +17,7 @@ from aatoolkit.frame.duplicates import DoubleCount, Duplicates
 from aatoolkit.frame.groupby import Groups, find
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.sections.aggregation import FRACTION, Aggregation
+from aatoolkit.sections.aggregation import FRACTION, ISO_4217, Aggregation
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -154,7 +155,7 @@ def _planned(
     for part in planned.parts:
         _check_dtype(frame[part], part, rule)
     if rule.within and rule.within not in groups.keys.columns:
-        _check_within(frame, groups, name, rule.within)
+        _check_within(frame, known, groups, name, rule.within)
     if rule.across and planned.of:
         _check_across(frame, known, groups, planned)
     return planned
@@ -176,14 +177,56 @@ def _check_across(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, pla
 
 def _approximate(frame: pd.DataFrame, planned: Plan) -> Plan:
     """The rule, or its approximation where the service does not report the counts of it."""
+    why = _caution(frame, planned)
+    if why is None:
+        return planned
+    warnings.warn(f"{planned.column} is {why}", AAToolkitWarning, stacklevel=6)
+    return replace(planned, rule=Aggregation("mean", by=planned.rule.otherwise, why=why))
+
+
+def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:
+    """Why the aggregate of a column is approximate, if it is."""
     rule = planned.rule
     counts = [part for part in planned.parts if part != planned.column]
     reported = all(part in frame.columns and frame[part].notna().any() for part in counts)
     if reported or rule.otherwise not in frame.columns or frame[planned.column].isna().all():
-        return planned
-    why = f"approximate: weighted by {rule.otherwise}, as {counts[-1]} is not reported"
-    warnings.warn(f"{planned.column} is {why}", AAToolkitWarning, stacklevel=6)
-    return replace(planned, rule=Aggregation("mean", by=rule.otherwise, why=why))
+        return None
+    return f"approximate: weighted by {rule.otherwise}, as {counts[-1]} is not reported"
+
+
+def caution(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:
+    """Why the aggregate of a declared column of a frame would be approximate, if it would be."""
+    column = declared(known.columns[name])
+    if column is None or not column.aggregate.otherwise:
+        return None
+    with suppress(_Refused):
+        return _caution(frame, _declared(known, name))
+    return None
+
+
+def counts_of(known: FrameMetadata, name: str) -> tuple[str, str] | None:
+    """The columns with the numerator and denominator of a rate that is aggregated otherwise.
+
+    Raises
+    ------
+    AvailabilityError
+        If they are declared, and are not in the frame.
+    """
+    column = declared(known.columns[name])
+    if column is None or column.aggregate.counts is None:
+        return None
+    table = (known.columns[name].of or "").partition(".")[0]
+    there = {what.of: here for here, what in known.columns.items() if what.of}
+    found = [there.get(f"{table}.{part}") for part in column.aggregate.counts]
+    missing = [
+        part for part, here in zip(column.aggregate.counts, found, strict=True) if here is None
+    ]
+    if missing:
+        raise AvailabilityError(
+            f"{name} has no interval: it needs {', '.join(missing)}",
+            columns={name: f"needs {', '.join(missing)}"},
+        )
+    return str(found[0]), str(found[1])
 
 
 def _given(rule: Aggregation | str) -> Aggregation:
@@ -250,10 +293,18 @@ def _check_dtype(values: pd.Series, name: str, rule: Aggregation) -> None:
         raise _Refused("its levels have no order")
 
 
-def _check_within(frame: pd.DataFrame, groups: Groups, name: str, within: str) -> None:
-    """Refuse a group whose values are of several kinds, such as several currencies."""
+def _check_within(
+    frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str, within: str
+) -> None:
+    """Refuse a group whose values are of several kinds, such as several currencies.
+
+    A code of a currency is one in lower case, too.
+    """
     there = frame[name].notna().to_numpy(bool)
     kinds = frame.loc[there, within].astype("string")
+    column = declared(known.columns[within])
+    if column is not None and column.unit == ISO_4217:
+        kinds = kinds.str.strip().str.upper()
     several = kinds.groupby(groups.ids[there]).nunique(dropna=False) > 1
     unnamed = kinds.isna().groupby(groups.ids[there]).sum() > 1
     if (several | unnamed).any():

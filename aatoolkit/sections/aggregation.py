@@ -22,6 +22,9 @@ SECONDS = "seconds"
 MILLISECONDS = "milliseconds"
 SEARCHES = "searches/month"
 CURRENCY = "currency"
+ISO_4217 = "ISO 4217"
+PER_UNIT = "per `unit`"
+"""The unit of numbers whose column ``unit`` gives that of each row."""
 PROBABILITY = "probability 0-1"
 
 
@@ -47,6 +50,8 @@ class Aggregation:
     otherwise : str, optional
         The column that weights a mean, approximately, where the service does not report the
         counts of this rule.
+    counts : tuple of str, optional
+        Numerator and denominator of a rate whose rows do not combine as a ratio, for its interval.
 
     Examples
     --------
@@ -63,11 +68,12 @@ class Aggregation:
     why: str | None = None
     across: tuple[str, ...] = ()
     otherwise: str | None = None
+    counts: tuple[str, str] | None = None
 
     def __repr__(self) -> str:
         shown = [
             f"{name}={value!r}"
-            for name in ("rule", "by", "over", "within", "why", "otherwise")
+            for name in ("rule", "by", "over", "within", "why", "otherwise", "counts")
             if (value := getattr(self, name)) is not None
         ]
         shown += [f"across={self.across!r}"] if self.across else []
@@ -108,11 +114,12 @@ def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Agg
 
 def share(
     why: str = "shares of one whole: add within one answer, never over fetches",
+    counts: tuple[str, str] | None = None,
 ) -> Aggregation:
     """Shares of one fixed whole, which add within one answer only."""
-    return Aggregation("sum", why=why)
+    return Aggregation("sum", why=why, counts=counts)
 
 
-def refused(why: str) -> Aggregation:
+def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
     """Rows that must not be combined, and why."""
-    return Aggregation("none", why=why)
+    return Aggregation("none", why=why, counts=counts)

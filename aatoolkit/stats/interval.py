@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Status
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.frame.aggregation_plan import plan
+from aatoolkit.frame.aggregation_plan import counts_of, plan
 from aatoolkit.frame.cell_status import cells_of, together
 from aatoolkit.frame.groupby import By, find, group
-from aatoolkit.metadata.attrs import attach, metadata_of
-from aatoolkit.sections.aggregation import COUNT
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
+from aatoolkit.sections.aggregation import COUNT, PER_UNIT
 from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
 from aatoolkit.stats.distributions import normal_quantile
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimates, fixed, sampled, wilson
@@ -184,12 +186,15 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
     """Wilson's score interval of each row."""
     find(frame, [column])
     known = metadata_of(frame)
-    (planned,) = plan(frame, known, group(frame, None, True), column, rules or {})
-    if planned.rule.over is None:
-        raise _refused(column, f"its rule ({planned.rule}) names no numerator and denominator")
-    cells = together(*(cells_of(frame, part, known) for part in planned.parts))
-    hits, trials = (frame[part].to_numpy(np.float64, na_value=np.nan) for part in planned.parts)
-    counted = cells.given & (trials > 0)
+    parts = counts_of(known, column) if column not in (rules or {}) else None
+    if parts is None:
+        (planned,) = plan(frame, known, group(frame, None, True), column, rules or {})
+        if planned.rule.over is None:
+            raise _refused(column, f"its rule ({planned.rule}) names no numerator and denominator")
+        parts = planned.rule.over
+    cells = together(*(cells_of(frame, part, known) for part in parts))
+    hits, trials = (frame[part].to_numpy(np.float64, na_value=np.nan) for part in parts)
+    counted = cells.given & (trials > 0) & _are_fractions(frame, known, column)
     use = counted & (hits >= 0) & (hits <= trials)
     if counted.any() and not use.any():
         raise _refused(column, "its numerator is no part of its denominator")
@@ -202,6 +207,18 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
         },
         index=frame.index,
     )
+
+
+def _are_fractions(frame: pd.DataFrame, known: FrameMetadata, column: str) -> npt.NDArray[np.bool_]:
+    """The rows whose value is a fraction: all, unless a column gives the unit of each row."""
+    what = declared(known.columns[column])
+    if what is None or what.unit != PER_UNIT:
+        return np.ones(len(frame), bool)
+    table = (known.columns[column].of or "").partition(".")[0]
+    units = [name for name, of in known.columns.items() if of.of == f"{table}.unit"]
+    if not units:
+        raise _refused(column, "it needs the unit of each row")
+    return (frame[units[0]].astype("string") == "fraction").fillna(False).to_numpy(bool)
 
 
 def _beside(frame: pd.DataFrame, found: pd.DataFrame, column: str, level: float) -> pd.DataFrame:

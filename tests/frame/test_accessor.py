@@ -54,7 +54,8 @@ def test_availability_says_why() -> None:
 
 def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
     book = frame.assign(mine=1.5).aa.codebook
-    assert [*book.columns] == ["dtype", "unit", "aggregation", "doc", "of", "availability"]
+    facts = ["dtype", "unit", "aggregation", "doc", "of", "availability", "caution"]
+    assert [*book.columns] == facts
     assert [*book.index] == [*frame.columns, "mine"]
     count = book.loc["citation_count"]
     assert count[["dtype", "unit", "aggregation", "of", "availability"]].tolist() == [
@@ -66,7 +67,7 @@ def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
     ]
     assert book.loc["source_domain", "aggregation"] == "key"
     assert book["doc"].drop(index="mine").str.endswith(".").fillna(False).all()
-    assert book.loc["mine"].tolist() == ["float64", *[pd.NA] * 4, "unknown"]
+    assert book.loc["mine"].tolist() == ["float64", *[pd.NA] * 4, "unknown", pd.NA]
 
 
 def test_a_column_of_a_declaration_of_ones_own_has_no_meaning_here() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 
@@ -12,7 +13,13 @@ import pytest
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError, ColumnNotFound
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
+from aatoolkit.metadata.attrs import (
+    ColumnMetadata,
+    FrameMetadata,
+    Source,
+    attach,
+    metadata_of,
+)
 from aatoolkit.sections import MAX, Aggregation, ratio, weighted
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
@@ -447,7 +454,7 @@ def test_every_table_of_every_section_aggregates_and_changes_no_frame(section: s
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AAToolkitWarning)
                 rules = frame.aa.codebook["aggregation"].drop(index=by or [])
-                if rules.str.match("none|key|.*one metric only").all() and by != "metric":
+                if rules.str.match("none|key|sum over|.*one metric only").all() and by != "metric":
                     with pytest.raises(AvailabilityError, match="cannot be aggregated"):
                         frame.aa.aggregate(by)
                     continue
@@ -564,3 +571,75 @@ def test_no_rows_of_a_key_of_several_columns_are_missing_and_no_error(name: str)
     frame = aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes())[name].iloc[:0]
     assert frame.aa.aggregate().isna().iloc[0].all()
     assert frame.aa.aggregate(frame.columns[1]).empty
+
+
+def money(currency: str) -> pd.DataFrame:
+    """Revenue of two engines, in a currency."""
+    body = json.loads((SAMPLES / "conversions.json").read_bytes())
+    body["source"]["currency"] = currency
+    body["engines"] = [
+        {**body["engines"][0], "engine": engine, "revenue": revenue}
+        for engine, revenue in (("chatgpt", 100.5), ("gemini", 50))
+    ]
+    return aa.normalize("conversions", body)["conversion_engines"]
+
+
+def test_a_code_of_a_currency_is_the_same_in_lower_case() -> None:
+    frame = money("usd")
+    frame.loc[1, "currency"] = " USD"
+    frame = attach(frame, metadata_of(money("usd")))
+    assert frame.aa.aggregate(columns="revenue").loc[0, "revenue"] == 150.5
+
+
+@pytest.mark.parametrize("codes", [("USD", "JPY"), ("USD", None), (None, None), ("usd", "eur")])
+def test_money_of_codes_that_differ_or_are_missing_is_refused(codes: tuple[str | None]) -> None:
+    frame = attach(
+        money("USD").assign(currency=pd.array(codes, "string")), metadata_of(money("USD"))
+    )
+    with pytest.raises(AvailabilityError, match="more than one currency"):
+        frame.aa.aggregate(columns="revenue")
+    if codes[0] and codes[1]:
+        assert frame.aa.aggregate("currency")["revenue"].tolist() == (
+            [50, 100.5] if codes[0] > codes[1] else [100.5, 50]
+        )
+
+
+def test_money_without_its_currency_is_refused() -> None:
+    with pytest.raises(AvailabilityError, match="currency"):
+        money("USD").drop(columns="currency").aa.aggregate(columns="revenue")
+
+
+def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None:
+    tables = aa.normalize("gaps", (SAMPLES / "gaps.json").read_bytes())
+    frame = tables["gap_domain_competitors"]
+    by_brand = frame.aa.aggregate("brand").set_index("brand")["citations"]
+    document = json.loads((SAMPLES / "gaps.json").read_bytes())
+    for brand, total in by_brand.items():
+        counts = [row["competitorCitations"].get(brand) for row in document["domainGaps"]]
+        if None not in counts:
+            assert total == sum(counts)
+    for by in (None, "source_domain"):
+        with pytest.raises(AvailabilityError, match="not known to over brand"):
+            frame.aa.aggregate(by, columns="citations")
+
+
+def test_answers_under_several_metrics_of_an_action_are_not_added() -> None:
+    frame = aa.normalize("impact", (SAMPLES / "impact.json").read_bytes())["impact_metrics"]
+    with pytest.raises(AvailabilityError, match="the same answers under every metric"):
+        frame.aa.aggregate("action_id", columns=["before_n", "after_n"])
+
+
+def test_the_code_book_says_which_aggregates_would_be_approximate() -> None:
+    body = json.loads((SAMPLES / "ranking.json").read_bytes())
+    told = aa.normalize("ranking", body).main.aa.codebook["caution"]
+    for row in body["leaderboard"]:
+        row.pop("positionCount", None)
+    frame = aa.normalize("ranking", body).main
+    caution = frame.aa.codebook["caution"].dropna()
+    assert {"average_position", "first_position_rate", "top_three_rate"} <= {*caution.index}
+    assert caution["average_position"] == (
+        "approximate: weighted by mention_count, as position_count is not reported"
+    )
+    assert {*told.dropna().index} < {*caution.index} or told.isna().all()
+    with pytest.warns(AAToolkitWarning, match="approximate"):
+        frame.aa.aggregate(columns="average_position")

@@ -70,7 +70,8 @@ SHAPES = {
     ),
     "shopping": (
         "totals(answersChecked answersWithShopping triggerRate) brands[](brand own "
-        "visibilityRate winRate shareOfShelf averagePosition positionCount productCount) "
+        "visibilityRate winRate shareOfShelf averagePosition positionCount productCount "
+        "answerCount winCount shoppingAnswerCount placementCount allPlacementCount) "
         "products[](productId title brand own category mentionCount visibilityRate "
         "averagePosition firstPositionRate positionCount firstPositionCount "
         "rating(value max count) priceRange(min max currency) "

@@ -226,6 +226,10 @@ def test_shopping(whole: Store) -> None:
     assert (globex["visibilityRate"], globex["winRate"], globex["shareOfShelf"]) == (1, 0.5, 2 / 3)
     assert (globex["averagePosition"], globex["productCount"]) == (1.5, 1)
     assert (acme["brand"], acme["own"], acme["winRate"]) == ("Acme CRM", True, 0.5)
+    for row in (globex, acme):
+        assert row["visibilityRate"] == row["answerCount"] / row["shoppingAnswerCount"]
+        assert row["winRate"] == row["winCount"] / row["shoppingAnswerCount"]
+        assert row["shareOfShelf"] == row["placementCount"] / row["allPlacementCount"]
     e7, desk = found["products"]
     assert (e7["firstPositionRate"], e7["rating"], e7["priceRange"]) == (0.5, None, None)
     assert desk["priceRange"] == {"min": 500.0, "max": 600.0, "currency": "USD"}

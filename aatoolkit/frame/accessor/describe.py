@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 import pandas as pd
 
 from aatoolkit.availability import Status
+from aatoolkit.frame.aggregation_plan import caution
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import Source, metadata_of
@@ -47,16 +48,18 @@ class Describe:
     def codebook(self) -> pd.DataFrame:
         """What each column is, one row a column, by name.
 
-        Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``of``, ``availability``. ``of``
-        is the declared column, as ``table.column``; a column that is no declared one has no
-        unit, rule or meaning here.
+        Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``of``, ``availability``,
+        ``caution``. ``of`` is the declared column, as ``table.column``; a column that is no
+        declared one has no unit, rule or meaning here. ``caution`` says why an aggregate of
+        it would be approximate, where the counts of its rule are not reported.
 
         Raises
         ------
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        known = metadata_of(self._frame).columns
+        metadata = metadata_of(self._frame)
+        known = metadata.columns
         what = {name: declared(column) for name, column in known.items()}
         dtypes = {str(name): str(dtype) for name, dtype in self._frame.dtypes.items()}
         return pd.DataFrame(
@@ -67,6 +70,7 @@ class Describe:
                 "doc": _words((column and column.doc) or None for column in what.values()),
                 "of": _words(column.of for column in known.values()),
                 "availability": _words(str(column.availability) for column in known.values()),
+                "caution": _words(caution(self._frame, metadata, name) for name in known),
             },
             index=_index(known),
         )

@@ -7,6 +7,7 @@ those of the analytics property's time zone, which need not be the window's.
 from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
+    ISO_4217,
     NOT_ADDITIVE,
     SECONDS,
     Aggregation,
@@ -67,7 +68,7 @@ SECTION = Section(
                 "currency",
                 "The currency of the revenue.",
                 "$.source.currency",
-                unit="ISO 4217",
+                unit=ISO_4217,
             ),
         ),
     ),
@@ -94,7 +95,7 @@ SECTION = Section(
                 "currency",
                 "Currency of all revenue.",
                 "source.currency",
-                unit="ISO 4217",
+                unit=ISO_4217,
             ),
             count("sessions", "Visits from anywhere.", "totals.sessions"),
             count("ai_sessions", "Visits that came from engines.", "totals.aiSessions"),
@@ -155,7 +156,7 @@ SECTION = Section(
                 "currency",
                 "The currency of the revenue.",
                 "$.source.currency",
-                unit="ISO 4217",
+                unit=ISO_4217,
             ),
         ),
     ),

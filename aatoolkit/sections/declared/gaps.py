@@ -5,6 +5,7 @@ from __future__ import annotations
 from aatoolkit.sections.aggregation import (
     FRACTION_CHANGE,
     NOT_ADDITIVE,
+    Aggregation,
     weighted,
 )
 from aatoolkit.sections.columns import (
@@ -67,8 +68,11 @@ SECTION = Section(
             text("brand", "The competitor."),
             count(
                 "citations",
-                "Citations of the domain in answers that mention it.",
+                "Citations of the domain in answers that mention it; brands overlap.",
                 ".",
+                aggregate=Aggregation(
+                    "sum", across=("source_domain",), why="one answer may mention several brands"
+                ),
             ),
         ),
     ),

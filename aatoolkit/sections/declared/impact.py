@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import PROBABILITY
+from aatoolkit.sections.aggregation import PROBABILITY, refused
 from aatoolkit.sections.columns import category, count, date, number, ref, text
 from aatoolkit.sections.declared._vocabulary import METRIC_UNITS, METRICS
 from aatoolkit.sections.section import Section, Table, records
 
 _VERDICTS = ("improved", "declined", "no_detectable_change", "too_early")
+_SAME_ANSWERS = refused("the same answers under every metric, and windows of actions overlap")
 
 SECTION = Section(
     "impact",
@@ -59,7 +60,13 @@ SECTION = Section(
                 "before.value",
                 unit="per unit",
             ),
-            count("before_n", "Answers it rests on.", "before.sampleCount", unit="answers"),
+            count(
+                "before_n",
+                "Answers it rests on.",
+                "before.sampleCount",
+                unit="answers",
+                aggregate=_SAME_ANSWERS,
+            ),
             number(
                 "before_ci_low",
                 "Lower end of its interval.",
@@ -73,7 +80,13 @@ SECTION = Section(
                 unit="per unit",
             ),
             number("after_value", "The metric after.", "after.value", unit="per unit"),
-            count("after_n", "Answers it rests on.", "after.sampleCount", unit="answers"),
+            count(
+                "after_n",
+                "Answers it rests on.",
+                "after.sampleCount",
+                unit="answers",
+                aggregate=_SAME_ANSWERS,
+            ),
             number(
                 "after_ci_low",
                 "Lower end of its interval.",

@@ -6,6 +6,7 @@ from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION_CHANGE,
     MAX,
+    PER_UNIT,
     Aggregation,
     refused,
     share,
@@ -38,14 +39,20 @@ SECTION = Section(
             number(
                 "value",
                 "The metric, in the unit of its row.",
-                unit="per `unit`",
-                aggregate=refused("recompute from numerator/denominator"),
+                unit=PER_UNIT,
+                aggregate=refused(
+                    "recompute from numerator/denominator", ("numerator", "denominator")
+                ),
             ),
             number(
                 "previous_value",
                 "The metric in the window before, in the unit of its row.",
                 "previous",
-                unit="per `unit`",
+                unit=PER_UNIT,
+                aggregate=refused(
+                    "recompute from previous_numerator/previous_denominator",
+                    ("previous_numerator", "previous_denominator"),
+                ),
                 optional=True,
             ),
             number(
@@ -129,12 +136,15 @@ SECTION = Section(
             fraction(
                 "mention_rate",
                 "Answers that mention it, of all; brands overlap.",
-                aggregate=refused("not additive across brands: one answer may mention several"),
+                aggregate=refused(
+                    "not additive across brands: one answer may mention several",
+                    ("mention_count", "answer_count"),
+                ),
             ),
             fraction(
                 "share_of_voice",
                 "Its mentions, of those of all brands.",
-                aggregate=share(),
+                aggregate=share(counts=("mention_count", "all_mention_count")),
             ),
             position(
                 "average_position",

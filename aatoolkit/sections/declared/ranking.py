@@ -54,7 +54,7 @@ SECTION = Section(
             fraction(
                 "share_of_voice",
                 "Its mentions, of those of all brands.",
-                aggregate=share(),
+                aggregate=share(counts=("mention_count", "all_mention_count")),
             ),
             count(
                 "position_count",

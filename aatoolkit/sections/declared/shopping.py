@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from aatoolkit.sections.aggregation import (
     CURRENCY,
+    ISO_4217,
     NOT_ADDITIVE,
     Aggregation,
     ratio,
+    refused,
     share,
     weighted,
 )
@@ -29,6 +31,7 @@ from aatoolkit.sections.columns import (
 from aatoolkit.sections.section import Section, Table, keyed, records, single
 
 _STOCK = ("in_stock", "out_of_stock", "preorder", "unknown")
+_OVERLAP = "not additive across brands: one answer may show products of several"
 
 SECTION = Section(
     "shopping",
@@ -84,7 +87,7 @@ SECTION = Section(
                 unit=CURRENCY,
                 aggregate=Aggregation("max", within="currency"),
             ),
-            text("currency", "The currency of its prices.", "priceRange.currency", unit="ISO 4217"),
+            text("currency", "The currency of its prices.", "priceRange.currency", unit=ISO_4217),
             category(
                 "stock_status",
                 "Whether it can be bought; not data availability.",
@@ -119,7 +122,7 @@ SECTION = Section(
                 "price.amount",
                 unit="price_currency units",
             ),
-            text("price_currency", "The currency of the price.", "price.currency", unit="ISO 4217"),
+            text("price_currency", "The currency of the price.", "price.currency", unit=ISO_4217),
             category(
                 "stock_status",
                 "Whether it can be bought; not data availability.",
@@ -152,17 +155,17 @@ SECTION = Section(
             fraction(
                 "visibility_rate",
                 "Answers that show a product of it, of those with shopping results.",
-                aggregate=NOT_ADDITIVE,
+                aggregate=refused(_OVERLAP, ("answer_count", "shopping_answer_count")),
             ),
             fraction(
                 "win_rate",
                 "Answers with a product of it first, of those with shopping results.",
-                aggregate=NOT_ADDITIVE,
+                aggregate=refused(_OVERLAP, ("win_count", "shopping_answer_count")),
             ),
             fraction(
                 "share_of_shelf",
                 "Its product placements, of those of all brands.",
-                aggregate=share(),
+                aggregate=share(counts=("placement_count", "all_placement_count")),
             ),
             position(
                 "average_position",
@@ -173,6 +176,31 @@ SECTION = Section(
             count(
                 "position_count",
                 "Places of its products: the sample size of the mean place.",
+                optional=True,
+            ),
+            count(
+                "answer_count",
+                "Answers that show a product of it; brands overlap.",
+                aggregate=refused(_OVERLAP),
+                optional=True,
+            ),
+            count(
+                "win_count",
+                "Answers with a product of it first.",
+                aggregate=refused(_OVERLAP),
+                optional=True,
+            ),
+            count(
+                "shopping_answer_count",
+                "Answers with shopping results: the sample size of both rates.",
+                aggregate=refused("the same answers in every row"),
+                optional=True,
+            ),
+            count("placement_count", "Placements of its products.", optional=True),
+            count(
+                "all_placement_count",
+                "Placements of all products: the sample size of the share of shelf.",
+                aggregate=refused("the same placements in every row"),
                 optional=True,
             ),
         ),
@@ -196,7 +224,7 @@ SECTION = Section(
                 "Mean price of its offers, in `currency`.",
                 unit=CURRENCY,
             ),
-            text("currency", "The currency of its prices.", unit="ISO 4217"),
+            text("currency", "The currency of its prices.", unit=ISO_4217),
         ),
     ),
     Table(

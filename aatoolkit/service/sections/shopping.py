@@ -65,7 +65,12 @@ SELECT brand, any_value(own) AS own,
   CASE WHEN count(position) > 0
        THEN count(DISTINCT chat_id) FILTER (position = 1) / any_value(answers) END AS "winRate",
   count(*) / any_value(mentions) AS "shareOfShelf", avg(position) AS "averagePosition",
-  count(position) AS "positionCount", count(DISTINCT product_id) AS "productCount"
+  count(position) AS "positionCount", count(DISTINCT product_id) AS "productCount",
+  count(DISTINCT chat_id) AS "answerCount",
+  CASE WHEN count(position) > 0
+       THEN count(DISTINCT chat_id) FILTER (position = 1) END AS "winCount",
+  any_value(answers) AS "shoppingAnswerCount", count(*) AS "placementCount",
+  any_value(mentions) AS "allPlacementCount"
 FROM listed LEFT JOIN store.brands USING (host, brand) CROSS JOIN whole
 WHERE brand IS NOT NULL GROUP BY brand ORDER BY "visibilityRate" DESC, brand
 """
