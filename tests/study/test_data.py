@@ -22,7 +22,7 @@ from aatoolkit.study.checksums import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "6e1592349a6eb11b5bbc7ad2a2f47db257cb322cb367a858a87fcc6970fb0a8f"
+DIGEST = "4da7e9d3374cb1b6e6d814d19a13ec091801a978acbc68a7610159a1cbf35e5d"
 
 
 @pytest.fixture(scope="module")
