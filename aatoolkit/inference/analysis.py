@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from aatoolkit.inference.evidence import gather, said_of
@@ -15,7 +16,7 @@ from aatoolkit.inference.readings import FieldReading
 from aatoolkit.inference.relations import Measure, Relation
 from aatoolkit.inference.rules import Evidence, find_rule
 from aatoolkit.inference.shapes import find_relations
-from aatoolkit.inference.texts import complete_texts
+from aatoolkit.inference.texts import complete_texts, year_path
 from aatoolkit.inference.totals import leave_out_totals
 from aatoolkit.inference.units import find_unit
 from aatoolkit.inference.vocabulary import Vocabulary
@@ -83,8 +84,8 @@ def analyse(
     documents = [whole, *parts.values(), *(others or [])]
     relations = find_relations(documents, section, vocabulary, passed_over)
     relations = [one for one in relations if one.columns]
-    readings, notes = settle_keys(relations, leave_out_totals)
-    complete_texts(relations, readings, documents)
+    complete = partial(complete_texts, year=year_path(documents))
+    readings, notes = settle_keys(relations, leave_out_totals, complete)
     found = Analysis(section, _ordered(relations), {}, notes)
     split = Split("engine", 0, tuple(range(1, len(parts) + 1))) if len(parts) > 1 else None
     if not measures:

@@ -82,6 +82,9 @@ def align(relation: Relation, split: Split) -> Aligned | None:
     """The rows of a whole beside those of its parts; None where they cannot be matched."""
     if len(relation.steps) and not relation.key:
         return None
+    if any("#" in relation[name].source for name in relation.key):
+        # Another answer may have another row in the same place.
+        return None
     columns = [relation[name].values for name in relation.key]
     keys = list(zip(*columns, strict=True)) if columns else [()] * len(relation)
     whole = relation.rows_of(split.whole)

@@ -17,7 +17,9 @@ Readings = dict[Relation, dict[str, FieldReading]]
 
 
 def settle_keys(
-    relations: list[Relation], leave_out: Callable[..., str]
+    relations: list[Relation],
+    leave_out: Callable[..., str],
+    complete: Callable[[Relation, dict[str, FieldReading]], None],
 ) -> tuple[Readings, list[str]]:
     """Read all values, leave out totals and find the keys, those of enclosing rows first.
 
@@ -27,6 +29,8 @@ def settle_keys(
         Those around others first. Columns and keys are added to them.
     leave_out : callable
         Marks the totals among a relation's rows, and says what it saw.
+    complete : callable
+        Reads texts by what is beside them.
 
     Returns
     -------
@@ -46,6 +50,7 @@ def settle_keys(
             column.name: read_values(column.values, column.name, column.label)
             for column in relation.columns
         }
+        complete(relation, readings[relation])
         told = leave_out(relation, readings[relation])
         if told:
             notes.append(f"{relation.name}: {told}")

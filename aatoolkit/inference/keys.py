@@ -57,6 +57,8 @@ def _may_be_key(column: Measure, reading: FieldReading, relation: Relation) -> b
         return False
     if reading.dtype in ("boolean", "list<string>", "Float64", "timestamp") or reading.missing:
         return False
+    if reading.parse == "currency":
+        return True
     named = column.path.rpartition(".")[2]
     if reading.dtype == "Int64":
         return is_id_name(column.name) or words[-1] in ("rank", "position", "place", "index", "no")

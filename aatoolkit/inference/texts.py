@@ -7,44 +7,42 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.inference.inherit import Readings
 from aatoolkit.inference.readings import FieldReading
 from aatoolkit.inference.relations import Measure, Relation, fresh
 from aatoolkit.inference.spellings import is_month_day
 from aatoolkit.inference.words import tokens
 from aatoolkit.jsontree.paths import Field, format_path
+from aatoolkit.jsontree.text_values import currency
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LAST = ("end", "to", "until", "through", "year")
 _DEEPEST = 3
 
 
-def complete_texts(relations: list[Relation], readings: Readings, documents: list[Any]) -> None:
+def complete_texts(relation: Relation, readings: dict[str, FieldReading], year: str | None) -> None:
     """Read days without a year beside where the answer says one; note the currency of amounts.
 
     Parameters
     ----------
-    relations : list of Relation
-        The tables; a table with amounts in text gets a column of their currency.
+    relation : Relation
+        A table; with amounts in text it gets a column of their currency.
     readings : dict
-        How their columns are read; changed.
-    documents : list
-        The answers.
+        How its columns are read; changed.
+    year : str, optional
+        Where the answer has the year.
     """
-    year = year_path(documents)
-    for relation in relations:
-        for column in list(relation.columns):
-            reading = readings[relation][column.name]
-            if reading.parse == "money":
-                _add_currency(relation, readings[relation], column, reading)
-            elif year and reading.dtype == "string" and _are_month_days(column, reading):
-                readings[relation][column.name] = replace(
-                    reading,
-                    dtype="date",
-                    parse="month day",
-                    year=year,
-                    evidence=f"days without a year, which {year} has",
-                )
+    for column in list(relation.columns):
+        reading = readings[column.name]
+        if reading.parse == "money":
+            _add_currency(relation, readings, column, reading)
+        elif year and reading.dtype == "string" and _are_month_days(column, reading):
+            readings[column.name] = replace(
+                reading,
+                dtype="date",
+                parse="month day",
+                year=year,
+                evidence=f"days without a year, which {year} has",
+            )
 
 
 def _are_month_days(column: Measure, reading: FieldReading) -> bool:
@@ -84,9 +82,9 @@ def _add_currency(
     reading: FieldReading,
 ) -> None:
     name = fresh(f"{column.name}_currency", readings)
-    relation.columns.insert(
-        relation.columns.index(column) + 1, Measure(name, column.source, column.path, column.values)
-    )
+    signs = [currency(one) if isinstance(one, str) else one for one in column.values]
+    beside = Measure(name, column.source, column.path, signs)
+    relation.columns.insert(relation.columns.index(column) + 1, beside)
     readings[name] = FieldReading(
         "string", "currency", reading.missing, "the signs or codes of the amounts"
     )

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
+from aatoolkit.sections import COUNT, FRACTION
+from aatoolkit.sections.column import NUMBERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from aatoolkit.client.project import Project
-    from aatoolkit.sections import Profile, Section
+    from aatoolkit.sections import Column, Profile, Section
 
 _COLUMNS = ("section", "change", "path", "count", "example")
 _FRACTION_SLACK = 1e-9
+_OTHER_SCALE = 25
 
 
 def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]) -> dict[str, Any]:
-    """What an answer differs in from its declaration at the time of the draft.
+    """What answers were like at the time of the draft: where they differ, and how large values are.
 
-    A check later leaves these out, so that it shows what changed and nothing else.
+    A check later leaves out what differed before, so that it shows what changed and nothing else.
     """
-    found: dict[str, Any] = {}
+    drift: dict[str, Any] = {}
+    sizes: dict[str, Any] = {}
     for name, payload in payloads.items():
-        if name in sections:
-            tables = _read(sections[name], payload)
-            known = [] if tables is None else sorted(_differences(tables))
-            if known:
-                found[name] = [list(one) for one in known]
-    return {"drift": found}
+        tables = _read(sections[name], payload) if name in sections else None
+        if tables is None:
+            continue
+        known = sorted(_differences(tables))
+        if known:
+            drift[name] = [list(one) for one in known]
+        sizes[name] = _sizes(sections[name], tables)
+    return {"drift": drift, "sizes": sizes}
 
 
 def check(
@@ -76,6 +82,7 @@ def check(
             if (kind, path) not in before:
                 rows.append((name, kind, path, count, example))
         rows += _out_of_range(name, profile[name], tables)
+        rows += _resized(name, profile[name], tables, (profile.baseline or {}).get("sizes", {}))
     columns: list[Any] = list(zip(*rows, strict=True)) if rows else [[] for _ in _COLUMNS]
     frame = {
         name: pd.array(list(values), dtype="Int64" if name == "count" else "string")
@@ -111,12 +118,52 @@ def _differences(tables: Tables) -> dict[tuple[str, str], tuple[int, str | None]
     }
 
 
+def _sizes(section: Section, tables: Tables) -> dict[str, float | None]:
+    """Each column that has values: its median where it is a number, else None."""
+    found: dict[str, float | None] = {}
+    for table in section:
+        frame = tables[table.name]
+        for column in table.columns:
+            values = frame[column.name].dropna()
+            if len(values):
+                is_number = column.dtype in NUMBERS and not column.is_label
+                median = float(abs(values).median()) if is_number else None
+                found[f"{table.name}.{column.name}"] = median
+    return found
+
+
+def _resized(
+    name: str, section: Section, tables: Tables, before: Mapping[str, Mapping[str, float | None]]
+) -> Iterator[tuple[str, str, str, int, str | None]]:
+    """Columns that had values and have none, and shares and scores of another size by far."""
+    now = _sizes(section, tables)
+    for label, was in before.get(name, {}).items():
+        table, _, column = label.partition(".")
+        if table not in section.names or column not in section[table].names:
+            continue
+        declared = section[table][column]
+        rows = len(tables[table])
+        path = declared.pattern
+        if (declared.source or "").startswith("["):
+            path = f"{section[table].rows.path}{declared.source}"
+        if label not in now and rows:
+            yield name, "no values any more", path, rows, None
+        size = now.get(label)
+        ratio = size / was if was and size and _is_bounded(declared) else 1.0
+        if not 1 / _OTHER_SCALE < ratio < _OTHER_SCALE:
+            yield name, "another scale", path, rows, f"{size:.3g}, was {was:.3g}"
+
+
+def _is_bounded(column: Column) -> bool:
+    """Whether a unit has a range of its own, in which values stay from month to month."""
+    unit = column.unit or ""
+    return unit.startswith(("fraction", "score", "probability", "position", "percent"))
+
+
 def _out_of_range(
     name: str, section: Section, tables: Tables
 ) -> list[tuple[str, str, str, int, str | None]]:
     """Fractions that are none any more, and counts below zero."""
-    from aatoolkit.sections import COUNT, FRACTION
-
     found: list[tuple[str, str, str, int, str | None]] = []
     for table in section:
         frame = tables[table.name]

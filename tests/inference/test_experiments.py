@@ -88,3 +88,10 @@ def test_the_best_of_the_parts_is_seen(pick, outcome):
     whole = {key: (pick(part[key] for part in values),) for key in "abcd"}
     aligned, (numbers,) = _split([{k: (v,) for k, v in part.items()} for part in values], whole)
     assert additivity(numbers, aligned, "engine").outcome == outcome
+
+
+def test_rows_known_by_their_place_alone_are_not_compared_between_answers():
+    rows = Relation("ads", "records", (Field("rows"), Each()), None, [], np.array([0, 0, 1, 1]))
+    rows.columns.append(Measure("position", "#0", "rows[]", [0, 1, 0, 1]))
+    rows.key = ("position",)
+    assert align(rows, Split("engine", 0, (1,))) is None

@@ -161,3 +161,14 @@ def test_amounts_of_several_currencies_do_not_add_up() -> None:
     assert set(frame["price_currency"]) == {"$", "€"}
     assert frame["price"].tolist() == [at + 1.5 for at in range(8)]
     assert frame.aa.codebook.loc["price", "unit"] == "currency"
+
+
+def test_the_currency_of_an_amount_tells_rows_apart_and_the_amount_does_not() -> None:
+    lines = [
+        {"engine": engine, "paid": f"{sign}{number}.00"}
+        for number, (engine, sign) in enumerate(
+            [("owl", "€"), ("owl", "£"), ("wren", "€"), ("wren", "£")], 1
+        )
+    ]
+    (table, *_) = aa.sections.propose({"lines": lines}, "ads").section.tables
+    assert table.key == ("engine", "paid_currency")

@@ -87,7 +87,7 @@ def test_its_commands_make_the_same_answers(study: aa.Study, tmp_path: Path) -> 
 
 
 def test_its_commands_are_understood() -> None:
-    (block,) = re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    block = "".join(re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE))
     lines = [line for line in block.replace("\\\n", "").splitlines() if "study record" in line]
     for line in lines:
         asked = parser.build(COMMANDS).parse_args(shlex.split(line)[1:])
