@@ -15,7 +15,8 @@ from aatoolkit.client.collection import Collection
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
 from aatoolkit.client.read_many import known_sections, raise_if_all_refused, read_many
-from aatoolkit.errors import NotAuthorized, ScopeError
+from aatoolkit.errors import ConfigurationError, NotAuthorized, ScopeError
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile, default_profile
@@ -68,6 +69,9 @@ class Client(Closing):
     profile : Profile, module, str or path, optional
         What is known of the service: its declarations, or the Python file that holds them, which
         is run. By default `aa.sections.default_profile`.
+    max_nodes : int
+        How many different JSON paths an answer may have values at; one with more is refused
+        with `TooManyPaths`. Answers have some hundreds.
 
     Attributes
     ----------
@@ -101,6 +105,7 @@ class Client(Closing):
         deadline: float = 60.0,
         workers: int = 8,
         profile: ProfileSource | None = None,
+        max_nodes: int = MAX_NODES,
     ) -> None:
         from aatoolkit.http import BaseUrl, Fetcher, Secret
 
@@ -111,6 +116,9 @@ class Client(Closing):
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)
+        if type(max_nodes) is not int or max_nodes < 1:
+            raise ConfigurationError("max_nodes takes a whole number from 1", setting="max_nodes")
+        self.max_nodes = max_nodes
         self._profile = None if profile is None else Profile.load(profile)
         self._source: AnswerSource = Fetcher(
             base.url,
@@ -125,12 +133,18 @@ class Client(Closing):
 
     @classmethod
     def _from_source(
-        cls, source: AnswerSource, base_url: str, workers: int, profile: Profile | None = None
+        cls,
+        source: AnswerSource,
+        base_url: str,
+        workers: int,
+        profile: Profile | None = None,
+        max_nodes: int = MAX_NODES,
     ) -> Client:
         """Make a client that gets its answers from somewhere else than a fetcher of its own."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
+        client.max_nodes = max_nodes
         return client
 
     @property
@@ -222,6 +236,7 @@ class Client(Closing):
             progress=progress,
             unit="answer",
             profile=self._profile,
+            max_nodes=self.max_nodes,
         )
         with closing(read) as datasets:
             for place, dataset in enumerate(datasets):

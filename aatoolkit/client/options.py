@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.payload import Payload
 from aatoolkit.scope import DAYS, ScopeOptions
@@ -14,7 +15,9 @@ from aatoolkit.sections.profile import SCOPE_OPTIONS
 _TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
 
 
-def read_options(host: str, payload: Payload, profile: Profile | None = None) -> ScopeOptions:
+def read_options(
+    host: str, payload: Payload, profile: Profile | None = None, max_nodes: int = MAX_NODES
+) -> ScopeOptions:
     """Return the scope options of an answer.
 
     Raises
@@ -26,7 +29,7 @@ def read_options(host: str, payload: Payload, profile: Profile | None = None) ->
     if declared is None or not {*_TABLES} <= {*declared.names}:
         # A declaration that names the tables otherwise is no help in finding them.
         declared = get(SCOPE_OPTIONS)
-    tables = normalize(declared, payload)
+    tables = normalize(declared, payload, max_nodes=max_nodes)
     named = tuple(days for days in _listed(payload, "days") if type(days) is int)
     return ScopeOptions(
         host,

@@ -23,6 +23,7 @@ from aatoolkit.client.read_many import (
     to_tables,
 )
 from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import UNTAGGED, Scope, ScopeOptions
@@ -82,7 +83,7 @@ class Project(Closing):
         (7, 30, 90)
         """
         payload = self.client._source.get(Request.for_scope_options(self.host, refresh=refresh))
-        return read_options(self.host, payload, self.client._profile)
+        return read_options(self.host, payload, self.client._profile, self.client.max_nodes)
 
     def fetch(
         self,
@@ -196,6 +197,7 @@ class Project(Closing):
             profile=self.client._profile,
             strict=strict,
             dtype_backend=dtype_backend,
+            max_nodes=self.client.max_nodes,
         )
 
     def read_all(
@@ -244,6 +246,7 @@ class Project(Closing):
             workers=self.client.workers,
             progress=progress,
             profile=self.client._profile,
+            max_nodes=self.client.max_nodes,
         )
         raise_if_all_refused(dataset, NotAuthorized, NotVisible, NotFound)
         return dataset
@@ -271,7 +274,7 @@ class Project(Closing):
         True
         """
         payload = self.fetch(None, scope, refresh=refresh, **filters)
-        return read_combined(payload, self.client._profile)
+        return read_combined(payload, self.client._profile, self.client.max_nodes)
 
     def close(self) -> None:
         """Close the client's connections."""
@@ -285,13 +288,18 @@ class Project(Closing):
         return code(repr(self))
 
 
-def read_combined(payload: Payload, profile: Profile | None = None) -> Dataset:
+def read_combined(
+    payload: Payload, profile: Profile | None = None, max_nodes: int = MAX_NODES
+) -> Dataset:
     """Return the tables of a combined view, by section; under ``combined`` where none is found."""
     parts = combined_view.split(payload, section_names(profile))
     if not parts:
         whole = profile or Profile("undescribed")
-        return Dataset({"combined": to_tables("combined", payload, profile=whole)})
-    return normalized(((name, partial(_result, part)) for name, part in parts.items()), profile)
+        return Dataset(
+            {"combined": to_tables("combined", payload, profile=whole, max_nodes=max_nodes)}
+        )
+    answers = ((name, partial(_result, part)) for name, part in parts.items())
+    return normalized(answers, profile, max_nodes)
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:

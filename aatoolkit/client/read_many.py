@@ -15,6 +15,7 @@ from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, InternalError, ScopeError
 from aatoolkit.jsontree.decode import outline
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
@@ -33,6 +34,7 @@ def read_many(
     progress: bool | None,
     unit: str = "section",
     profile: Profile | None = None,
+    max_nodes: int = MAX_NODES,
 ) -> Generator[Dataset]:
     """Yield one dataset per host and scope, in order, as the answers come in."""
     calls = [(place, name) for place in range(len(fetches)) for name in names]
@@ -48,11 +50,13 @@ def read_many(
         watched = progress_bar(answers, progress, total=len(calls), unit=unit)
         for _, group in groupby(watched, key=lambda answer: answer[0][0]):
             results = ((name, outcome.result) for (_, name), outcome in group)
-            yield normalized(results, profile)
+            yield normalized(results, profile, max_nodes)
 
 
 def normalized(
-    answers: Iterable[tuple[str, Callable[[], Payload]]], profile: Profile | None = None
+    answers: Iterable[tuple[str, Callable[[], Payload]]],
+    profile: Profile | None = None,
+    max_nodes: int = MAX_NODES,
 ) -> Dataset:
     """Normalise many answers; a section that fails is in ``.errors`` of the dataset.
 
@@ -66,10 +70,10 @@ def normalized(
             got[name] = answer()
         except AAToolkitError as error:
             failed[name] = error
-    envelope = _envelope(got)
+    how = {"profile": profile, "envelope": _envelope(got), "max_nodes": max_nodes}
     for name, payload in got.items():
         try:
-            results[name] = to_tables(name, payload, profile=profile, envelope=envelope)
+            results[name] = to_tables(name, payload, **how)
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)

@@ -258,7 +258,9 @@ class Study(StudyReader):
             with writer.held():
                 store_profile(self, client.base_url, client._profile)
         recorder = Recorder(client._source, writer.append)
-        recorded = Client._from_source(recorder, client.base_url, client.workers, client._profile)
+        recorded = Client._from_source(
+            recorder, client.base_url, client.workers, client._profile, client.max_nodes
+        )
         return recorded.project(source.host) if isinstance(source, Project) else recorded
 
     def project(

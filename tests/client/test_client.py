@@ -492,3 +492,50 @@ def test_a_mistyped_section_or_host_has_near_matches() -> None:
     collected = demo.client.collect(["acme.example"], sections="urls", progress=False)
     with pytest.raises(KeyError, match=r"did you mean 'acme.example'\?"):
         collected["acme.exampel"]
+
+
+# -- limits ----------------------------------------------------------------------------------
+
+
+def branches(name: str, depth: int) -> Any:
+    """Objects in objects, of three fields each that no other has."""
+    return {f"{name}{n}": branches(f"{name}{n}", depth - 1) for n in "xyz"} if depth else 1
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_an_answer_with_more_paths_than_the_client_allows_is_refused(
+    project: Callable[..., aa.Project], scripted: Any, reply: Any
+) -> None:
+    many = {"more": branches("f", 6)}  # some 1,100 paths
+
+    def script(asked: Any) -> Any:
+        found = answer(asked)
+        for part in found.get("sections", {"": found}).values():
+            part |= many
+        return reply(found)
+
+    def domains(dataset: aa.Dataset) -> aa.Tables:
+        if dataset.errors:
+            raise dataset.errors["domains"]
+        return dataset["domains"]
+
+    scripted.script = script
+    low, high = project(max_nodes=500), project(max_nodes=10_000)
+    for ask in (
+        lambda one: one.read("domains"),
+        lambda one: domains(one.read_all(sections=["domains"])),
+        lambda one: domains(one.combined()),
+        lambda one: domains(next(iter(one.client.datasets([HOST], sections=["domains"])))[2]),
+        lambda one: one.scope_options(),
+    ):
+        with pytest.raises(errors.TooManyPaths) as caught:
+            ask(low)
+        assert caught.value.limit == 500
+        ask(high)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "9", None])
+def test_a_limit_of_paths_is_a_whole_number_from_one(limit: Any) -> None:
+    with pytest.raises(errors.ConfigurationError, match="max_nodes") as caught:
+        aa.Client("https://api.example", cache=False, max_nodes=limit)
+    assert caught.value.setting == "max_nodes"
