@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from aatoolkit.sections import Column as Column
     from aatoolkit.sections import Section as Section
     from aatoolkit.sections import Table as Table
+    from aatoolkit.stats.answers import answers as answers
+    from aatoolkit.stats.answers import cited_and_mentioned as cited_and_mentioned
+    from aatoolkit.stats.stability import samples as samples
     from aatoolkit.study import Study as Study
 
 __version__ = "0.1.0"
@@ -71,6 +74,8 @@ _HOMES = {
     "payload": ("Payload",),
     "scope": ("Scope", "ScopeOptions"),
     "sections": ("Column", "Section", "Table"),
+    "stats.answers": ("answers", "cited_and_mentioned"),
+    "stats.stability": ("samples",),
     "study": ("Study",),
 }
 """The public names by the module that each is imported from when it is first used.

@@ -14,6 +14,10 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``adjust``        p-values that are adjusted because there are many
 ``compare``       ``df.aa.compare``: whether two frames differ
 ``headline``      ``Dataset.compare``: what changed between two datasets
+``decompose``     ``df.aa.decompose``: into rates, mix, and what entered or left
+``stability``     ``df.aa.stability`` and ``aa.samples``: repeats, and how many it takes
+``changes``       ``df.aa.changes``: the days on which a rate changed
+``answers``       ``aa.answers`` and ``aa.cited_and_mentioned``: one row an answer
 ================= =====================================================================
 
 Two questions look alike and have different answers. How do *these prompts* fare? Then the prompts

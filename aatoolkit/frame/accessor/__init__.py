@@ -3,7 +3,8 @@
 - ``describe``: ``availability``, ``codebook``, ``sources``
 - ``combine``: ``merge``, ``rename``, ``adopt``
 - ``measures``: ``aggregate``, ``complete``
-- ``statistics``: ``interval``, ``compare``
+- ``statistics``: ``interval``, ``compare``, ``decompose``
+- ``repeats``: ``stability``, ``changes``
 - ``select``: ``require``, ``drop_unavailable``
 - ``reshape``: ``to_long``, ``with_context``
 - ``plot``: ``plot``
@@ -22,12 +23,13 @@ from aatoolkit.frame.accessor.describe import Describe
 from aatoolkit.frame.accessor.export import Export
 from aatoolkit.frame.accessor.measures import Measures
 from aatoolkit.frame.accessor.plot import Plot
+from aatoolkit.frame.accessor.repeats import Repeats
 from aatoolkit.frame.accessor.reshape import Reshape
 from aatoolkit.frame.accessor.select import Select
 from aatoolkit.frame.accessor.statistics import Statistics
 
 
-class Accessor(Describe, Combine, Measures, Statistics, Select, Reshape, Plot, Export):
+class Accessor(Describe, Combine, Measures, Statistics, Repeats, Select, Reshape, Plot, Export):
     """Metadata-aware methods of a DataFrame.
 
     They work on any frame, never change it, and need no network.

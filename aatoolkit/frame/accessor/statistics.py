@@ -1,4 +1,4 @@
-"""Verbs that say how sure a number is: `interval`, `compare`."""
+"""Verbs that say how sure a number is: `interval`, `compare`, `decompose`."""
 
 from __future__ import annotations
 
@@ -204,3 +204,71 @@ class Statistics:
             level=level,
             rules=rules,
         )
+
+    def decompose(
+        self,
+        before: pd.DataFrame,
+        column: str,
+        by: str = "prompt_id",
+        level: float = 0.95,
+        *,
+        rules: Rules | None = None,
+    ) -> pd.DataFrame:
+        """Why a rate moved: other answers, or other questions.
+
+        With the share wᵢ that a prompt has of all answers, its rate rᵢ, and R̄ the mean of both
+        overall rates, the change is the sum of four parts (Kitagawa, *Journal of the American
+        Statistical Association* 50, 1955, centred at R̄ so that what enters and leaves counts by
+        how it differs from the rest):
+
+        - ``rate``: Σ ½(wᵢ+wᵢ')·(rᵢ'-rᵢ) over the prompts on both sides;
+        - ``mix``: Σ (½(rᵢ+rᵢ')-R̄)·(wᵢ'-wᵢ) over the same;
+        - ``entered``: Σ wᵢ'(rᵢ'-R̄) and ``left``: -Σ wᵢ(rᵢ-R̄) over the others.
+
+        Only ``rate`` has an error: its interval treats the prompts as given (strata) and takes
+        answers to one prompt for independent. The others are bookkeeping of what was asked.
+
+        Do not read ``mix`` as an effect on the brand, nor ``rate`` as a statement on prompts
+        that were not asked; `compare` makes that one.
+
+        Parameters
+        ----------
+        before : pandas.DataFrame
+            The other frame.
+        column : str
+            A column whose rule is a ratio or a mean.
+        by : str
+            What the change is decomposed over.
+        level : float
+            The confidence level.
+        rules : dict, optional
+            As for `aggregate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a part (``rate``, ``mix``, ``entered``, ``left``, ``total``): ``effect``,
+            ``low``, ``high``, ``p``, ``n``, ``clusters``, ``verdict``, ``why``, ``method``.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, or it is no rate or mean.
+        ValueError
+            If the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> before = pd.DataFrame({"prompt_id": [*"aabb"], "named": [True, False, True, True]})
+        >>> now = pd.DataFrame({"prompt_id": [*"aaab"], "named": [True, False, True, True]})
+        >>> now.aa.decompose(before, "named")[["part", "effect"]].round(3)
+              part  effect
+        0     rate   0.104
+        1      mix  -0.104
+        2  entered     0.0
+        3     left     0.0
+        4    total     0.0
+        """
+        from aatoolkit.stats.decompose import decompose
+
+        return decompose(self._frame, before, column, by, level=level, rules=rules)

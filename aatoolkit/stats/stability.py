@@ -1,0 +1,225 @@
+"""How alike repeats are, and how much must be asked: ``df.aa.stability`` and ``aa.samples``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.sections.aggregation import COUNT, FRACTION
+from aatoolkit.stats.cluster_sums import Integers, Numbers, cluster_sums
+from aatoolkit.stats.distributions import t_quantile
+from aatoolkit.stats.estimate import LEAST_CLUSTERS
+from aatoolkit.stats.interval import check_level
+from aatoolkit.stats.results import numbers, percent, result, words
+
+_RESAMPLES = 999
+
+
+def stability(
+    frame: pd.DataFrame, column: str, by: Sequence[str] | str, level: float
+) -> pd.DataFrame:
+    """Agreement between repeats; see ``df.aa.stability``."""
+    check_level(level)
+    names = [by] if isinstance(by, str) else list(by)
+    sums = cluster_sums(frame, column, names, None)
+    if not sums.is_proportion:
+        wrong = "it is no column of true and false, and no rate"
+        raise AvailabilityError(f"{column} has no agreement: {wrong}", columns={column: wrong})
+    n = sums.added(sums.n)
+    y = sums.added(sums.y)
+    cells = sums.groups.keys[(n >= 2)]
+    y, n = y[n >= 2], n[n >= 2]
+    clusters = pd.factorize(cells[names[0]])[0] if len(cells) else np.zeros(0, np.int64)
+    many = len(np.unique(clusters))
+    once = np.ones((1, len(n)))
+    agreement, icc = (float(each(y, n, once)[0]) for each in (_agreement, _icc))
+    ends = _bootstrap(y, n, clusters, level) if many >= LEAST_CLUSTERS else [float("nan")] * 4
+    why = (
+        "no combination was asked twice"
+        if not len(n)
+        else f"{many} {names[0]} were asked again; an interval takes {LEAST_CLUSTERS}"
+        if many < LEAST_CLUSTERS
+        else None
+    )
+    verdict = (
+        f"cannot say: {why}"
+        if why
+        else f"two answers agree in {percent(agreement)} of pairs "
+        f"({percent(ends[0])} to {percent(ends[1])})"
+    )
+    found = pd.DataFrame(
+        {
+            "agreement": numbers([agreement]),
+            "agreement_low": numbers([ends[0]]),
+            "agreement_high": numbers([ends[1]]),
+            "icc": numbers([icc]),
+            "icc_low": numbers([ends[2]]),
+            "icc_high": numbers([ends[3]]),
+            "n": numbers([n.sum()]),
+            "cells": numbers([len(n)], "Int64"),
+            "clusters": numbers([many], "Int64"),
+            "verdict": words([verdict]),
+            "method": words(
+                [f"pairs of repeats within {' × '.join(names)}; bootstrap of {names[0]}"]
+            ),
+        }
+    )
+    which = f"{level:.0%} bootstrap interval"
+    return result(
+        found,
+        "stability",
+        {
+            "agreement": (
+                "Pairs of repeats with the same outcome, mean over combinations.",
+                FRACTION,
+            ),
+            "agreement_low": (f"Lower end of its {which}.", FRACTION),
+            "agreement_high": (f"Upper end of its {which}.", FRACTION),
+            "icc": ("Intra-class correlation, by analysis of variance.", "correlation"),
+            "icc_low": (f"Lower end of its {which}.", "correlation"),
+            "icc_high": (f"Upper end of its {which}.", "correlation"),
+            "n": ("Answers to combinations that were asked twice or more.", COUNT),
+            "cells": ("Such combinations.", COUNT),
+            "clusters": (f"Different values of {names[0]} among them.", COUNT),
+            "verdict": ("The agreement in words, or why there is none.", None),
+            "method": ("How it was computed.", None),
+        },
+        {},
+        sums.known.sources,
+        sums.states[0]
+        if len(sums.states) == 1
+        else metadata_of(frame).columns[column].availability,
+    )
+
+
+def _agreement(y: Numbers, n: Numbers, weights: Numbers) -> Numbers:
+    """Pairs of repeats that agree, mean over combinations; a row of weights each."""
+    pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Numbers = weights @ pairs / weights.sum(axis=1)
+    return found
+
+
+def _icc(y: Numbers, n: Numbers, weights: Numbers) -> Numbers:
+    """The analysis-of-variance estimator (Ridout, Demétrio & Firth, *Biometrics* 55, 1999)."""
+    k, size, rates = weights.sum(axis=1), weights @ n, y / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = weights @ y / size
+        between = (weights @ (n * rates**2) - size * mean**2) / (k - 1)
+        within = weights @ (n * rates * (1 - rates)) / (size - k)
+        common = (size - weights @ n**2 / size) / (k - 1)
+        found: Numbers = (between - within) / (between + (common - 1) * within)
+    return np.where(np.isfinite(found) & (k > 1), found, np.nan)
+
+
+def _bootstrap(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
+    """Percentile intervals from resampled clusters (Davison & Hinkley 1997, 3.8)."""
+    rng = np.random.default_rng(0)
+    many = int(clusters.max()) + 1
+    drawn = rng.multinomial(many, np.full(many, 1 / many), size=_RESAMPLES).astype(np.float64)
+    weights = drawn[:, clusters]
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    return [
+        float(value)
+        for found in (_agreement(y, n, weights), _icc(y, n, weights))
+        for value in np.nanquantile(found, ends)
+    ]
+
+
+def samples(
+    rate: float,
+    margin: float,
+    icc: float = 0.3,
+    runs: int | Iterable[int] = (1, 2, 3, 5, 10, 20, 30),
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """How many prompts a margin of error takes, for some numbers of runs of each.
+
+    With deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), k prompts of so many runs
+    give the half width t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of freedom. More
+    runs of the same prompts help less and less: the half width never falls below that of k
+    answers times √icc. `df.aa.stability` estimates the correlation.
+
+    Do not use it for rates near 0 or 1 with few expected hits (k·runs·rate below 10), for
+    which no half width of this form holds.
+
+    Parameters
+    ----------
+    rate : float
+        The rate expected, between 0 and 1.
+    margin : float
+        The half width wanted, as a fraction: 0.05 for 5 percentage points.
+    icc : float
+        The intra-class correlation of answers to one prompt, from 0 to 1.
+    runs : int or iterable of int
+        How often each prompt is asked.
+    level : float
+        The confidence level.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a number of runs: ``runs``, ``prompts`` (the least that suffice, 5 at least),
+        ``answers``, ``deff``, ``margin`` (what they give) and ``verdict``.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> samples(0.3, 0.1, icc=0.3, runs=[1, 10])[["runs", "prompts", "answers"]]
+       runs  prompts  answers
+    0     1       84       84
+    1    10       33      330
+    """
+    check_level(level)
+    listed = [runs] if isinstance(runs, int) else list(runs)
+    if not 0 < rate < 1 or not 0 < margin < 1 or not 0 <= icc <= 1:
+        raise ValueError("rate and margin are between 0 and 1, icc from 0 to 1")
+    if not listed or any(each < 1 for each in listed):
+        raise ValueError("runs are whole numbers from 1")
+    rows = []
+    for each in listed:
+        deff = 1 + (each - 1) * icc
+        single = math.sqrt(rate * (1 - rate) * deff / each)
+        low, high = LEAST_CLUSTERS, LEAST_CLUSTERS
+        while _half(single, high, level) > margin:
+            low, high = high, high * 2
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (
+                (middle + 1, high) if _half(single, middle, level) > margin else (low, middle)
+            )
+        rows.append((each, high, high * each, deff, _half(single, high, level)))
+    found = pd.DataFrame(rows, columns=["runs", "prompts", "answers", "deff", "margin"])
+    found = found.astype({"runs": "Int64", "prompts": "Int64", "answers": "Int64"})
+    found["verdict"] = words(
+        f"{prompts:,} prompts × {each:,} runs give ±{100 * half:.1f} points"
+        for each, prompts, _, _, half in rows
+    )
+    return result(
+        found,
+        "samples",
+        {
+            "runs": ("Runs of each prompt.", COUNT),
+            "prompts": ("The fewest prompts that reach the margin.", COUNT),
+            "answers": ("Prompts × runs.", COUNT),
+            "deff": ("Design effect, 1 + (runs-1)·icc.", "ratio"),
+            "margin": ("The half width that they give.", FRACTION),
+            "verdict": ("The row in words.", None),
+        },
+        {},
+        (),
+        key=("runs",),
+    )
+
+
+def _half(single: float, prompts: int, level: float) -> float:
+    return t_quantile((1 + level) / 2, prompts - 1) * single / math.sqrt(prompts)

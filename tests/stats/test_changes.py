@@ -1,0 +1,91 @@
+"""Change points: few in flat series, the right day in others."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from prompts import RULES
+
+import aatoolkit as aa
+from aatoolkit.errors import AvailabilityError
+
+
+def series(rng: np.random.Generator, rates: object, *, varying: float = 0.0) -> pd.DataFrame:
+    rates = np.asarray(rates, float)
+    if varying:
+        weight = (1 - varying) / varying
+        rates = rng.beta(rates * weight, (1 - rates) * weight)
+    runs = rng.poisson(15, len(rates))  # some days have few answers, or none
+    hits = rng.binomial(runs, rates)
+    days = pd.date_range("2026-01-01", periods=len(rates))
+    frame = pd.DataFrame({"date": days, "hits": hits, "runs": runs})
+    return frame.assign(rate=frame["hits"] / frame["runs"].where(frame["runs"] > 0))
+
+
+def alarms(times: int, days: int, rate: float, varying: float) -> float:
+    rng = np.random.default_rng([days, int(100 * rate), int(100 * varying)])
+    found = [
+        series(rng, np.full(days, rate), varying=varying).aa.changes("rate", rules=RULES)
+        for _ in range(times)
+    ]
+    return float(np.mean([each["day"].notna().any() for each in found]))
+
+
+def test_flat_series_have_few_changes() -> None:
+    assert alarms(80, 60, 0.3, 0.0) <= 0.11
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("days", [30, 90, 365])
+@pytest.mark.parametrize("rate", [0.5, 0.05])
+@pytest.mark.parametrize("varying", [0.0, 0.2])
+def test_flat_series_have_few_changes_everywhere(days: int, rate: float, varying: float) -> None:
+    # Of 400 series 5 % are 20, with a standard error of 4.4.
+    assert alarms(400, days, rate, varying) <= 0.075
+
+
+def test_a_change_is_found_near_its_day() -> None:
+    rng = np.random.default_rng(3)
+    inside = 0
+    for _ in range(30):
+        found = series(rng, [0.3] * 45 + [0.55] * 45).aa.changes("rate", rules=RULES)
+        assert len(found) >= 1
+        row = found.iloc[int(found["change"].abs().to_numpy(float).argmax())]
+        assert row["verdict"] == "up"
+        inside += row["first_day"] <= pd.Timestamp("2026-02-15") <= row["last_day"]
+    assert inside >= 25
+
+
+def test_gaps_stay_gaps() -> None:
+    rng = np.random.default_rng(4)
+    frame = series(rng, [0.2] * 40 + [0.6] * 40)
+    frame.loc[30:36, ["hits", "runs", "rate"]] = pd.NA
+    found = frame.aa.changes("rate", rules=RULES)
+    assert found["verdict"].tolist() == ["up"]
+    assert found["clusters"][0] <= 73
+
+
+def test_short_series_cannot_say_and_long_ones_are_refused() -> None:
+    rng = np.random.default_rng(5)
+    found = series(rng, [0.3] * 12).aa.changes("rate", rules=RULES)
+    assert found["verdict"].tolist() == ["cannot say"]
+    long = series(rng, [0.3] * 1200)
+    with pytest.raises(AvailabilityError, match="aggregate to weeks"):
+        long.aa.changes("rate", rules=RULES)
+
+
+def test_the_longest_series_takes_less_than_a_second() -> None:
+    frame = series(np.random.default_rng(6), [0.3] * 500 + [0.4] * 595)
+    began = time.process_time()
+    frame.aa.changes("rate", rules=RULES)
+    assert time.process_time() - began < 1
+
+
+def test_the_demo_has_a_series() -> None:
+    trend = aa.demo().read("overview", days=90)["overview_trend"]
+    found = trend.aa.changes("mention_rate")
+    assert found.aa.codebook.loc["after", "unit"] == "fraction 0-1"
+    assert found["n"].notna().all()
