@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aatoolkit import errors as errors
     from aatoolkit import profile as profile
     from aatoolkit import sections as sections
+    from aatoolkit.archive import Archive as Archive
     from aatoolkit.availability import Availability as Availability
     from aatoolkit.availability import Cause as Cause
     from aatoolkit.availability import Status as Status
@@ -58,6 +59,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "": ("errors", "profile", "sections"),
+    "archive": ("Archive",),
     "availability": ("Availability", "Cause", "Status"),
     "client.client": ("Client",),
     "client.collection": ("Collection",),

@@ -26,6 +26,8 @@
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
     ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
     │  └─ TokenRepeated                  an answer repeats the token, and is not stored
+    ├─ ArchiveError (ValueError)         an archive is damaged, or cannot be used in this way
+    │  └─ ArchiveConflict                another process changed it at the same time
     ├─ InternalError                     a fault of this package; the answer is in ``payload``
     ├─ ExportError (ValueError)          a frame cannot be written as it is
     └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
@@ -81,11 +83,8 @@ class AAToolkitError(Exception):
             setattr(self, name, facts.get(name))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (
-            type(self),
-            self.message,
-            {name: getattr(self, name) for name in self.facts},
-        )
+        facts = {name: getattr(self, name) for name in self.facts}
+        return _rebuild, (type(self), self.message, facts)
 
 
 def _rebuild(kind: type[AAToolkitError], message: str, facts: dict[str, Any]) -> AAToolkitError:
@@ -147,9 +146,8 @@ class DecodeError(FetchError):
     """The answer is not one JSON document."""
 
     problem: str | None
-    """What is wrong with it, in a word: ``html``, ``truncated``, ``not_json``, ``wrong_type``,
-    ``encoding``, ``duplicate_key``, ``not_finite``, ``too_deep``, ``empty``, or ``token`` if it
-    repeats the token."""
+    """In a word: ``html``, ``truncated``, ``not_json``, ``wrong_type``, ``encoding``, ``empty``,
+    ``duplicate_key``, ``not_finite``, ``too_deep``, or ``token`` if it repeats the token."""
 
 
 class TooLarge(DecodeError):
@@ -263,6 +261,19 @@ class TokenRepeated(StudyError):
     """An answer repeats the token of its request, and is not stored."""
 
 
+class ArchiveError(AAToolkitError, ValueError):
+    """An archive is damaged, or cannot be used in this way."""
+
+    path: str | None
+    """The archive."""
+    problems: tuple[str, ...] | None
+    """What is wrong with it."""
+
+
+class ArchiveConflict(ArchiveError):
+    """Another process changed the same part of an archive at the same time; try again."""
+
+
 class InternalError(AAToolkitError):
     """A fault of this package, and not of the network or the service; please report it."""
 
@@ -311,11 +322,7 @@ class SchemaDriftWarning(AAToolkitWarning):
 
 
 class UnknownAvailabilityWarning(AAToolkitWarning):
-    """An answer says of its availability what is not understood; it is read as unknown.
-
-    The words are in ``tables.availability``, verbatim. Where they are known to you, a
-    declaration says what they mean: ``Section(..., availability=Rule(words={...}))``.
-    """
+    """Words about availability are read as unknown; a `Rule` of the declaration explains them."""
 
 
 class DetectionWarning(AAToolkitWarning):
@@ -339,9 +346,5 @@ class CacheWarning(AAToolkitWarning):
 
 
 def __dir__() -> list[str]:
-    kinds = (AAToolkitError, AAToolkitWarning)
-    return [
-        name
-        for name, found in globals().items()
-        if isinstance(found, type) and issubclass(found, kinds)
-    ]
+    known = {name: kind for name, kind in globals().items() if isinstance(kind, type)}
+    return [n for n, kind in known.items() if issubclass(kind, AAToolkitError | AAToolkitWarning)]

@@ -16,6 +16,8 @@ import aatoolkit as aa
 HEAVY = (
     "matplotlib",
     "duckdb",
+    "deltalake",
+    "dask",
     "starlette",
     "ipywidgets",
     "anywidget",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, final
 
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.text import code
@@ -120,16 +120,17 @@ class Client(Closing):
             raise ConfigurationError("max_nodes takes a whole number from 1", setting="max_nodes")
         self.max_nodes = max_nodes
         self._profile = None if profile is None else Profile.load(profile)
-        self._source: AnswerSource = Fetcher(
-            base.url,
-            settings.find_token(token, base.origin),
-            cache=cache,
-            cache_size=cache_size,
-            offline=offline,
-            expire_after=expire_after,
-            deadline=deadline,
-            workers=self.workers,
-        )
+        # What another process needs to make the same client; its token it finds itself.
+        self._settings: dict[str, Any] | None = {
+            "cache": cache,
+            "cache_size": cache_size,
+            "offline": offline,
+            "expire_after": expire_after,
+            "deadline": deadline,
+            "workers": self.workers,
+        }
+        token = settings.find_token(token, base.origin)
+        self._source: AnswerSource = Fetcher(base.url, token, **self._settings)
 
     @classmethod
     def _from_source(
@@ -145,6 +146,7 @@ class Client(Closing):
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
         client.max_nodes = max_nodes
+        client._settings = None
         return client
 
     @property
@@ -220,8 +222,8 @@ class Client(Closing):
         ...     print(host, scope, list(dataset))
         acme.example Scope(days=30) ['domains']
         """
-        listed, names = _each(scopes, Scope) or [Scope()], known_sections(sections, self._profile)
-        projects = {project.host: project for project in map(self.project, _each(hosts, str))}
+        listed, names = each_of(scopes, Scope) or [Scope()], known_sections(sections, self._profile)
+        projects = {project.host: project for project in map(self.project, each_of(hosts, str))}
         asked = [(project, scope) for project in projects.values() for scope in listed]
         return self._datasets(asked, names, progress)
 
@@ -294,7 +296,7 @@ class Client(Closing):
         return code(repr(self))
 
 
-def _each(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:
+def each_of(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:
     """One value or many, without duplicates, as a list."""
     if given is None or isinstance(given, kind):
         return [] if given is None else [given]

@@ -57,10 +57,12 @@ def normalized(
     answers: Iterable[tuple[str, Callable[[], Payload]]],
     profile: Profile | None = None,
     max_nodes: int = MAX_NODES,
+    named: Mapping[str, str] | None = None,
 ) -> Dataset:
-    """Normalise many answers; a section that fails is in ``.errors`` of the dataset.
+    """Normalise many answers; one that fails is in ``.errors`` of the dataset.
 
-    Fields that most answers share are their envelope.
+    Fields that most answers share are their envelope. Answers are named by their sections, or
+    by other names, and then ``named`` has the section of each.
     """
     got: dict[str, Payload] = {}
     results: dict[str, Tables] = {}
@@ -73,7 +75,8 @@ def normalized(
     how = {"profile": profile, "envelope": _envelope(got), "max_nodes": max_nodes}
     for name, payload in got.items():
         try:
-            results[name] = to_tables(name, payload, **how)
+            section = name if named is None else named[name]
+            results[name] = to_tables(section, payload, **how)
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)

@@ -32,7 +32,7 @@ from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
 from aatoolkit.normalizer.field_map import field_map
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.rows import TableRows, left_out
-from aatoolkit.normalizer.tables import Tables
+from aatoolkit.normalizer.tables import TableParts, Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
 from aatoolkit.normalizer.watched import watched_hints
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
@@ -212,6 +212,8 @@ def _read(
         payload=payload,
         declaration=declared,
         drafted=owner == OWNER,
+        prefix=before,
+        parts=TableParts(built, signals, detection.hints, [*report.differences.values()]),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from aatoolkit.availability.detect import Hint, Signal
+    from aatoolkit.metadata.attrs import FrameMetadata
+    from aatoolkit.normalizer.drift import Drift
     from aatoolkit.payload import Payload
     from aatoolkit.sections import Section
 
@@ -33,6 +37,24 @@ _EMPTY = {
     "unknown (absent)": "unknown: the answer gives nothing here",
 }
 """What an empty table says where its availability alone does not explain it."""
+
+
+@dataclass(frozen=True)
+class TableParts:
+    """What frames are made of, for writers that need none.
+
+    Parameters
+    ----------
+    arrows : mapping
+        Each table as Arrow, with the metadata of its columns.
+    signals, hints, drifts : sequence
+        What the answer says of itself, what was not read of that, and where it differs.
+    """
+
+    arrows: Mapping[str, tuple[pa.Table, FrameMetadata]] = field(default_factory=dict)
+    signals: Sequence[Signal] = ()
+    hints: Sequence[Hint] = ()
+    drifts: Sequence[Drift] = ()
 
 
 class Tables(Mapping[str, "pd.DataFrame"]):
@@ -80,10 +102,13 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         payload: Payload | None = None,
         declaration: Section | None = None,
         drafted: bool = False,
+        prefix: str = "",
+        parts: TableParts | None = None,
     ) -> None:
         self.section = section
         self.declaration = declaration
         self.drafted = drafted
+        self._prefix, self._parts = prefix, parts or TableParts()
         self._availability = availability
         self._drift = drift
         self._hints = hints

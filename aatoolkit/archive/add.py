@@ -1,0 +1,266 @@
+"""Add answers to an archive, of a service, a study or at hand; continue where a run ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.dataset as ds
+
+from aatoolkit.archive.answers import Question, StoredAnswer
+from aatoolkit.archive.derive import DerivedAnswer, derive
+from aatoolkit.archive.index import AnswerIndex, groups_of, since
+from aatoolkit.archive.report import AddReport
+from aatoolkit.archive.runs import RunLog
+from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.archive.writer import RunWriter
+from aatoolkit.client.concurrency import in_order
+from aatoolkit.client.progress import progress_bar
+from aatoolkit.errors import AAToolkitError, NotAuthorized, TokenRepeated
+from aatoolkit.payload import Payload
+from aatoolkit.scope import Scope
+from aatoolkit.sections import Profile
+from aatoolkit.study.reader import StudyReader
+
+if TYPE_CHECKING:
+    from aatoolkit.client.client import Client
+    from aatoolkit.client.project import Project
+
+PUT_ANSWERS = 340
+PUT_BYTES = 1 << 25
+PUT_SECONDS = 3.0
+"""Answers are stored when so many are at hand, or so many bytes, or so long after the last."""
+
+Outcome = tuple[Question, Payload | AAToolkitError]
+Group = tuple[list[Outcome], list[DerivedAnswer] | None]
+"""The outcomes of one host and scope, and what was derived of the usable ones, if it was."""
+
+
+class Adder:
+    """Adds the answers of some source to an archive, in one run.
+
+    Parameters
+    ----------
+    store
+        The archive.
+    profile
+        What is known of the service.
+    progress
+        Whether to show a bar.
+    """
+
+    def __init__(self, store: ArchiveStore, profile: Profile | None, progress: bool | None) -> None:
+        self._store, self._profile, self._progress = store, profile, progress
+        self._failed: dict[Question, AAToolkitError] = {}
+        self._problems: dict[str, AAToolkitError] = {}
+        self._waiting: list[Group] = []
+        self._count = self._bytes = 0
+        self._put_at = time.monotonic()
+        self._writer: RunWriter | None = None
+        self._index: AnswerIndex | None = None
+
+    def _rederive(self, answers: Sequence[StoredAnswer]) -> list[DerivedAnswer]:
+        return derive([answer.payload() for answer in answers], self._profile)
+
+    def add(
+        self,
+        groups: Iterable[Group],
+        index: AnswerIndex,
+        *,
+        total: int,
+        resumed: Iterable[list[StoredAnswer]] = (),
+        skipped: int = 0,
+    ) -> AddReport:
+        """Store groups of outcomes as they come, derive their tables and commit the run."""
+        self._index = index
+        carried = 0
+        for answers in resumed:
+            carried += len(answers)
+            self._take(([(a.question, a.payload()) for a in answers], None))
+        watched = progress_bar(groups, self._progress, total=total, unit="host")
+        for group in watched:
+            self._take(group)
+        self._store_waiting()
+        writer = self._writer
+        if writer is None:
+            return AddReport(None, 0, 0, skipped, self._failed, self._problems)
+        run = writer.commit()
+        self._problems |= writer.problems
+        return AddReport(run, writer.answers, carried, skipped, self._failed, self._problems)
+
+    def _take(self, group: Group) -> None:
+        outcomes, _ = group
+        first = self._writer is None and not self._waiting
+        refused = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
+        if first and refused and len(refused) == len(outcomes):
+            raise refused[0]
+        self._waiting.append(group)
+        self._count += len(outcomes)
+        self._bytes += sum(len(got.body) for _, got in outcomes if isinstance(got, Payload))
+        late = time.monotonic() - self._put_at > PUT_SECONDS
+        if self._count >= PUT_ANSWERS or self._bytes >= PUT_BYTES or late:
+            self._store_waiting()
+
+    def _store_waiting(self) -> None:
+        """Store the answers at hand, and then take their tables."""
+        waiting, self._waiting = self._waiting, []
+        self._count = self._bytes = 0
+        if not waiting:
+            return
+        if self._writer is None:
+            assert self._index is not None
+            self._writer = RunWriter(self._store, self._index, self._rederive)
+            self._writer.begin()
+        writer, now = self._writer, datetime.now(UTC)
+        rows: list[StoredAnswer] = []
+        for outcomes, _ in waiting:
+            for question, got in outcomes:
+                if isinstance(got, Payload):
+                    rows.append(StoredAnswer.of(writer.run, got))
+                else:
+                    self._failed[question] = got
+                    rows.append(StoredAnswer.of_error(writer.run, question, got, now))
+        kept = {answer.identity: answer for answer in writer.put(rows) if answer.error is None}
+        for outcomes, derived in waiting:
+            payloads = [got for _, got in outcomes if isinstance(got, Payload)]
+            found = derive(payloads, self._profile) if derived is None else derived
+            answers = [StoredAnswer.of(writer.run, payload) for payload in payloads]
+            pairs = [
+                (kept.pop(answer.identity), one)
+                for answer, one in zip(answers, found, strict=True)
+                if answer.identity in kept
+            ]
+            for answer, one in pairs:
+                if one.error is not None:
+                    self._problems[answer.name] = one.error
+            writer.take([a for a, _ in pairs], [one for _, one in pairs])
+        self._put_at = time.monotonic()
+
+
+# --- what groups are made of ------------------------------------------------------------------
+
+
+def study_payloads(study: StudyReader) -> Iterator[Payload]:
+    """The usable answers about sections that a study holds, in the order of recording."""
+    for record in study.records:
+        if record.section is not None and record.error is None:
+            yield record.payload(study.answer(record))
+
+
+def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
+    """Answers at hand, those of one host, scope and day together if they follow each other."""
+
+    def place(payload: Payload) -> tuple[Any, ...]:
+        return payload.host, payload.scope, payload.fetched_at.date()
+
+    for _, group in groupby(payloads, key=place):
+        listed = [*group]
+        asked = [
+            (str(p.host), str(p.section), p.scope.to_query() if p.scope else "") for p in listed
+        ]
+        yield [*zip(asked, listed, strict=True)], None
+
+
+@dataclass(frozen=True)
+class AddPlan:
+    """What is asked of a service: for each project and scope, the sections without an answer."""
+
+    asked: list[tuple[Project, Scope, list[str]]]
+    resumed: list[list[StoredAnswer]]
+    skipped: int
+
+
+def plan(
+    store: ArchiveStore,
+    runs: RunLog,
+    index: AnswerIndex,
+    asked: Sequence[tuple[Project, Scope]],
+    names: Sequence[str],
+    *,
+    refresh: bool,
+) -> AddPlan:
+    """Leave out what has an answer of today, and take over what an unfinished run has fetched."""
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    wanted = {
+        (project.host, name, scope.to_query()): (project, scope)
+        for project, scope in asked
+        for name in names
+    }
+    skipped = set()
+    carried: dict[Question, StoredAnswer] = {}
+    if not refresh:
+        skipped = {question for question in wanted if index.is_answered(question, today.date())}
+        for group in _unfinished(store, runs, today):
+            for answer in group:
+                if answer.question in wanted and answer.question not in skipped and answer.body:
+                    carried[answer.question] = answer
+    left: dict[tuple[Project, Scope], list[str]] = {}
+    for question, place in wanted.items():
+        if question not in skipped and question not in carried:
+            left.setdefault(place, []).append(question[1])
+    ordered = sorted(carried.values(), key=lambda a: (a.host, a.scope, a.section))
+    groups = [[*group] for _, group in groupby(ordered, key=lambda a: (a.host, a.scope))]
+    return AddPlan([(*place, listed) for place, listed in left.items()], groups, len(skipped))
+
+
+def _unfinished(store: ArchiveStore, runs: RunLog, today: datetime) -> Iterator[list[StoredAnswer]]:
+    if not runs.unfinished:
+        return
+    wanted = since(today) & ds.field("run").isin(sorted(runs.unfinished))
+    wanted &= ds.field("error").is_null()
+    yield from groups_of(store, wanted, runs.begun)
+
+
+def fetch_groups(
+    client: Client, asked: Sequence[tuple[Project, Scope, list[str]]]
+) -> Generator[Group]:
+    """Ask a service concurrently; the outcomes of each host and scope, in order."""
+    calls = [(at, name) for at, (_, _, names) in enumerate(asked) for name in names]
+
+    def ask(call: tuple[int, str]) -> Payload:
+        project, scope, _ = asked[call[0]]
+        return checked(client, project.fetch(call[1], scope))
+
+    if not calls:
+        return
+    with closing(in_order(ask, calls, min(client.workers, len(calls)))) as answers:
+        for at, group in groupby(answers, key=lambda answer: answer[0][0]):
+            project, scope, _ = asked[at]
+            outcomes = [
+                ((project.host, name, scope.to_query()), outcome(future.result))
+                for (_, name), future in group
+            ]
+            yield outcomes, None
+
+
+def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
+    """What a request ended in."""
+    try:
+        return result()
+    except AAToolkitError as error:
+        return error
+
+
+def checked(client: Client, payload: Payload) -> Payload:
+    """An answer that does not hold the token of its request.
+
+    Raises
+    ------
+    TokenRepeated
+        If it does; it is not stored.
+    """
+    repeats = getattr(client._source, "repeats_token", None)
+    text = b"\n".join(
+        (payload.body, payload.url.encode(), *map(str.encode, payload.headers.values()))
+    )
+    if repeats is not None and repeats(text):
+        raise TokenRepeated(
+            f"the answer to {payload.section} of {payload.host} contains the token, and was not "
+            "stored; tell the operator of the service, and have the token replaced"
+        )
+    return payload

@@ -1,0 +1,246 @@
+"""Verify an archive: every file, every answer against its hash, every table against the answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from aatoolkit._util.text import visible
+from aatoolkit.archive import tables as declared
+from aatoolkit.archive.answers import ANSWERS, unpacked
+from aatoolkit.archive.derive import BESIDE, FRAMES, TableBuffer, derive
+from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.schema import fitted
+from aatoolkit.archive.snapshot import Snapshot, identifier, run
+from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.errors import ArchiveError
+from aatoolkit.scope import FILTERS
+from aatoolkit.sections import Profile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PLACE = ("run", "host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at")
+_LISTED = 20
+_AT_ONCE = 2000
+
+
+@dataclass(frozen=True, repr=False)
+class ArchiveCheck:
+    """The result of verifying an archive; true if nothing is wrong.
+
+    Attributes
+    ----------
+    path : str
+        The archive.
+    answers, tables : int
+        How many were checked.
+    found : tuple of (str, str)
+        The table concerned, and what is wrong.
+    """
+
+    path: str
+    answers: int
+    tables: int
+    found: tuple[tuple[str, str], ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.found
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def problems(self) -> pd.DataFrame:
+        """One row per problem: ``table``, ``problem``."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                name: pd.array([row[at] for row in self.found], "string")
+                for at, name in enumerate(("table", "problem"))
+            }
+        )
+
+    def __repr__(self) -> str:
+        state = "all as stored" if self.ok else f"{len(self.found)} problems"
+        lines = [f"<ArchiveCheck: {self.answers:,} answers, {self.tables} tables: {state}>"]
+        lines += [visible(f"  {name}: {problem}") for name, problem in self.found[:_LISTED]]
+        return "\n".join(lines)
+
+
+def verify(store: ArchiveStore, profile: Profile | None, *, replay: bool) -> ArchiveCheck:
+    """Check every file, answer and table; with ``replay``, also that answers give these rows."""
+    snapshot = Snapshot(store)
+    if not snapshot.exists:
+        raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
+    found: list[tuple[str, str]] = []
+    names = [ANSWERS, *declared.stored_tables(store), *BESIDE]
+    for name in names:
+        found += ((name, problem) for problem in _files(snapshot, name))
+    if snapshot.runs.is_rebuilding:
+        found.append(("runs", "a rebuild was interrupted; run archive.rebuild() again"))
+    answers = 0
+    if not found and snapshot.files(ANSWERS).table is not None:
+        try:
+            answers, problems = _answers(snapshot)
+            found += problems
+            found += _counts(snapshot, declared.stored_tables(store))
+            if replay and not found:
+                found += _replayed(snapshot, profile)
+        except ArchiveError as error:
+            found.append(("archive", error.message))
+    return ArchiveCheck(store.root, answers, len(names), tuple(found))
+
+
+def _files(snapshot: Snapshot, name: str) -> Iterator[str]:
+    """What is wrong with the files of a table."""
+    try:
+        files = snapshot.files(name)
+    except ArchiveError as error:
+        yield error.message
+        return
+    if files.table is None:
+        if snapshot.runs.committed and name not in BESIDE:
+            yield "the table is missing"
+        return
+    sizes = pa.table(files.table.get_add_actions(flatten=True)).select(["path", "size_bytes"])
+    if not snapshot.store.is_local:
+        return
+    for path, size in zip(*(column.to_pylist() for column in sizes.columns), strict=True):
+        file = Path(snapshot.store.uri(name), path)
+        if not file.exists():
+            file = Path(snapshot.store.uri(name), path.replace("%3D", "="))
+        if not file.exists():
+            yield f"the file {path} is missing"
+        elif file.stat().st_size != size:
+            yield f"the file {path} has {file.stat().st_size} bytes, not {size}"
+
+
+def _answers(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
+    """Every body against its hash, and every answer once."""
+    found: list[tuple[str, str]] = []
+    dataset, needed = snapshot.dataset(ANSWERS)
+    seen: Counter[tuple[Any, ...]] = Counter()
+    bodies, referred = set(), set()
+    count = 0
+    columns = ["host", "section", "scope", "fetched_at", "sha256", "size", "error", "body"]
+    with snapshot.store.errors(ANSWERS):
+        for batch in dataset.scanner(columns=columns, filter=needed, batch_size=512).to_batches():
+            for row in batch.to_pylist():
+                question = (row["host"], row["section"], row["scope"], row["sha256"])
+                if row["error"] is not None:
+                    continue
+                count += 1
+                seen[(*question, row["fetched_at"])] += 1
+                if row["body"] is None:
+                    referred.add(question)
+                    continue
+                bodies.add(question)
+                problem = _body_problem(row)
+                if problem:
+                    found.append((ANSWERS, f"{' '.join(question[:3])}: {problem}"))
+    found += [
+        (ANSWERS, f"{' '.join(question[:3])}: its body is nowhere")
+        for question in referred - bodies
+    ]
+    found += [
+        (ANSWERS, f"{' '.join(place[:3])}, {place[4]}: it is there {times} times")
+        for place, times in seen.items()
+        if times > 1
+    ]
+    return count, found
+
+
+def _body_problem(row: dict[str, Any]) -> str | None:
+    try:
+        body = unpacked(row["body"], row["size"])
+    except ArchiveError as error:
+        return error.message
+    if hashlib.sha256(body).hexdigest() != row["sha256"]:
+        return "its body is not that of its hash"
+    return None
+
+
+def _counts(snapshot: Snapshot, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Whether the tables have the rows that their answers gave."""
+    found: list[tuple[str, str]] = []
+    if snapshot.files(FRAMES).table is None:
+        return found
+    place = ", ".join(_PLACE)
+    same = " AND ".join(f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _PLACE)
+    with snapshot.connect({"frames": FRAMES}) as connection:
+        connection.execute(
+            f'CREATE TABLE wanted AS SELECT section, "table" AS name, {place}, sum(rows) AS n '
+            "FROM frames WHERE rows > 0 GROUP BY ALL"
+        )
+        for name in names:
+            section, table = name.split("/")[1:]
+            view = name.replace("/", ".")
+            snapshot.view(connection, view, name)
+            rows = run(
+                connection,
+                "WITH f AS (SELECT * FROM wanted WHERE section = $1 AND name = $2), "
+                f"t AS (SELECT {place}, count(*) AS n FROM {identifier(view)} GROUP BY ALL) "
+                "SELECT coalesce(f.host, t.host) AS host, coalesce(f.n, 0) AS wanted, "
+                f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same} "
+                "WHERE f.n IS DISTINCT FROM t.n",
+                [section, table],
+            ).to_pylist()
+            found += [
+                (name, f"{row['host']}: {row['there']} rows, and its answers gave {row['wanted']}")
+                for row in rows[:_LISTED]
+            ]
+    return found
+
+
+def _replayed(snapshot: Snapshot, profile: Profile | None) -> list[tuple[str, str]]:
+    """Whether the answers give the rows that are there."""
+    found: list[tuple[str, str]] = []
+    runs = snapshot.runs.committed
+    wanted = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
+    buffer = TableBuffer()
+    for group in groups_of(snapshot.store, wanted, runs):
+        answers = derive([answer.payload() for answer in group], profile)
+        for answer, derived in zip(group, answers, strict=True):
+            if derived.error is None:
+                buffer.add(answer, derived)
+        if len(buffer) > _AT_ONCE:
+            found += _compared(snapshot, buffer)
+            buffer = TableBuffer()
+    return found + _compared(snapshot, buffer)
+
+
+def _compared(snapshot: Snapshot, buffer: TableBuffer) -> list[tuple[str, str]]:
+    """The tables of which not every row is there; that there are no others, their counts say."""
+    found: list[tuple[str, str]] = []
+    with snapshot.connect({}) as connection:
+        for name, rows in buffer.tables():
+            loaded = declared.load(snapshot.store, name)
+            if loaded is None:
+                found.append((name, "the table is missing"))
+                continue
+            view = name.replace("/", ".")
+            snapshot.view(connection, view, name)
+            table = fitted(rows, loaded[1].schema())
+            connection.register("derived", table)
+            names = ", ".join(map(identifier, table.column_names))
+            differ = run(
+                connection,
+                f"SELECT host FROM (SELECT {names} FROM derived EXCEPT ALL "
+                f"SELECT {names} FROM {identifier(view)} SEMI JOIN derived USING (run, host))",
+            )
+            connection.unregister("derived")
+            if differ.num_rows:
+                hosts = ", ".join(sorted({*differ["host"].to_pylist()})[:3])
+                found.append((name, f"{hosts}: {differ.num_rows} rows are others; rebuild()"))
+    return found

@@ -1,0 +1,32 @@
+"""Cut a study from an archive."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow.dataset as ds
+
+from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.selection import Selection
+from aatoolkit.archive.snapshot import Snapshot
+from aatoolkit.study.record import Record
+from aatoolkit.study.recorder import versions
+from aatoolkit.study.study import Study
+
+
+def cut(
+    snapshot: Snapshot, selection: Selection, path: str | os.PathLike[str], about: Mapping[str, Any]
+) -> Study:
+    """A sealed study of the answers of a selection, in the order of their fetching."""
+    runs = snapshot.runs.committed
+    condition = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
+    condition &= selection.expression()
+    study = Study.create(path, **about)
+    with study:
+        for group in groups_of(snapshot.store, condition, runs):
+            for answer in sorted(group, key=lambda answer: answer.fetched_at):
+                payload = answer.payload()
+                study._recording().append(Record.from_answer(payload, versions()), payload.body)
+    return study

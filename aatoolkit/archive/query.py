@@ -1,0 +1,212 @@
+"""Questions to a whole archive: SQL, Dask, and what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from aatoolkit.archive import tables as declared
+from aatoolkit.archive.selection import Selection
+from aatoolkit.archive.snapshot import OWN, Snapshot, identifier, run
+from aatoolkit.archive.store import ArchiveStore, duckdb
+from aatoolkit.errors import ArchiveError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def relation(snapshot: Snapshot, query: str, until: datetime | None) -> Any:
+    """The answer to a query, as a DuckDB relation.
+
+    Raises
+    ------
+    ArchiveError
+        If the query is not valid, or is no question.
+    """
+    engine = duckdb()
+    connection = snapshot.connect({})
+    problem = ""
+    try:
+        statements = connection.extract_statements(query)
+        if len(statements) != 1 or statements[0].type != engine.StatementType.SELECT:
+            raise ArchiveError("sql takes one SELECT; an archive is changed by its own methods")
+        names = {name.rpartition(".")[2].strip('"') for name in connection.get_table_names(query)}
+        for view, path in views(snapshot, names).items():
+            hidden = view if until is None else f"{view} of all times"
+            if view == "columns":
+                connection.register(view, columns_of(snapshot))
+                continue
+            snapshot.view(connection, hidden, path)
+            if hidden != view:
+                _limit(connection, view, hidden, until)
+        found = connection.sql(query)
+    except engine.Error as error:
+        problem = snapshot.store.masked(str(error))
+    if problem:
+        raise ArchiveError(f"the query failed: {problem}", path=snapshot.store.root)
+    return found
+
+
+def views(snapshot: Snapshot, names: set[str]) -> dict[str, str]:
+    """The tables that names in a query stand for, as paths."""
+    found: dict[str, str] = {}
+    for path, (section, table) in declared.stored_tables(snapshot.store).items():
+        for name in (table, f"{section}__{table}"):
+            if name in names:
+                if name in found:
+                    raise ArchiveError(
+                        f"two sections have a table {name}; write SECTION__{name} in the query"
+                    )
+                found[name] = path
+    found |= {name: name for name in (*OWN, "columns") if name in names and name not in found}
+    return found
+
+
+def _limit(connection: Any, view: str, whole: str, until: datetime | None) -> None:
+    """Put a view of what was fetched until a moment in the place of a whole table."""
+    names = [row[0] for row in connection.execute(f"DESCRIBE {identifier(whole)}").fetchall()]
+    where = "true"
+    if "fetched_at" in names:
+        where = Selection(until=until).where()
+    connection.execute(
+        f"CREATE VIEW {identifier(view)} AS SELECT * FROM {identifier(whole)} WHERE {where}"
+    )
+
+
+def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
+    """One row per table: rows, answers, hosts, days, files and bytes."""
+    import pandas as pd
+
+    counted: Mapping[tuple[str, str], Mapping[str, Any]] = {}
+    if snapshot.files("frames").table is not None:
+        with snapshot.connect({"frames": "frames"}) as connection:
+            rows = run(
+                connection,
+                'SELECT section, "table", sum(rows)::BIGINT AS rows, count(*) AS answers, '
+                "count(DISTINCT host) AS hosts, min(fetched_at)::DATE AS first_day, "
+                f"max(fetched_at)::DATE AS last_day FROM frames "
+                f"WHERE {Selection(until=until).where()} GROUP BY ALL",
+            ).to_pylist()
+        counted = {(row["section"], row["table"]): row for row in rows}
+    found = []
+    for path, place in declared.stored_tables(snapshot.store).items():
+        files = snapshot.files(path)
+        facts = counted.get(place, {})
+        found.append(
+            {
+                "section": place[0],
+                "table": place[1],
+                # A table of which no answer was added has no rows, and no days.
+                **{name: facts.get(name, 0) for name in ("rows", "answers", "hosts")},
+                **{name: facts.get(name) for name in ("first_day", "last_day")},
+                "files": len(files.files),
+                "bytes": files.size,
+            }
+        )
+    kinds: dict[str, Any] = dict.fromkeys(("rows", "answers", "hosts", "files", "bytes"), "Int64")
+    kinds |= {"section": "string", "table": "string"}
+    kinds |= dict.fromkeys(("first_day", "last_day"), "datetime64[us]")
+    order = ["section", "table", "rows", "answers", "hosts"]
+    order += ["first_day", "last_day", "files", "bytes"]
+    columns = {name: pd.Series([row[name] for row in found], dtype=object) for name in order}
+    return pd.DataFrame({name: columns[name].astype(kinds[name]) for name in order})
+
+
+def columns_of(snapshot: Snapshot) -> pa.Table:
+    """Unit, rule and meaning of every column of the declared tables."""
+    names = ("section", "table", "column", "dtype", "unit", "aggregation", "is_key", "description")
+    rows: list[tuple[Any, ...]] = []
+    for path in declared.stored_tables(snapshot.store):
+        found = declared.load(snapshot.store, path)
+        if found is None:
+            continue
+        stored = found[1]
+        rows += [
+            (
+                stored.section,
+                stored.table.name,
+                name,
+                column.dtype,
+                column.unit,
+                str(column.aggregate),
+                name in stored.key,
+                column.doc,
+            )
+            for name, column in stored.columns.items()
+        ]
+    kinds = {"is_key": pa.bool_()}
+    return pa.table(
+        {
+            name: pa.array([row[at] for row in rows], kinds.get(name, pa.string()))
+            for at, name in enumerate(names)
+        }
+    )
+
+
+def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
+    """A table as a Dask DataFrame, one partition a file."""
+    dd: Any
+    try:
+        import dask.dataframe as dd
+    except ImportError:
+        raise ImportError('Dask is not installed: pip install "dask[dataframe]"') from None
+    found = snapshot.files(path)
+    if found.table is None:
+        raise ArchiveError(f"the archive has no table {path}", path=snapshot.store.root)
+    schema = pa.schema(found.table.schema().to_arrow())
+    whole = pa.schema([pa.field(f.name, f.type) for f in schema])
+    if not found.files:
+        return dd.from_pandas(_frame(whole.empty_table()), npartitions=1)
+    return dd.from_map(
+        _read_file,
+        list(found.files),
+        store=snapshot.store,
+        path=path,
+        schema=whole,
+        hidden=sorted(found.hidden),
+        until=until,
+        meta=_frame(whole.empty_table()),
+    )
+
+
+def _read_file(
+    file: str,
+    *,
+    store: ArchiveStore,
+    path: str,
+    schema: pa.Schema,
+    hidden: list[str],
+    until: datetime | None,
+) -> pd.DataFrame:
+    """One file, in whichever process; only an object store needs its table opened there."""
+    condition: ds.Expression | None = None
+    if hidden:
+        condition = ~ds.field("run").isin(hidden)
+    if until is not None:
+        limit = ds.field("fetched_at") <= pa.scalar(until, pa.timestamp("us", tz="UTC"))
+        condition = limit if condition is None else condition & limit
+    filesystem, place = None, file
+    if not store.is_local:
+        table = store.open(path)
+        if table is None:
+            raise ArchiveError(f"the archive has no table {path}", path=store.root)
+        filesystem = table.to_pyarrow_dataset().filesystem
+        place = file[len(store.uri(path)) + 1 :]
+    part = ds.dataset(
+        place,
+        schema=schema,
+        format="parquet",
+        filesystem=filesystem,
+        partitioning=ds.partitioning(pa.schema([pa.field("month", pa.string())]), flavor="hive"),
+    )
+    return _frame(part.to_table(filter=condition))
+
+
+def _frame(rows: pa.Table) -> pd.DataFrame:
+    from aatoolkit.normalizer.to_pandas import to_frame
+
+    return to_frame(rows, "pyarrow")

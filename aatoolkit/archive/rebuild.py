@@ -1,0 +1,225 @@
+"""Make the tables anew from the answers, after a declaration or a profile improved."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from aatoolkit.archive import tables as declared
+from aatoolkit.archive.answers import StoredAnswer
+from aatoolkit.archive.derive import BESIDE, TableBuffer, derive
+from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.runs import log, new_run, read_runs
+from aatoolkit.archive.schema import StoredTable, bare, fitted
+from aatoolkit.archive.store import ArchiveStore, engine
+from aatoolkit.client.progress import progress_bar
+from aatoolkit.errors import AAToolkitError, ArchiveError
+from aatoolkit.sections import Profile
+from aatoolkit.sections.portable import dump_table, load_table
+
+_SPOOL_BYTES = 1 << 27
+_WIDER = {
+    frozenset({"Int64", "Float64"}): "Float64",
+    frozenset({"date", "timestamp"}): "timestamp",
+    frozenset({"category", "string"}): "string",
+}
+"""The dtype that holds the values of two; any other two are held as text."""
+
+
+def rebuild(
+    store: ArchiveStore, profile: Profile | None, progress: bool | None
+) -> dict[str, AAToolkitError]:
+    """Replace the rows of every table by what the answers give today.
+
+    Each table changes in one commit. Until all have, nothing can be added; a rebuild that was
+    interrupted is done again. Returns the answers that give no tables, and why.
+    """
+    runs, table = read_runs(store)
+    if table is None:
+        raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
+    name = new_run()
+    log(store, name, "rebuilding", note={})
+    problems: dict[str, AAToolkitError] = {}
+    runs, _ = read_runs(store)
+    with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
+        spool = _Spool(Path(folder))
+        wanted = ds.field("run").isin(sorted(runs.committed)) & ds.field("error").is_null()
+        groups = groups_of(store, wanted, runs.committed)
+        for group in progress_bar(groups, progress, total=0, unit="host"):
+            _take(spool, group, profile, problems)
+        spool.flush()
+        _replace(store, spool)
+    log(store, name, "rebuilt", note={})
+    return problems
+
+
+def _take(
+    spool: _Spool,
+    group: list[StoredAnswer],
+    profile: Profile | None,
+    problems: dict[str, AAToolkitError],
+) -> None:
+    usable = [answer for answer in group if answer.body is not None]
+    for answer in group:
+        if answer.body is None:
+            problems[answer.name] = ArchiveError(f"the body of {answer.name} is missing")
+    derived = derive([answer.payload() for answer in usable], profile)
+    for answer, found in zip(usable, derived, strict=True):
+        if found.error is not None:
+            problems[answer.name] = found.error
+        else:
+            spool.add(answer, found)
+
+
+class _Spool:
+    """Rows of all tables in temporary files, until every answer has been read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._buffer, self._count = folder, TableBuffer(), 0
+        self.tables: dict[str, StoredTable] = {}
+        self.files: dict[str, list[Path]] = {}
+
+    def add(self, answer: StoredAnswer, found: Any) -> None:
+        self._buffer.add(answer, found)
+        if self._buffer.size > _SPOOL_BYTES or len(self._buffer) >= 5000:
+            self.flush()
+
+    def flush(self) -> None:
+        buffer, self._buffer = self._buffer, TableBuffer()
+        for name, table in buffer.declared.items():
+            known = self.tables.get(name)
+            self.tables[name] = table if known is None else _united(known, table)
+        for name, rows in (*buffer.tables(), *buffer.beside()):
+            path = self._folder / f"{self._count}.parquet"
+            self._count += 1
+            pq.write_table(rows, path, compression="zstd")
+            self.files.setdefault(name, []).append(path)
+
+    def reader(self, name: str, schema: pa.Schema) -> pa.RecordBatchReader:
+        """The rows of a table as a stream, in its schema."""
+
+        def batches() -> Iterable[pa.RecordBatch]:
+            for path in self.files.get(name, []):
+                with pq.ParquetFile(path) as file:
+                    for batch in file.iter_batches(batch_size=65_536):
+                        rows = _as_text(pa.Table.from_batches([batch]), schema)
+                        yield from fitted(rows, schema).to_batches()
+
+        return pa.RecordBatchReader.from_batches(bare(schema), batches())
+
+
+def _as_text(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Columns that answers give different types, as text where the schema says text."""
+    for at, name in enumerate(rows.column_names):
+        kind = rows.schema.field(name).type
+        if name not in schema.names or not pa.types.is_string(schema.field(name).type):
+            continue
+        if pa.types.is_list(kind):
+            words = [None if v is None else ", ".join(map(str, v)) for v in rows[name].to_pylist()]
+            rows = rows.set_column(at, name, pa.array(words, pa.string()))
+        elif not (pa.types.is_string(kind) or pa.types.is_dictionary(kind)):
+            rows = rows.set_column(at, name, rows[name].cast(pa.string()))
+    return rows
+
+
+def _replace(store: ArchiveStore, spool: _Spool) -> None:
+    """Put the rows in the place of those that are there, table by table."""
+    there = declared.stored_tables(store)
+    changes: list[declared.Change] = []
+    for name, table in spool.tables.items():
+        found = declared.load_quietly(store, name) if name in there else None
+        if found is not None:
+            changes += _changes(found, table)
+        elif name not in there:
+            declared.prepare(store, [table])
+        delta = store.create(
+            name,
+            table.schema(),
+            description=table.table.doc,
+            configuration=table.configuration(),
+        )
+        _overwrite(store, delta, spool.reader(name, table.schema()), table.schema(), name)
+        with store.errors(name):
+            delta.update_incremental()
+            delta.alter.set_table_properties(table.configuration(), raise_if_not_exists=False)
+    for name, (section, short) in there.items():
+        if name not in spool.tables:
+            delta = store.open(name)
+            if delta is not None:
+                with store.errors(name):
+                    delta.delete()
+            changes.append((section, short, None, "no longer declared", None, None))
+    for name, schema in BESIDE.items():
+        delta = store.create(name, schema)
+        _overwrite(store, delta, spool.reader(name, schema), schema, name)
+    declared.record(store, changes)
+
+
+def _overwrite(
+    store: ArchiveStore, delta: Any, rows: pa.RecordBatchReader, schema: pa.Schema, name: str
+) -> None:
+    deltalake = engine()
+    # A stream without rows commits nothing, and would leave the old ones.
+    first = next((batch for batch in rows if batch.num_rows), None)
+    same = pa.schema(delta.schema().to_arrow()).equals(schema, check_metadata=True)
+    with store.errors(name):
+        if first is None:
+            delta.delete()
+            if same:
+                return
+        whole = schema.empty_table().to_batches() if first is None else [first]
+
+        def all_rows() -> Iterable[pa.RecordBatch]:
+            for batch in whole:
+                yield batch.cast(schema)
+            for batch in rows if first is not None else ():
+                yield batch.cast(schema)
+
+        deltalake.write_deltalake(
+            delta,
+            pa.RecordBatchReader.from_batches(schema, all_rows()),
+            mode="overwrite",
+            schema_mode="overwrite",
+            writer_properties=deltalake.WriterProperties(compression="ZSTD", compression_level=6),
+        )
+
+
+def _changes(old: StoredTable, new: StoredTable) -> list[declared.Change]:
+    place = (new.section, new.table.name)
+    found: list[declared.Change] = [
+        (*place, what.partition(":")[0], f"changed {what.partition(': ')[2] or what}", a, b)
+        for what, a, b in declared.differences(old.table, new.table)
+    ]
+    found += [
+        (*place, name, "new column", None, column.dtype)
+        for name, column in new.columns.items()
+        if name not in old.columns
+    ]
+    found += [
+        (*place, name, "no longer declared", column.dtype, None)
+        for name, column in old.columns.items()
+        if name not in new.columns
+    ]
+    return found
+
+
+def _united(one: StoredTable, two: StoredTable) -> StoredTable:
+    """The declaration that holds the rows of two, which drafts of two answers may differ in."""
+    if one.prefix == two.prefix:
+        return two
+    facts, other = dump_table(two.table), dump_table(one.table)
+    columns = {column["name"]: dict(column) for column in facts["columns"]}
+    for column in other["columns"]:
+        known = columns.setdefault(column["name"], dict(column))
+        if known["dtype"] != column["dtype"]:
+            both = frozenset({known["dtype"], column["dtype"]})
+            known["dtype"] = _WIDER.get(both, "string")
+    facts["columns"] = [*columns.values()]
+    return replace(two, table=load_table(facts))

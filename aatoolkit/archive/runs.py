@@ -1,0 +1,170 @@
+"""Runs: what a reader may see. A run's row ``committed`` comes last, so it is whole or not there.
+
+The table ``runs`` is a log. A run is ``begun`` before anything of it is written, ``alive`` while
+it goes on, ``committed`` when all of it is in place; ``removing`` before what a dead one left is
+swept, ``removed`` after. Other rows are about all runs: ``forgotten``, ``rebuilding`` and
+``rebuilt``. Its appends exclude each other, by a transaction that every one of them carries: who
+commits has seen all that was committed before.
+"""
+
+from __future__ import annotations
+
+import platform
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from aatoolkit import __version__
+from aatoolkit._util.text import json_text
+from aatoolkit.archive.schema import MOMENT
+from aatoolkit.archive.store import TRIES, ArchiveStore, wait
+from aatoolkit.errors import ArchiveConflict
+
+RUNS = "runs"
+
+SCHEMA = pa.schema(
+    [
+        pa.field("run", pa.string()),
+        pa.field("state", pa.string()),
+        pa.field("at", MOMENT),
+        pa.field("answers", pa.int64()),
+        pa.field("failed", pa.int64()),
+        pa.field("note", pa.string()),
+    ]
+)
+
+DEAD_AFTER = timedelta(hours=24)
+"""How long a run may give no sign before what it left behind is swept."""
+
+
+def new_run() -> str:
+    """A name for a run; names sort by time.
+
+    Examples
+    --------
+    >>> len(new_run())
+    31
+    """
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}Z-{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """The runs as they were at one moment.
+
+    Parameters
+    ----------
+    rows : list of dict
+        The rows of the table, in any order.
+    """
+
+    rows: list[dict[str, Any]]
+
+    def _of(self, *states: str) -> frozenset[str]:
+        return frozenset(row["run"] for row in self.rows if row["state"] in states)
+
+    @property
+    def committed(self) -> frozenset[str]:
+        """The runs that readers see."""
+        return self._of("committed")
+
+    @property
+    def unfinished(self) -> frozenset[str]:
+        """The runs that were begun, and of which rows may be in the tables."""
+        return self._of("begun", "alive") - self._of("committed", "removed")
+
+    @property
+    def begun(self) -> frozenset[str]:
+        """All runs of which rows may be in the tables, committed or not."""
+        return self._of("begun", "alive", "committed") - self._of("removed")
+
+    @property
+    def removing(self) -> frozenset[str]:
+        """The runs that are or were swept: they cannot be committed any more."""
+        return self._of("removing", "removed")
+
+    @property
+    def is_rebuilding(self) -> bool:
+        """Whether a rebuild was begun and not ended."""
+        return bool(self._of("rebuilding") - self._of("rebuilt"))
+
+    def dead(self, now: datetime) -> frozenset[str]:
+        """The unfinished runs that have given no sign for long."""
+        signs: dict[str, datetime] = {}
+        for row in self.rows:
+            signs[row["run"]] = max(row["at"], signs.get(row["run"], row["at"]))
+        return frozenset(run for run in self.unfinished if now - signs[run] > DEAD_AFTER)
+
+
+def read_runs(store: ArchiveStore) -> tuple[RunLog, Any | None]:
+    """The runs, and the table that they were read from; None where there is no archive yet."""
+    table = store.open(RUNS)
+    if table is None:
+        return RunLog([]), None
+    return RunLog(_rows(store, table)), table
+
+
+def _rows(store: ArchiveStore, table: Any) -> list[dict[str, Any]]:
+    with store.errors(RUNS):
+        found = pa.table(table.to_pyarrow_table())
+    return list(found.to_pylist())
+
+
+def log(
+    store: ArchiveStore,
+    run: str,
+    state: str,
+    *,
+    answers: int | None = None,
+    failed: int | None = None,
+    note: Mapping[str, Any] | None = None,
+    check: Callable[[RunLog], None] | None = None,
+) -> None:
+    """Append a row to the log; ``check`` sees what was appended before it, and may raise.
+
+    Raises
+    ------
+    ArchiveConflict
+        If other writers were first time and again.
+    """
+    said = json_text(note if note is not None else software())
+    row = {
+        "run": [run],
+        "state": [state],
+        "at": [datetime.now(UTC)],
+        "answers": [answers],
+        "failed": [failed],
+        "note": [said],
+    }
+    data = pa.table(row, schema=SCHEMA)
+    for tried in range(TRIES):
+        table = store.create(RUNS, SCHEMA, partitioned=False, description="runs, and their states")
+        if check is not None:
+            check(RunLog(_rows(store, table)))
+        try:
+            store.append(table, data, transaction=int(table.version()))
+            return
+        except ArchiveConflict:
+            if tried == TRIES - 1:
+                raise
+        wait(tried)
+
+
+def software() -> dict[str, str]:
+    """The versions of what writes a run."""
+    return {
+        "aatoolkit": __version__,
+        "pyarrow": pa.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def are_here(runs: Collection[str], low: str | None, high: str | None) -> bool:
+    """Whether a file whose runs lie between two names may hold rows of some runs."""
+    if low is None or high is None:
+        return bool(runs)
+    return any(low <= run <= high for run in runs)

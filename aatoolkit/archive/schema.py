@@ -1,0 +1,221 @@
+"""Declared tables as Delta schemas: context columns first, the declaration stored once.
+
+Every table has the columns of `CONTEXT_FIELDS` before its own. What its columns mean (unit, rule,
+key, words) stands in the metadata of the table and its fields, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aatoolkit.errors import ArchiveError
+from aatoolkit.scope import FILTERS
+from aatoolkit.sections.portable import dump_table, load_table
+from aatoolkit.sections.registry import remember
+from aatoolkit.sections.section import Column, Table
+
+DECLARATION = "aatoolkit.declaration"
+SECTION = "aatoolkit.section"
+PREFIX = "aatoolkit.prefix"
+
+MOMENT = pa.timestamp("us", tz="UTC")
+
+CONTEXT_FIELDS = (
+    pa.field("month", pa.string()),
+    pa.field("host", pa.string()),
+    pa.field("days", pa.int64()),
+    pa.field("window_start", pa.date32()),
+    pa.field("window_end", pa.date32()),
+    *(pa.field(f"filter_{name}", pa.string()) for name in FILTERS),
+    pa.field("fetched_at", MOMENT),
+    pa.field("run", pa.string()),
+    pa.field("sha256", pa.string()),
+)
+"""Where and when the rows of every table were read; ``month`` is that of ``fetched_at``."""
+
+_TAKEN = frozenset(field.name for field in CONTEXT_FIELDS)
+
+_TYPES: Mapping[str, pa.DataType] = {
+    "string": pa.string(),
+    "category": pa.string(),
+    "Int64": pa.int64(),
+    "Float64": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": MOMENT,
+    "list<string>": pa.list_(pa.string()),
+}
+
+ROW = Column("_row", "Int64", "The row's place in its answer, where its key is not unique.")
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table of an archive: its declaration, and the names that its columns have here.
+
+    Parameters
+    ----------
+    section : str
+        The section.
+    table : Table
+        The declaration.
+    prefix : str
+        What the table's name begins with in metadata, where its profile is not the default one.
+    """
+
+    section: str
+    table: Table
+    prefix: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the Delta table."""
+        return path_of(self.section, self.table.name)
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The declared columns by the names that they have here."""
+        return {stored(column.name): column for column in self.table.columns}
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The declared key, by the names that its columns have here."""
+        return tuple(map(stored, self.table.key))
+
+    @property
+    def moment(self) -> str | None:
+        """The column of the key that says when, where a row is about a day or a moment."""
+        kinds = {stored(name): self.table[name].dtype for name in self.table.key}
+        return next((name for name, kind in kinds.items() if kind in ("date", "timestamp")), None)
+
+    def schema(self) -> pa.Schema:
+        """The schema that the table is created with."""
+        own = [field_of(name, column) for name, column in self.columns.items()]
+        if "_row" not in self.columns:
+            own.append(field_of("_row", ROW))
+        return pa.schema([*CONTEXT_FIELDS, *own])
+
+    def configuration(self) -> dict[str, str]:
+        """What the table's metadata says of it, for `load`."""
+        return {
+            SECTION: self.section,
+            PREFIX: self.prefix,
+            DECLARATION: _json(dump_table(self.table)),
+        }
+
+    @classmethod
+    def load(cls, configuration: Mapping[str, str], path: str = "") -> StoredTable:
+        """The table that metadata describes; its columns are found under their names.
+
+        Raises
+        ------
+        ArchiveError
+            If the metadata is damaged.
+        """
+        try:
+            declared = load_table(json.loads(configuration[DECLARATION]))
+            found = cls(configuration[SECTION], declared, configuration[PREFIX])
+        except (KeyError, ValueError, TypeError):
+            found = None
+        if found is None:
+            raise ArchiveError(
+                f"the metadata of {path or 'a table'} is damaged; archive.rebuild() makes the "
+                "tables anew from the answers",
+                path=path,
+            )
+        if found.prefix:
+            remember(found.prefix + declared.name, declared)
+        return found
+
+
+def path_of(section: str, table: str) -> str:
+    """The path of a table below the archive's root."""
+    return f"tables/{section}/{table}"
+
+
+def stored(name: str) -> str:
+    """The name that a declared column has here: another where the context has it.
+
+    Examples
+    --------
+    >>> stored("brand"), stored("host")
+    ('brand', 'host_')
+    """
+    return f"{name}_" if name in _TAKEN else name
+
+
+def field_of(name: str, column: Column) -> pa.Field:
+    """A column as a field, with its unit, rule and meaning as metadata."""
+    facts = {
+        "comment": " · ".join(part for part in (column.doc, column.unit) if part),
+        "aa.unit": column.unit,
+        "aa.aggregation": str(column.aggregate),
+        "aa.dtype": column.dtype,
+    }
+    said = {key: fact for key, fact in facts.items() if fact}
+    return pa.field(name, _TYPES[column.dtype], metadata=said)
+
+
+def bare(schema: pa.Schema) -> pa.Schema:
+    """A schema without metadata, which every data file would repeat."""
+    return pa.schema([pa.field(field.name, field.type) for field in schema])
+
+
+def meaning(column: Column) -> dict[str, Any]:
+    """What decides whether rows of two declarations of a column may stand side by side."""
+    return {
+        "dtype": column.dtype,
+        "unit": column.unit,
+        "units": dict(column.units) or None,
+        "aggregation": str(column.aggregate),
+    }
+
+
+def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A table with exactly the columns of a schema; missing ones are null.
+
+    Raises
+    ------
+    ArchiveError
+        If a column holds what the schema's type cannot hold exactly, or is not in the schema.
+    """
+    odd = [name for name in table.column_names if name not in schema.names]
+    if odd:
+        raise ArchiveError(f"there is no column {', '.join(odd)}; archive.rebuild() adds it")
+    columns, problem = [], ""
+    for field in schema:
+        if field.name not in table.column_names:
+            columns.append(pa.nulls(table.num_rows, field.type))
+            continue
+        try:
+            columns.append(_cast(table[field.name], field.type))
+        except (pa.ArrowException, ValueError) as error:
+            problem = f"{field.name} holds {table[field.name].type}, not {field.type}: {error}"
+            break
+    if problem:
+        raise ArchiveError(f"{problem}; archive.rebuild() makes the tables anew")
+    return pa.table(columns, schema=bare(schema))
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    if column.type == kind:
+        return column
+    if pa.types.is_string(kind) and not _is_text(column.type):
+        raise ValueError("it is not text")
+    return column.cast(kind)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.null())
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,162 @@
+"""Which rows of an archive are asked for: hosts, times and scope, as conditions of SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from aatoolkit._util.hosts import canonical_host
+from aatoolkit.archive.snapshot import in_list
+from aatoolkit.errors import ScopeError
+from aatoolkit.scope import FILTERS, Scope
+
+When = str | date | datetime
+"""A day, or a moment with a time zone; text in ISO 8601."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rows by host, time of fetch and scope.
+
+    Parameters
+    ----------
+    hosts : tuple of str or None
+        The hosts; None for all.
+    since, until : datetime.datetime or None
+        The first and last moment of fetch, both included.
+    scope : Scope or None
+        The scope; None for all.
+    """
+
+    hosts: tuple[str, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    scope: Scope | None = None
+
+    @classmethod
+    def of(
+        cls,
+        hosts: str | Iterable[str] | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        scope: Scope | None = None,
+    ) -> Selection:
+        """The selection that arguments ask for.
+
+        Raises
+        ------
+        ScopeError
+            If a host is no domain, or a day or moment cannot be read.
+        """
+        listed = [hosts] if isinstance(hosts, str) else hosts
+        if scope is not None and not isinstance(scope, Scope):
+            raise ScopeError(f"{scope!r} is not a Scope; write aa.Scope(days=7)", parameter="scope")
+        return cls(
+            None if listed is None else tuple(dict.fromkeys(map(canonical_host, listed))),
+            None if since is None else moment(since, "since"),
+            None if until is None else moment(until, "until", last=True),
+            scope,
+        )
+
+    def before(self, limit: datetime | None) -> Selection:
+        """The same, of what was fetched until a moment."""
+        if limit is None:
+            return self
+        return replace(self, until=limit if self.until is None else min(self.until, limit))
+
+    @property
+    def times(self) -> list[str]:
+        """The conditions on the time of fetch."""
+        found = []
+        if self.since is not None:
+            found += [f"month >= '{self.since:%Y-%m}'", f"fetched_at >= {_literal(self.since)}"]
+        if self.until is not None:
+            found += [f"month <= '{self.until:%Y-%m}'", f"fetched_at <= {_literal(self.until)}"]
+        return found
+
+    def where(self) -> str:
+        """The condition on rows with context; always a valid one."""
+        found = [*self._hosts(), *self.times]
+        if self.scope is not None:
+            found.append(f"days = {self.scope.days}")
+            for name in FILTERS:
+                values = self.scope.filters.get(name)
+                found.append(
+                    in_list(f"filter_{name}", [",".join(values)])
+                    if values
+                    else f"filter_{name} IS NULL"
+                )
+        return " AND ".join(found) or "true"
+
+    def where_answers(self) -> str:
+        """The condition on the rows of the table ``answers``."""
+        found = [*self._hosts(), *self.times]
+        if self.scope is not None:
+            found.append(in_list("scope", [self.scope.to_query()]))
+        return " AND ".join(found) or "true"
+
+    def expression(self) -> ds.Expression:
+        """The condition on the rows of the table ``answers``, for Arrow."""
+        kind = pa.timestamp("us", tz="UTC")
+        found = pc.scalar(True)
+        if self.hosts is not None:
+            found &= ds.field("host").isin([*self.hosts])
+        if self.since is not None:
+            found &= ds.field("fetched_at") >= pa.scalar(self.since, kind)
+        if self.until is not None:
+            found &= ds.field("fetched_at") <= pa.scalar(self.until, kind)
+        if self.scope is not None:
+            found &= ds.field("scope") == self.scope.to_query()
+        return found
+
+    def _hosts(self) -> list[str]:
+        if self.hosts is None:
+            return []
+        return [in_list("host", self.hosts)] if self.hosts else ["false"]
+
+
+def moment(given: When, name: str, *, last: bool = False) -> datetime:
+    """A moment in UTC; of a day its first, or its last.
+
+    Raises
+    ------
+    ScopeError
+        If it cannot be read, or has a time and no time zone.
+
+    Examples
+    --------
+    >>> moment("2026-10-01", "since").isoformat()
+    '2026-10-01T00:00:00+00:00'
+    >>> moment("2026-10-01", "until", last=True).isoformat()
+    '2026-10-01T23:59:59.999999+00:00'
+    """
+    found: Any = given
+    if isinstance(given, str):
+        try:
+            found = (
+                date.fromisoformat(given)
+                if len(given) == 10
+                else datetime.fromisoformat(given.strip())
+            )
+        except ValueError:
+            found = None
+    if isinstance(found, datetime) and found.tzinfo is not None:
+        return found.astimezone(UTC)
+    if isinstance(found, date) and not isinstance(found, datetime):
+        start = datetime.combine(found, time(), UTC)
+        return start + timedelta(days=1, microseconds=-1) if last else start
+    raise ScopeError(
+        f"{name}={given!r} is no day and no moment with a time zone; write '2026-10-01' or "
+        "'2026-10-01T12:00:00Z'",
+        parameter=name,
+    )
+
+
+def _literal(when: datetime) -> str:
+    return f"TIMESTAMPTZ '{when.isoformat()}'"

@@ -1,0 +1,234 @@
+"""The Delta tables of an archive: open, create, append, with typed errors."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+
+from aatoolkit._util.text import visible
+from aatoolkit.errors import ArchiveConflict, ArchiveError
+
+FORMAT = "1"
+"""The version of the layout; a newer one is refused."""
+
+FORMAT_KEY = "aatoolkit.format"
+
+TRIES = 20
+"""How often a commit that another writer overtook is tried again."""
+
+_HOME = os.getpid()
+
+
+def engine() -> ModuleType:
+    """The package deltalake.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed; it says what to install.
+    ArchiveError
+        In a forked process, where its threads are gone and a call would never return.
+    """
+    if os.getpid() != _HOME:
+        raise ArchiveError(
+            "this process was forked from one that has archives loaded, and Delta tables cannot "
+            "be used in it; start processes with multiprocessing's 'spawn' instead"
+        )
+    try:
+        import deltalake
+    except ImportError:
+        raise _missing("deltalake") from None
+    return deltalake
+
+
+def duckdb() -> ModuleType:
+    """The package duckdb.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed; it says what to install.
+    """
+    try:
+        import duckdb as found
+    except ImportError:
+        raise _missing("duckdb") from None
+    return found
+
+
+def _missing(name: str) -> ImportError:
+    return ImportError(
+        f'an archive needs {name}, which is not installed: pip install "aatoolkit[archive]"'
+    )
+
+
+class ArchiveStore:
+    """Delta tables below one folder or one prefix of an object store.
+
+    Parameters
+    ----------
+    root : str or path
+        The folder, or an address such as ``s3://bucket/history``.
+    storage_options : mapping of str to str, optional
+        Options of the object store, as deltalake takes them. Credentials are better left to the
+        environment. They are never written.
+    """
+
+    def __init__(
+        self, root: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None
+    ) -> None:
+        text = os.fspath(root)
+        self.is_local = "://" not in text
+        self.root = str(Path(text).expanduser().absolute()) if self.is_local else text.rstrip("/")
+        self.options = {name: str(value) for name, value in (storage_options or {}).items()}
+
+    def uri(self, name: str) -> str:
+        """The address of a table."""
+        return f"{self.root}/{name}"
+
+    def open(self, name: str, version: int | None = None) -> Any | None:
+        """A table as it is now, as a ``DeltaTable``; None if there is none."""
+        deltalake = engine()
+        if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
+            return None
+        with self.errors(name):
+            try:
+                table = deltalake.DeltaTable(
+                    self.uri(name), version=version, storage_options=self.options or None
+                )
+            except deltalake.exceptions.TableNotFoundError:
+                return None
+        written = table.metadata().configuration.get(FORMAT_KEY, FORMAT)
+        if written != FORMAT:
+            raise ArchiveError(
+                f"the archive at {self.root} has the format {written}, and this version of "
+                f"aatoolkit reads {FORMAT}; update aatoolkit",
+                path=self.root,
+            )
+        return table
+
+    def create(
+        self,
+        name: str,
+        schema: pa.Schema,
+        *,
+        partitioned: bool = True,
+        description: str | None = None,
+        configuration: Mapping[str, str] | None = None,
+    ) -> Any:
+        """A table, which is made where it is missing; of two that make it one does."""
+        deltalake = engine()
+        found = self.open(name)
+        if found is not None:
+            return found
+        settings = {
+            FORMAT_KEY: FORMAT,
+            "delta.checkpointInterval": "20",
+            **(configuration or {}),
+        }
+        with self.errors(name), contextlib.suppress(deltalake.exceptions.DeltaError):
+            deltalake.DeltaTable.create(
+                self.uri(name),
+                schema,
+                mode="error",
+                partition_by=["month"] if partitioned else None,
+                name=name.rpartition("/")[2],
+                description=description,
+                configuration=settings,
+                storage_options=self.options or None,
+                raise_if_key_not_exists=False,
+            )
+        found = self.open(name)
+        if found is None:
+            raise ArchiveError(
+                f"the table {name} cannot be created at {self.root}; check that it may be "
+                "written to",
+                path=self.root,
+            )
+        return found
+
+    def append(self, table: Any, data: pa.Table, *, transaction: int | None = None) -> None:
+        """Append rows in one commit.
+
+        With a ``transaction`` the commit fails if any other such commit was made since the table
+        was opened; without one, commits of other writers are no obstacle.
+
+        Raises
+        ------
+        ArchiveConflict
+            If another writer was first.
+        """
+        deltalake = engine()
+        commit = None
+        if transaction is not None:
+            marked = deltalake.Transaction("aatoolkit", transaction)
+            commit = deltalake.CommitProperties(app_transactions=[marked])
+        for tried in range(TRIES):
+            try:
+                with self.errors(table.metadata().name or "a table"):
+                    deltalake.write_deltalake(
+                        table,
+                        data,
+                        mode="append",
+                        writer_properties=deltalake.WriterProperties(
+                            compression="ZSTD", compression_level=6
+                        ),
+                        commit_properties=commit,
+                    )
+                return
+            except ArchiveConflict:
+                if transaction is not None or tried == TRIES - 1:
+                    raise
+            wait(tried)
+            with self.errors("a table"):
+                table.update_incremental()
+
+    @contextlib.contextmanager
+    def errors(self, what: str) -> Iterator[None]:
+        """Raise what the engines raise as errors of this package, without secrets."""
+        found = engine().exceptions
+        conflict, problem = False, ""
+        try:
+            yield
+        except found.CommitFailedError as error:
+            conflict, problem = True, self.masked(str(error))
+        except (found.TableNotFoundError, found.SchemaMismatchError):
+            raise
+        except (found.DeltaError, found.DeltaProtocolError, OSError, pa.ArrowException) as error:
+            problem = self.masked(str(error))
+        if conflict:
+            raise ArchiveConflict(
+                f"another process wrote to {what} at the same time, and was first ({problem}); "
+                "try again",
+                path=self.root,
+            )
+        if problem:
+            raise ArchiveError(f"{what} at {self.root}: {problem}", path=self.root)
+
+    def masked(self, text: str) -> str:
+        """A message of an engine, on one line, without the values of options or secrets."""
+        hidden = [
+            value
+            for name, value in (*self.options.items(), *os.environ.items())
+            if len(value) > 5 and any(word in name.upper() for word in _SECRET)
+        ]
+        for value in sorted(hidden, key=len, reverse=True):
+            text = text.replace(value, "…")
+        line = " ".join(text.split())
+        return visible(line if len(line) <= 500 else f"{line[:499]}…")
+
+
+_SECRET = ("KEY", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "SAS", "SIGNATURE")
+
+
+def wait(tried: int) -> None:
+    """Wait a little, longer each time, so that writers that met do not meet again."""
+    time.sleep(random.uniform(0.0, 0.02 * 2 ** min(tried, 6)))

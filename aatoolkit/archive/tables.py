@@ -1,0 +1,232 @@
+"""The declared tables of an archive: made where missing, extended where declarations grow."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from aatoolkit.archive.schema import (
+    DECLARATION,
+    MOMENT,
+    PREFIX,
+    ROW,
+    StoredTable,
+    field_of,
+    meaning,
+    path_of,
+)
+from aatoolkit.archive.store import TRIES, ArchiveStore, engine, wait
+from aatoolkit.errors import ArchiveConflict, ArchiveError
+from aatoolkit.sections import Section
+from aatoolkit.sections.portable import dump_table, load_table
+from aatoolkit.sections.section import Table
+
+CHANGES = "changes"
+
+CHANGES_SCHEMA = pa.schema(
+    [
+        pa.field("at", MOMENT),
+        pa.field("section", pa.string()),
+        pa.field("table", pa.string()),
+        pa.field("column", pa.string()),
+        pa.field("change", pa.string()),
+        pa.field("before", pa.string()),
+        pa.field("after", pa.string()),
+    ]
+)
+
+CATALOG = "catalog"
+
+CATALOG_SCHEMA = pa.schema(
+    [
+        pa.field("section", pa.string()),
+        pa.field("table", pa.string()),
+        pa.field("place", pa.int64()),
+    ]
+)
+
+Change = tuple[str, str, str | None, str, str | None, str | None]
+"""Section, table, column, change, before, after."""
+
+
+def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
+    """The declared tables that an archive has: section and table by path, main tables first."""
+    table = store.open(CATALOG)
+    if table is None:
+        return {}
+    with store.errors(CATALOG):
+        rows = pa.table(table.to_pyarrow_table()).to_pylist()
+    places: dict[tuple[str, str], int] = {}
+    for row in rows:
+        name = (row["section"], row["table"])
+        places[name] = min(row["place"], places.get(name, row["place"]))
+    ordered = sorted(places, key=lambda name: (name[0], places[name], name[1]))
+    return {path_of(section, name): (section, name) for section, name in ordered}
+
+
+def load(store: ArchiveStore, path: str) -> tuple[Any, StoredTable] | None:
+    """A table and its declaration; None if there is none."""
+    table = store.open(path)
+    if table is None:
+        return None
+    return table, StoredTable.load(table.metadata().configuration, path)
+
+
+def prepare(store: ArchiveStore, wanted: Iterable[StoredTable]) -> None:
+    """Put tables on the list, before any of them is made: an object store has no folders."""
+    there = stored_tables(store)
+    new = [each for each in wanted if each.name not in there]
+    if not new:
+        return
+    listed = store.create(CATALOG, CATALOG_SCHEMA, partitioned=False, description="the tables")
+    taken = Counter(section for section, _ in there.values())
+    rows: dict[str, list[Any]] = {"section": [], "table": [], "place": []}
+    for each in new:
+        rows["section"].append(each.section)
+        rows["table"].append(each.table.name)
+        rows["place"].append(taken[each.section])
+        taken[each.section] += 1
+    store.append(listed, pa.table(rows, schema=CATALOG_SCHEMA))
+    record(store, [(each.section, each.table.name, None, "new table", None, None) for each in new])
+
+
+def load_quietly(store: ArchiveStore, path: str) -> StoredTable | None:
+    """The declaration of a table; None where there is none, or it is damaged."""
+    try:
+        found = load(store, path)
+    except ArchiveError:
+        return None
+    return None if found is None else found[1]
+
+
+def ensure(store: ArchiveStore, wanted: StoredTable) -> Any:
+    """The Delta table for a declared table, with all its columns.
+
+    Raises
+    ------
+    ArchiveError
+        If its rows could not stand beside those that are there: another dtype, unit, rule or key.
+    """
+    for tried in range(TRIES):
+        try:
+            return _ensured(store, wanted)
+        except ArchiveConflict:
+            if tried == TRIES - 1:
+                raise
+        wait(tried)
+    raise AssertionError("unreachable")
+
+
+def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
+    found = load(store, wanted.name)
+    if found is None:
+        return store.create(
+            wanted.name,
+            wanted.schema(),
+            description=wanted.table.doc,
+            configuration=wanted.configuration(),
+        )
+    table, old = found
+    problems = differences(old.table, wanted.table)
+    if problems:
+        raise changed(store, wanted, problems)
+    names = {field.name for field in table.schema().fields}
+    new = {name: column for name, column in wanted.columns.items() if name not in names}
+    grown = _merged(old.table, wanted.table)
+    if new:
+        fields = engine().Schema.from_arrow(
+            pa.schema([field_of(name, column) for name, column in new.items()])
+        )
+        with store.errors(wanted.name):
+            table.alter.add_columns(fields.fields)
+    if new or old.prefix != wanted.prefix:
+        facts = replace(wanted, table=grown).configuration()
+        settings = {DECLARATION: facts[DECLARATION], PREFIX: facts[PREFIX]}
+        with store.errors(wanted.name):
+            table.alter.set_table_properties(settings, raise_if_not_exists=False)
+    if new:
+        record(
+            store,
+            [
+                (wanted.section, wanted.table.name, name, "new column", None, column.dtype)
+                for name, column in new.items()
+            ],
+        )
+    return store.open(wanted.name) if new else table
+
+
+def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
+    """What keeps rows of two declarations apart: where, before and after."""
+    found = []
+    if tuple(old.key) != tuple(new.key):
+        found.append(("key", ", ".join(old.key), ", ".join(new.key)))
+    known = {column.name: column for column in (*old.columns, ROW)}
+    for column in new.columns:
+        if column.name in known:
+            before, after = meaning(known[column.name]), meaning(column)
+            found += [
+                (f"{column.name}: {name}", str(before[name]), str(after[name]))
+                for name in before
+                if before[name] != after[name]
+            ]
+    return found
+
+
+def check(store: ArchiveStore, sections: Iterable[Section]) -> None:
+    """Refuse declarations under which new rows could not stand beside those that are there.
+
+    Raises
+    ------
+    ArchiveError
+        If there are some; it names them.
+    """
+    there = stored_tables(store)
+    for section in sections:
+        for table in section:
+            wanted = StoredTable(section.name, table)
+            if wanted.name in there:
+                found = load(store, wanted.name)
+                problems = differences(found[1].table, table) if found is not None else []
+                if problems:
+                    raise changed(store, wanted, problems)
+
+
+def changed(
+    store: ArchiveStore, wanted: StoredTable, problems: list[tuple[str, str, str]]
+) -> ArchiveError:
+    """The error for a declaration that does not fit the rows that are there."""
+    told = tuple(f"{wanted.table.name}.{what}: {a} -> {b}" for what, a, b in problems)
+    return ArchiveError(
+        f"the declaration of {wanted.table.name} has changed ({'; '.join(told[:3])}), and its rows "
+        "cannot stand beside the old ones; archive.rebuild() makes the tables anew from the "
+        "answers",
+        path=store.root,
+        problems=told,
+    )
+
+
+def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
+    """Write down what changed."""
+    rows = list(changes)
+    if not rows:
+        return
+    names = ("section", "table", "column", "change", "before", "after")
+    columns: dict[str, list[Any]] = {"at": [datetime.now(UTC)] * len(rows)}
+    columns |= {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    table = store.create(CHANGES, CHANGES_SCHEMA, partitioned=False, description="schema changes")
+    store.append(table, pa.table(columns, schema=CHANGES_SCHEMA))
+
+
+def _merged(old: Table, new: Table) -> Table:
+    """The newer declaration, with the columns that only the older one has."""
+    facts = dump_table(new)
+    names = {column["name"] for column in facts["columns"]}
+    older = json.loads(json.dumps(dump_table(old)))["columns"]
+    facts["columns"] += [column for column in older if column["name"] not in names]
+    return load_table(facts)

@@ -1,0 +1,169 @@
+"""Workers of an executor: they fetch and normalise, and the coordinator commits.
+
+A task names the service, the host, the scope and the sections, and never the token: a worker takes
+that from its environment or the system's key store. A task whose worker died is done by the
+coordinator itself.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.archive.add import Group, Outcome, checked, outcome
+from aatoolkit.archive.derive import derive
+from aatoolkit.client.client import Client
+from aatoolkit.errors import AAToolkitError, ArchiveError, ConfigurationError
+from aatoolkit.payload import Payload
+from aatoolkit.scope import Scope
+from aatoolkit.sections import Profile
+
+if TYPE_CHECKING:
+    from aatoolkit.client.project import Project
+
+_AHEAD = 4
+"""How many tasks for each worker are submitted before a result is taken."""
+
+_clients: dict[Any, Client] = {}
+"""The clients of this process, one for each service and setting."""
+
+
+@dataclass(frozen=True)
+class FetchTask:
+    """What a worker is asked to fetch; it holds no token."""
+
+    base_url: str
+    settings: tuple[tuple[str, Any], ...]
+    profile: Profile | None
+    host: str
+    scope: Scope
+    names: tuple[str, ...]
+
+
+def fetch_groups(
+    client: Client,
+    asked: Sequence[tuple[Project, Scope, list[str]]],
+    executor: Executor,
+    profile: Profile | None,
+) -> Generator[Group]:
+    """Have workers ask a service; the groups come as they are done.
+
+    Raises
+    ------
+    ConfigurationError
+        If the client does not answer from a service of which workers could make their own.
+    """
+    settings = client._settings
+    if settings is None:
+        raise ConfigurationError(
+            "workers cannot replay a study; add without an executor, or give the study itself",
+            setting="executor",
+        )
+    tasks = [
+        FetchTask(
+            client.base_url, tuple(sorted(settings.items())), profile, p.host, scope, tuple(names)
+        )
+        for p, scope, names in asked
+    ]
+
+    def here(task: FetchTask) -> Group:
+        return _asked(client, task)
+
+    yield from _done(executor, fetch_task, tasks, here)
+
+
+def fetch_task(task: FetchTask) -> Group:
+    """Fetch and normalise in a worker."""
+    key = (task.base_url, task.settings)
+    if key not in _clients:
+        _clients[key] = Client(task.base_url, profile=task.profile, **dict(task.settings))
+    return _asked(_clients[key], task)
+
+
+def _asked(client: Client, task: FetchTask) -> Group:
+    project = client.project(task.host)
+    outcomes: list[Outcome] = []
+    for name in task.names:
+        got = outcome(lambda name=name: checked(client, project.fetch(name, task.scope)))  # type: ignore[misc]
+        outcomes.append(((task.host, name, task.scope.to_query()), got))
+    return derived(outcomes, task.profile)
+
+
+def derived(outcomes: list[Outcome], profile: Profile | None) -> Group:
+    """The outcomes of one host and scope, with what is derived of the usable ones."""
+    return outcomes, derive([got for _, got in outcomes if isinstance(got, Payload)], profile)
+
+
+def derive_groups(
+    groups: Iterable[Group], executor: Executor, profile: Profile | None
+) -> Iterator[Group]:
+    """Have workers normalise answers that are at hand."""
+    tasks = ((outcomes, profile) for outcomes, _ in groups)
+    yield from _done(executor, derive_task, tasks, derive_task)
+
+
+def derive_task(task: tuple[list[Outcome], Profile | None]) -> Group:
+    """Normalise in a worker; the answers themselves need not travel back."""
+    outcomes, profile = task
+    return derived(outcomes, profile)
+
+
+def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Generator[Group]:
+    """The results of tasks as they are done, a bounded number of them at a time."""
+    from concurrent.futures import wait
+
+    most = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
+    running: dict[Any, Any] = {}
+    left = iter(tasks)
+    orphans: deque[Any] = deque()
+    is_broken = False
+    try:
+        while True:
+            while len(running) < most and not is_broken:
+                task = next(left, None)
+                if task is None:
+                    break
+                try:
+                    running[executor.submit(work, task)] = task
+                except (BrokenExecutor, RuntimeError):
+                    is_broken = True
+                    orphans.append(task)
+            if not running:
+                break
+            for future in _first(running, wait):
+                task = running.pop(future)
+                try:
+                    yield future.result()
+                except (BrokenExecutor, CancelledError):
+                    is_broken = True
+                    orphans.append(task)
+                except AAToolkitError:
+                    raise
+                except Exception as error:
+                    if not _is_death(error):
+                        raise ArchiveError(
+                            f"a worker failed ({type(error).__name__}: {error}); its executor "
+                            "must be able to import aatoolkit and pickle its results"
+                        ) from None
+                    orphans.append(task)
+        for task in (*orphans, *left):
+            yield here(task)
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _first(running: Mapping[Any, Any], wait: Any) -> list[Any]:
+    """The futures that are done; at least one."""
+    if all(isinstance(future, Future) for future in running):
+        return list(wait(running, return_when=FIRST_COMPLETED).done)
+    future = next(iter(running))
+    return [future]
+
+
+def _is_death(error: Exception) -> bool:
+    """Whether a worker died, as Dask says it."""
+    return type(error).__name__ in ("KilledWorker", "FutureCancelledError", "CommClosedError")

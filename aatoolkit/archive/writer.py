@@ -1,0 +1,223 @@
+"""Write one run: answers first, tables next, the row in ``runs`` last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from aatoolkit.archive import tables as declared
+from aatoolkit.archive.answers import ANSWERS, SCHEMA, Identity, StoredAnswer, to_arrow
+from aatoolkit.archive.derive import BESIDE, DerivedAnswer, TableBuffer
+from aatoolkit.archive.index import AnswerIndex, groups_of, of_run
+from aatoolkit.archive.runs import RunLog, log, new_run, read_runs
+from aatoolkit.archive.schema import fitted
+from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
+
+FLUSH_BYTES = 1 << 27
+"""The size of rows in memory at which they are written."""
+
+FLUSH_ANSWERS = 6_000
+"""The number of answers whose rows are in memory at most."""
+
+Derive = Callable[[Sequence[StoredAnswer]], list[DerivedAnswer]]
+
+
+class _Doubled(Exception):
+    """Other runs that were committed meanwhile may hold the same answers."""
+
+    def __init__(self, runs: frozenset[str]) -> None:
+        super().__init__()
+        self.runs = runs
+
+
+class RunWriter:
+    """One run of an archive, from ``begun`` to ``committed``.
+
+    Parameters
+    ----------
+    store
+        The archive.
+    index
+        The answers that are there.
+    derive
+        What makes tables of answers, for a run that has to be written again.
+    """
+
+    def __init__(self, store: ArchiveStore, index: AnswerIndex, derive: Derive) -> None:
+        self.store, self.index, self._derive = store, index, derive
+        self.run = new_run()
+        self.problems: dict[str, AAToolkitError] = {}
+        self.answers = self.failed = 0
+        self._seen = self._began = RunLog([])
+        self._buffer = TableBuffer()
+        self._tables: dict[str, Any] = {}
+
+    def begin(self) -> RunLog:
+        """Write down that the run has begun; returns the runs before it."""
+        self._seen, _ = read_runs(self.store)
+        log(self.store, self.run, "begun", check=self._look)
+        return self._seen
+
+    def _look(self, runs: RunLog) -> None:
+        if runs.is_rebuilding:
+            raise ArchiveError(
+                "the tables are being made anew, or that was interrupted; wait, or run "
+                "archive.rebuild() again",
+                path=self.store.root,
+            )
+        self._seen = self._began = runs
+
+    def put(self, answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
+        """Store answers in one commit; returns those that were not there already."""
+        fresh = [replace(answer, run=self.run) for answer in answers if not self.index.has(answer)]
+        rows = []
+        for answer in fresh:
+            known = answer.error is None and self.index.has_body(answer)
+            rows.append(replace(answer, body=None) if known else answer)
+            self.index.add(rows[-1])
+        if rows:
+            self.store.append(self._table(ANSWERS, SCHEMA), to_arrow(rows))
+        self.answers += sum(answer.error is None for answer in rows)
+        self.failed += sum(answer.error is not None for answer in rows)
+        return fresh
+
+    def take(self, answers: Sequence[StoredAnswer], derived: Sequence[DerivedAnswer]) -> None:
+        """Take the rows of answers that were stored; they are written when there are many."""
+        for answer, found in zip(answers, derived, strict=True):
+            if found.error is None:
+                self._buffer.add(answer, found)
+        if self._buffer.size > FLUSH_BYTES or len(self._buffer) > FLUSH_ANSWERS:
+            self.flush()
+            log(self.store, self.run, "alive")
+
+    def flush(self) -> None:
+        """Write the rows that are in memory; nobody sees them before the run is committed."""
+        buffer, self._buffer = self._buffer, TableBuffer()
+        declared.prepare(
+            self.store, (t for name, t in buffer.declared.items() if name not in self._tables)
+        )
+        left_out: set[tuple[str, str]] = set()
+        for name, stored in buffer.declared.items():
+            try:
+                known = self._tables.get(name)
+                names = set() if known is None else {f.name for f in known.schema().fields}
+                if known is None or not {*stored.columns} <= names:
+                    self._tables[name] = declared.ensure(self.store, stored)
+            except ArchiveConflict:
+                raise
+            except ArchiveError as error:
+                self.problems[name] = error
+                left_out.add((stored.section, stored.table.name))
+        for name, rows in buffer.tables():
+            if name in self.problems:
+                continue
+            table = self._tables[name]
+            try:
+                whole = fitted(rows, pa.schema(table.schema().to_arrow()))
+            except ArchiveError as error:
+                stored = buffer.declared[name]
+                self.problems[name] = error
+                left_out.add((stored.section, stored.table.name))
+                continue
+            self.store.append(table, whole)
+        for name, rows in buffer.beside():
+            self.store.append(self._table(name, BESIDE[name]), _without(rows, left_out))
+
+    def commit(self) -> str | None:
+        """Make the run visible, whole; returns its name, or None if nothing of it was new.
+
+        Raises
+        ------
+        ArchiveConflict
+            If what it refers to was removed meanwhile; adding again continues.
+        """
+        self.flush()
+        doubled: frozenset[str] | None = None
+        try:
+            log(
+                self.store,
+                self.run,
+                "committed",
+                answers=self.answers,
+                failed=self.failed,
+                check=self._check,
+            )
+            return self.run
+        except _Doubled as found:
+            doubled = found.runs
+        return self._again(doubled)
+
+    def _check(self, runs: RunLog) -> None:
+        """Whether the run may be committed, after all that was committed before it."""
+        if self.run in runs.removing:
+            raise ArchiveConflict(
+                "this run gave no sign for so long that it was taken for dead and removed; add "
+                "again",
+                path=self.store.root,
+            )
+        before = {(row["run"], row["state"]) for row in self._began.rows}
+        after = {row["state"] for row in runs.rows if (row["run"], row["state"]) not in before}
+        if after & {"forgotten", "rebuilding", "rebuilt"}:
+            raise ArchiveConflict(
+                "answers were removed from the archive, or its tables made anew, while others "
+                "were added to it; add again, which continues where this ended",
+                path=self.store.root,
+            )
+        new = runs.committed - self._seen.committed
+        if new:
+            mine = self._identities(frozenset({self.run}))
+            if mine & self._identities(new):
+                raise _Doubled(new)
+            self._seen = runs
+
+    def _identities(self, runs: frozenset[str]) -> set[Identity]:
+        """What the answers of some runs are identified by."""
+        table = self.store.open(ANSWERS)
+        if table is None:
+            return set()
+        columns = ["host", "section", "scope", "fetched_at", "sha256"]
+        wanted = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
+        with self.store.errors(ANSWERS):
+            rows = table.to_pyarrow_dataset().to_table(columns=columns, filter=wanted)
+        return {tuple(row[name] for name in columns) for row in rows.to_pylist()}
+
+    def _again(self, others: frozenset[str]) -> str | None:
+        """Write the run again under another name, without what others have committed."""
+        doubled = self._identities(others)
+        old = self.run
+        runs, _ = read_runs(self.store)
+        visible = runs.committed | {old}
+        self.run, self.index = new_run(), AnswerIndex(self.store, runs)
+        self.answers = self.failed = 0
+        self.begin()
+        for group in groups_of(self.store, of_run(old), visible):
+            left = [answer for answer in group if answer.identity not in doubled]
+            fresh = self.put(left)
+            usable = [answer for answer in fresh if answer.error is None]
+            self.take(usable, self._derive(usable))
+        if not self.answers + self.failed:
+            return None
+        return self.commit()
+
+    def _table(self, name: str, schema: pa.Schema) -> Any:
+        if name not in self._tables:
+            self._tables[name] = self.store.create(name, schema)
+        return self._tables[name]
+
+
+def _without(rows: pa.Table, left_out: set[tuple[str, str]]) -> pa.Table:
+    """The rows beside tables, without those of tables that could not be written."""
+    if not left_out or "table" not in rows.column_names:
+        return rows
+    keep = [
+        (section, table) not in left_out
+        for section, table in zip(
+            rows["section"].to_pylist(), rows["table"].to_pylist(), strict=True
+        )
+    ]
+    return rows.filter(pa.array(keep))

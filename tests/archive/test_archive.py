@@ -1,0 +1,491 @@
+"""An archive: what is added comes back, whole, once, and as it was known."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.errors import ArchiveError, AvailabilityError, ScopeError, StudyError
+from aatoolkit.payload import Payload
+from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
+
+HOSTS = ("acme.example", "globex.example")
+SECTIONS = ("domains", "ranking")
+FIRST = date(2026, 9, 28)
+Days = Any
+
+
+def answer(body: dict[str, Any], day: int = 1, section: str = "overview", **more: Any) -> Payload:
+    return Payload(
+        json.dumps(body).encode(),
+        url=f"https://api.example/api/domains/acme.example/agent-analytics?section={section}",
+        fetched_at=datetime(2026, 10, day, 6, tzinfo=UTC),
+        section=section,
+        scope=aa.Scope(days=7),
+        host="acme.example",
+        **more,
+    )
+
+
+DAILY = Profile(
+    "daily",
+    Section(
+        "daily",
+        "Mentions by day.",
+        Table(
+            "daily_trend",
+            "One row per day.",
+            records("trend"),
+            "date",
+            (
+                Column("date", "date", "The day."),
+                Column("mention_count", "Int64", "Mentions.", unit="count", aggregate=SUM),
+            ),
+        ),
+    ),
+)
+
+
+def trend(day: int, values: dict[str, int | None]) -> Payload:
+    """An answer about the seven days before a day, with mentions by day."""
+    end = date(2026, 10, day)
+    rows = [{"date": each, "mentionCount": n} for each, n in values.items()]
+    window = {"start": f"{end - timedelta(days=6)}", "end": f"{end}", "days": 7}
+    availability = {"status": "available"}
+    body = {"domain": "acme.example", "window": window, "availability": availability, "trend": rows}
+    return answer(body, day, "daily")
+
+
+# --- what is added comes back -----------------------------------------------------------------
+
+
+def test_a_frame_of_the_archive_is_the_frame_of_its_answer(
+    filled: aa.Archive, base: list[Payload]
+) -> None:
+    for payload in base[: len(SECTIONS)]:
+        tables = aa.normalize(str(payload.section), payload)
+        for name in tables:
+            found = filled.read(
+                str(payload.section), name, hosts=payload.host, since=FIRST, until=FIRST
+            )
+            live = tables[name]
+            assert len(found) == len(live), name
+            assert found[live.columns].dtypes.astype(str).tolist() == [
+                str(kind) for kind in live.dtypes
+            ]
+            key = [*(aa.sections.table(name).key or live.columns[:1])]
+            one = live.sort_values(key).reset_index(drop=True)
+            two = found[live.columns].sort_values(key).reset_index(drop=True)
+            pd.testing.assert_frame_equal(one, two, check_categorical=False)
+            stated = live.aa.availability
+            assert found.aa.availability.loc[stated.index].equals(stated), name
+
+
+def test_units_keys_and_rules_come_back(filled: aa.Archive) -> None:
+    found = filled.read("domains")
+    live = aa.demo().read("domains", days=7).main
+    facts = ["dtype", "unit", "aggregation", "doc", "of"]
+    assert found.aa.codebook.loc[live.columns, facts].equals(live.aa.codebook[facts])
+    assert {*found["host"]} == {*HOSTS}
+    columns = filled.columns
+    assert len(columns) == 41
+    assert columns["aggregation"].notna().all()
+
+
+def test_windows_that_overlap_are_never_added(filled: aa.Archive) -> None:
+    both = filled.read("domains", hosts="acme.example")
+    same = both.aa.aggregate("source_domain", columns=["citation_count"])
+    assert same["citation_count"].sum() == both["citation_count"].sum() / 6
+    part = both.drop(columns="source_domain")
+    with pytest.raises(AvailabilityError, match="overlap"):
+        part.aa.aggregate("domain_type", columns=["citation_count"])
+    one = filled.read("domains", hosts="acme.example", since=FIRST, until=FIRST)
+    live = aa.demo().read("domains", days=7).main
+    assert one["citation_count"].sum() == live["citation_count"].sum()
+
+
+def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
+    import duckdb
+    import polars
+    import pyarrow.dataset as ds
+
+    wanted = int(filled.read("domains")["citation_count"].sum())
+    paths = filled.paths("domains", "source_domains")
+    assert int(filled.arrow("domains")["citation_count"].to_pandas().sum()) == wanted
+    (found,) = duckdb.sql(f"SELECT sum(citation_count) FROM read_parquet({paths})").fetchall()
+    assert found == (wanted,)
+    assert polars.read_parquet(paths)["citation_count"].sum() == wanted
+    scanned = ds.dataset(paths).to_table(columns=["citation_count"])
+    assert int(scanned["citation_count"].to_pandas().sum()) == wanted
+    ((asked,),) = filled.sql("SELECT sum(citation_count) FROM source_domains").fetchall()
+    assert asked == wanted
+
+
+def test_a_body_that_did_not_change_is_stored_once(filled: aa.Archive) -> None:
+    ((rows, bodies),) = filled.sql("SELECT count(*), count(body) FROM answers").fetchall()
+    assert (rows, bodies) == (6 * len(HOSTS) * len(SECTIONS), len(HOSTS) * len(SECTIONS))
+    assert filled.verify(replay=True)
+
+
+def test_what_there_is(filled: aa.Archive) -> None:
+    tables = filled.tables.set_index("table")
+    assert tables.loc["ranking_history", "hosts"] == 2
+    assert tables.loc["ranking_history", "first_day"] == pd.Timestamp(FIRST)
+    assert tables.loc["ranking_history", "last_day"] == pd.Timestamp(FIRST + timedelta(days=5))
+    live = filled.read("ranking", "ranking_history", since=FIRST, until=FIRST)
+    assert tables.loc["ranking_history", "rows"] == 6 * len(live)
+    assert "2 runs, 24 answers" in repr(filled)
+    assert "ranking_history" in filled._repr_html_()
+    assert {*filled.changes["change"]} == {"new table"}
+
+
+# --- history ----------------------------------------------------------------------------------
+
+
+def test_a_day_that_was_seen_often_is_one_row(place: Path) -> None:
+    archive = aa.Archive(place, profile=DAILY)
+    archive.add([trend(5, {"2026-10-03": 3, "2026-10-04": 4})])
+    archive.add([trend(6, {"2026-10-03": 3, "2026-10-04": 5})])
+    archive.add([trend(7, {"2026-10-03": 3, "2026-10-04": 5, "2026-10-05": 0})])
+    found = archive.history("daily").set_index("date")
+    assert found["mention_count"].tolist() == [3, 5, 0]
+    assert found["revisions"].tolist() == [0, 1, 0]
+    assert found["first_seen"].dt.day.tolist() == [5, 5, 7]
+    assert found["last_changed"].dt.day.tolist() == [5, 6, 7]
+    assert found["last_seen"].dt.day.tolist() == [7, 7, 7]
+    before = archive.history("daily", as_of="2026-10-05")
+    assert before["mention_count"].tolist() == [3, 4]
+    assert archive.as_of("2026-10-05").history("daily").equals(before)
+    total = archive.history("daily").aa.aggregate(by="host")
+    assert total["mention_count"].tolist() == [8]
+
+
+def test_days_never_measured_stay_missing_and_what_became_missing_keeps_its_value(
+    place: Path,
+) -> None:
+    archive = aa.Archive(place, profile=DAILY)
+    archive.add([trend(5, {"2026-10-03": 3})])
+    archive.add([trend(6, {"2026-10-03": None, "2026-10-04": None})])
+    found = archive.history("daily").set_index("date")
+    assert found.loc["2026-10-03", "mention_count"] == 3
+    assert found.loc["2026-10-04", "mention_count"] is pd.NA
+
+
+def test_a_row_that_the_newest_answer_no_longer_has_is_withdrawn(place: Path) -> None:
+    archive = aa.Archive(place, profile=DAILY)
+    archive.add([trend(5, {"2026-10-03": 3, "2026-10-04": 4})])
+    archive.add([trend(6, {"2026-10-03": 3})])
+    found = archive.history("daily")
+    assert found["mention_count"].tolist() == [3]
+    kept = archive.history("daily", withdrawn=True)
+    assert kept["mention_count"].tolist() == [3, 4]
+
+
+def test_numbers_of_history_are_those_of_the_newest_answer(filled: aa.Archive) -> None:
+    live = aa.demo().read("ranking", days=7)["ranking_history"]
+    found = filled.history("ranking", "ranking_history", hosts="acme.example")
+    key = ["date", "brand"]
+    assert (
+        found.set_index(key)
+        .loc[:, ["rank"]]
+        .sort_index()
+        .equals(live.set_index(key)[["rank"]].sort_index())
+    )
+
+
+def test_tables_without_a_day_give_a_row_per_fetch(filled: aa.Archive) -> None:
+    assert len(filled.history("domains")) == len(filled.read("domains"))
+
+
+# --- adding -----------------------------------------------------------------------------------
+
+
+def test_what_is_there_is_not_asked_for_again(place: Path) -> None:
+    archive, client = aa.Archive(place), aa.demo().client
+    first = archive.add(client, HOSTS, aa.Scope(days=7), ["domains"])
+    assert (first.answers, first.skipped, bool(first)) == (2, 0, True)
+    again = archive.add(client, HOSTS, aa.Scope(days=7), ["domains", "urls"])
+    assert (again.answers, again.skipped) == (2, 2)
+    assert archive.add(client, HOSTS, aa.Scope(days=7), ["domains", "urls"]).run is None
+    assert archive.verify()
+
+
+def test_the_same_answers_are_added_once(place: Path, days: Days) -> None:
+    archive = aa.Archive(place)
+    assert archive.add(days(2)).answers == 8
+    report = archive.add(days(3))
+    assert report.answers == 4
+    found = archive.read("ranking", "ranking_history", hosts=HOSTS[0])
+    assert found["fetched_at"].value_counts().nunique() == 1
+    assert found["fetched_at"].nunique() == 3
+
+
+def test_what_fails_is_reported_and_known(place: Path, scripted: Any, reply: Any) -> None:
+    good = {"domains": [], "typeBreakdown": [], "availability": {"status": "available"}}
+    scripted.script = lambda asked: (
+        reply(good) if "acme" in asked.path else reply({"error": "no"}, 403)
+    )
+    with aa.Client(scripted.url, token="a-token-of-the-test", cache=False) as client:
+        archive = aa.Archive(place)
+        report = archive.add(client, ["acme.example", "other.example"], sections=["domains"])
+    assert not report
+    assert report.answers == 1
+    ((host, section, _),) = report.failed
+    assert (host, section) == ("other.example", "domains")
+    assert "NotVisible" in report.failures["error"].tolist()
+    ((error,),) = archive.sql("SELECT error FROM answers WHERE error IS NOT NULL").fetchall()
+    assert json.loads(error)["kind"] == "NotVisible"
+    assert archive.verify()
+    for path in place.rglob("*"):
+        assert path.is_dir() or b"a-token-of-the-test" not in path.read_bytes()
+
+
+def test_an_unfinished_run_is_not_seen_and_is_continued(
+    place: Path, days: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aatoolkit.archive.writer import RunWriter
+
+    archive, client = aa.Archive(place), aa.demo().client
+    archive.add(days(1))
+    before = archive.read("domains")
+
+    def dies(self: RunWriter) -> None:
+        self.flush()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunWriter, "commit", dies)
+        with pytest.raises(KeyboardInterrupt):
+            archive.add(client, HOSTS, aa.Scope(days=7), ["domains", "urls"])
+    assert archive.read("domains").equals(before)
+    assert archive.verify()
+    report = archive.add(client, HOSTS, aa.Scope(days=7), ["domains", "urls"])
+    assert (report.answers, report.resumed) == (4, 4)
+    assert archive.verify(replay=True)
+    assert len(archive.read("domains")) == 2 * len(before)
+    assert archive.compact(keep_hours=0)
+    assert archive.verify(replay=True)
+
+
+@pytest.mark.thorough
+def test_two_runs_with_the_same_answers_leave_them_there_once(place: Path, days: Days) -> None:
+    from aatoolkit.archive.add import Adder, group_payloads
+    from aatoolkit.archive.index import AnswerIndex
+    from aatoolkit.archive.runs import read_runs
+
+    archive = aa.Archive(place)
+    archive.add(days(1))
+    store = ArchiveStore(place)
+    runs, _ = read_runs(store)
+    stale = AnswerIndex(store, runs)
+    stale.load(["2026-09", "2026-10"])
+    payloads = days(3)
+
+    def overtaken() -> Any:
+        groups = [*group_payloads(payloads)]
+        yield from groups[:-1]
+        # Another process commits nearly all of it before this run does.
+        archive.add(payloads[:-2])
+        yield groups[-1]
+
+    import aatoolkit.archive.add as adding
+
+    before, adding.PUT_ANSWERS = adding.PUT_ANSWERS, 1
+    try:
+        report = Adder(store, None, False).add(overtaken(), stale, total=0)
+    finally:
+        adding.PUT_ANSWERS = before
+    assert report.answers == 2
+    assert archive.verify(replay=True)
+    found = archive.read("ranking", "ranking_history", hosts=HOSTS[0])
+    assert found["fetched_at"].value_counts().nunique() == 1
+    assert found["fetched_at"].nunique() == 3
+
+
+def test_a_service_with_a_profile_of_its_own(place: Path) -> None:
+    columns = (
+        Column("host", "string"),
+        Column("n", "Int64", unit="count"),
+        Column("kind", "category", levels=("a", "b")),
+    )
+    section = Section(
+        "mine", "Mine.", Table("mine_rows", "Rows.", records("rows"), "host", columns)
+    )
+    profile = Profile("ours", section)
+    archive = aa.Archive(place, profile=profile)
+    rows = [{"host": "x.example", "n": 1, "kind": "c"}, {"host": "y.example", "n": 2, "kind": "a"}]
+    with pytest.warns(aa.errors.SchemaDriftWarning, match="new level"):
+        archive.add([answer({"rows": rows}, n, "mine") for n in (1, 2)])
+    again = aa.Archive(place).read("mine")
+    assert again["host"].unique().tolist() == ["acme.example"]
+    assert again["host_"].tolist() == ["x.example", "y.example"] * 2
+    assert again["kind"].cat.categories.tolist() == ["a", "b", "c"]
+    assert again.aa.codebook.loc["n", "unit"] == "count"
+    with pytest.warns(aa.errors.SchemaDriftWarning, match="new level"):
+        assert archive.verify(replay=True)
+
+
+def mine(**columns: Column) -> Profile:
+    table = Table("mine_rows", "Rows.", records("rows"), "id", tuple(columns.values()))
+    return Profile("ours", Section("mine", "Mine.", table))
+
+
+def test_declarations_grow_and_change(place: Path) -> None:
+    name, n = Column("id", "string"), Column("n", "Int64", unit="count")
+    m = Column("m", "Float64", unit="fraction", optional=True)
+    body = {"rows": [{"id": "x", "n": 1, "m": 50}]}
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        aa.Archive(place, profile=mine(id=name, n=n)).add([answer(body, section="mine")])
+    grown = aa.Archive(place, profile=mine(id=name, n=n, m=m))
+    assert grown.add([answer(body, 2, "mine")])
+    assert grown.read("mine")["m"].tolist() == [pd.NA, 50.0]
+    assert grown.sql("SELECT count(m), count(*) FROM mine_rows").fetchall() == [(1, 2)]
+    assert "new column" in grown.changes["change"].tolist()
+    percent = replace(m, scale=0.01, unit="percent")
+    changed = aa.Archive(place, profile=mine(id=name, n=n, m=percent))
+    report = changed.add([answer(body, 3, "mine")])
+    assert not report
+    assert "rebuild" in str(next(iter(report.problems.values())))
+    assert changed.rebuild()
+    assert changed.read("mine")["m"].tolist() == [0.5, 0.5, 0.5]
+    assert changed.verify(replay=True)
+    told = changed.changes.set_index("change")
+    assert told.loc["changed unit", ["before", "after"]].tolist() == ["fraction", "percent"]
+
+
+# --- keeping ----------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_compacting_changes_nothing_but_the_files(place: Path, days: Days) -> None:
+    archive = aa.Archive(place)
+    for number in range(3):
+        archive.add(days(1, FIRST + timedelta(days=number)))
+    before = {name: archive.read(*name) for name in (("domains", None), ("ranking", None))}
+    report = archive.compact(keep_hours=0)
+    assert report.files[1] < report.files[0]
+    assert all(archive.read(*name).equals(frame) for name, frame in before.items())
+    assert archive.verify(replay=True)
+    assert archive.add(days(1, FIRST + timedelta(days=3)))
+
+
+@pytest.mark.thorough
+def test_forgetting_removes_and_says_what_is_left(place: Path, days: Days) -> None:
+    archive = aa.Archive(place)
+    archive.add(days(5))
+    report = archive.forget(before=FIRST + timedelta(days=2))
+    assert report.rows > 0
+    assert archive.verify(replay=True)
+    assert archive.read("domains")["fetched_at"].dt.date.nunique() == 3
+    assert archive.forget("globex.example").hosts == 1
+    assert archive.verify(replay=True)
+    assert {*archive.read("domains")["host"]} == {"acme.example"}
+    for path in place.rglob("*"):
+        assert path.is_dir() or b"globex" not in path.read_bytes(), path
+    with pytest.raises(ArchiveError, match="what to forget"):
+        archive.forget()
+
+
+@pytest.mark.thorough
+def test_damage_is_found(place: Path, days: Days) -> None:
+    archive = aa.Archive(place)
+    archive.add(days(1))
+    (path,) = archive.paths("ranking", "ranking_history")
+    whole = Path(path).read_bytes()
+    Path(path).write_bytes(whole[:-1])
+    assert "bytes" in archive.verify().problems["problem"][0]
+    Path(path).unlink()
+    assert "missing" in archive.verify().problems["problem"][0]
+    with pytest.raises(ArchiveError):
+        archive.read("ranking", "ranking_history")
+    assert archive.rebuild()
+    assert archive.verify(replay=True)
+
+
+def test_a_study_is_cut_and_added(place: Path, filled: aa.Archive, tmp_path: Path) -> None:
+    study = filled.study(tmp_path / "cut", hosts="acme.example", since=FIRST, until=FIRST)
+    assert study.digest is not None
+    assert study.hosts == ("acme.example",)
+    assert len(study.records) == len(SECTIONS)
+    archive = aa.Archive(place)
+    assert archive.add(study).answers == len(SECTIONS)
+    assert archive.verify()
+    with pytest.raises(StudyError):
+        filled.study(tmp_path / "cut")
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) -> None:
+    with pytest.raises(ArchiveError, match="no archive at"):
+        aa.Archive(place).read("domains")
+    with pytest.raises(ScopeError, match="no section 'domain'; did you mean"):
+        filled.read("domain")
+    with pytest.raises(ScopeError, match="no table 'ranking_histories'"):
+        filled.read("ranking", "ranking_histories")
+    with pytest.raises(ScopeError, match="no moment with a time zone"):
+        filled.read("domains", since="yesterday")
+    with pytest.raises(ScopeError, match="time zone"):
+        filled.read("domains", since=datetime(2026, 10, 1, 5))
+    for query in ("SELECT", "SELECT * FROM nothing", "CREATE TABLE t (a int)"):
+        with pytest.raises(ArchiveError, match=r"query failed|one SELECT"):
+            filled.sql(query)
+    with pytest.raises(ArchiveError, match="as of a moment"):
+        filled.as_of("2026-10-01").compact()
+    place.mkdir()
+    (place / "file").write_text("something else")
+    with pytest.raises(ArchiveError, match="holds other files"):
+        aa.Archive(place).add([trend(5, {})])
+
+
+def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path) -> None:
+    code = """
+        import sys
+        sys.modules["deltalake"] = None
+        import aatoolkit as aa
+        try:
+            aa.Archive("x")
+        except ImportError as error:
+            print(error)
+    """
+    import textwrap
+
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
+    )
+    assert 'pip install "aatoolkit[archive]"' in done.stdout, done.stderr
+
+
+def test_a_forked_process_is_refused(filled: aa.Archive) -> None:
+    out, into = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            filled.read("domains")
+            said = b"nothing"
+        except BaseException as error:
+            said = str(error).encode()
+        os.write(into, said)
+        os._exit(0)
+    os.close(into)
+    with os.fdopen(out, "rb") as pipe:
+        assert b"spawn" in pipe.read()
+    os.waitpid(pid, 0)
+
+
+def test_metadata_stands_in_the_table_and_not_in_its_files(filled: aa.Archive) -> None:
+    (first, *_) = filled.paths("domains")
+    assert not any(field.metadata for field in pq.read_schema(first))

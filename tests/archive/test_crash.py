@@ -1,0 +1,43 @@
+"""Writers that are killed or meet each other: nothing is corrupt, lost or there twice."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HELPERS = Path(__file__).parents[1] / "helpers"
+
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork"),
+]
+
+
+def run(*arguments: Any) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, str(HELPERS / "archive_crashing.py"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=HELPERS,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def test_a_writer_that_is_killed_leaves_whole_runs_and_loses_none(tmp_path: Path) -> None:
+    found = run("kill", tmp_path / "history", 100)
+    assert found["problems"] == [], found
+    assert found["days"] > 50
+
+
+def test_writers_that_meet_commit_all_or_are_refused(tmp_path: Path) -> None:
+    found = run("writers", tmp_path / "history", 4, 20)
+    assert found["problems"] == [], found
+    assert found["done"] + found.get("refused", 0) == 160
