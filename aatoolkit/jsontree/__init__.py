@@ -12,7 +12,8 @@ again. In reading order:
   ``arrow_reader`` is the fast path for long arrays.
 - ``arrow_tables`` has the public ``shred`` and ``unshred``: ``assemble`` makes Arrow tables of a
   tree, named by ``names``, and ``rebuild`` the document again.
-- ``paths`` is the grammar of paths, ``cursor`` walks a tree along one, ``coerce`` makes typed
-  arrays of what is there, ``values`` JSON values; ``vectors`` are the same for who needs values.
+- ``paths`` is the grammar of paths, ``walker`` the walk along one: ``cursor`` is a place whose
+  values are columns, ``coerce`` makes typed arrays of them, ``values`` JSON values; ``vectors``
+  have Python values.
 - ``text_values`` reads single texts: amounts, durations, flags, days.
 """

@@ -1,13 +1,11 @@
-"""All values at one path of a document, in columns: a walk through the tree of its places.
+"""The values at one path of a document as columns: a walk through the tree of its nodes.
 
-A `Level` is rows that many values lead to: the document's own, the elements of arrays, the
-entries of objects. A `Spot` is one place in the rows of a level. Going from spot to spot costs
-the same for one row as for a million.
+Going from place to place costs the same for one row as for a million.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 from weakref import ref
@@ -21,34 +19,33 @@ from aatoolkit.jsontree.coerce import Array, column
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.kinds import INTEGER, STRING
 from aatoolkit.jsontree.nodes import Node
-from aatoolkit.jsontree.paths import KEY_SIGN, Each, Field, Step, key_step
+from aatoolkit.jsontree.paths import KEY_SIGN
 from aatoolkit.jsontree.values import first_leaf, values
+from aatoolkit.jsontree.walker import Level, Walker, deref
 
 RowMap = RowIndex | None
 """For each row the row of a level, -1 for none; None where the two are the same."""
 
 
-class RowLevel:
+class RowLevel(Level["Cursor"]):
     """The rows of one table of the tree.
 
     Parameters
     ----------
-    child : Child
+    child : ChildTable
         The rows.
-    above : Spot or None
+    above : Cursor or None
         The place whose arrays or objects they are; None for the document itself.
     computed : bool
-        Whether a function computed them of what stands there.
+        Whether a function computed them of what is there.
     """
 
     def __init__(
         self, child: ChildTable, above: Cursor | None = None, computed: bool = False
     ) -> None:
+        super().__init__(child.size, above)
         self.computed = computed
         self.child = child
-        self.size = child.size
-        # A document holds what is below; circles would hold its data long after their use.
-        self._above = None if above is None else ref(above)
         self._element: ref[Cursor] | None = None
 
     @staticmethod
@@ -62,17 +59,14 @@ class RowLevel:
     @property
     def element(self) -> Cursor:
         """The elements, or entries, that the rows are."""
-        return _deref(self._element)
-
-    @property
-    def above(self) -> Cursor | None:
-        """The place whose arrays or objects the rows are; None for the document itself."""
-        return None if self._above is None else _deref(self._above)
+        if self._element is None:
+            raise LookupError("these rows have not been opened")
+        return deref(self._element)
 
     @property
     def in_array(self) -> bool:
         """Whether the rows are elements of arrays."""
-        return self.above is not None and self.child.keys is None and not self.computed
+        return self._above is not None and self.child.keys is None and not self.computed
 
     @cached_property
     def parents(self) -> RowIndex:
@@ -102,29 +96,31 @@ class RowLevel:
         node.scalars[INTEGER] = [(pa.array(self.positions + first, pa.int64()), rows)]
         return Cursor(self, node)
 
-    def path(self, row: int) -> str:
-        """The JSON path of one row."""
-        if self.above is None:
-            return "$"
-        above = self.above.path(int(self.parents[row]))
-        if self.child.keys is None:
-            return f"{above}[{self.positions[row]}]"
-        return above + key_step(self.keys[row].as_py())
+    def parent(self, row: int) -> int:
+        """The row of the level above that one row is in."""
+        return int(self.parents[row])
+
+    def label(self, row: int) -> str | int:
+        """The position of one row in its array, or its key in its object."""
+        key: str | None = None if self.child.keys is None else self.keys[row].as_py()
+        return int(self.positions[row]) if key is None else key
 
 
-class Cursor:
-    """One place in the rows of a level.
+class Cursor(Walker["Cursor"]):
+    """The values at one place, as columns.
 
     Parameters
     ----------
-    level : Level
+    level : RowLevel
         The rows.
-    place : Place or None
-        What stands there; None if nothing does.
+    node : Node or None
+        What is there; None if nothing is.
     tail : tuple of str
         The fields that lead there from a row.
-    lacking : bool
+    field_absent : bool
         Whether there are objects that could hold it, and none has the field.
+    is_key : bool
+        Whether the values are keys of objects.
 
     Examples
     --------
@@ -135,16 +131,9 @@ class Cursor:
     ([0], '$.a[0].b', False)
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_arrays",
-        "_below",
-        "field_absent",
-        "is_key",
-        "level",
-        "node",
-        "tail",
-    )
+    __slots__ = ("_arrays", "field_absent", "is_key", "node")
+
+    level: RowLevel
 
     def __init__(
         self,
@@ -154,35 +143,36 @@ class Cursor:
         field_absent: bool = False,
         is_key: bool = False,
     ) -> None:
-        self.level = level
+        super().__init__(level, tail)
         self.node = node
-        self.tail = tail
         self.field_absent = field_absent
         self.is_key = is_key
-        self._below: dict[object, Cursor] = {}
         self._arrays: dict[str, tuple[Array, RowIndex]] = {}
 
     @staticmethod
     def of(document: Node) -> Cursor:
-        """The spot of a whole document."""
+        """The place of a whole document."""
         return RowLevel.open(ChildTable(node=document, size=1))
 
     def field(self, name: str) -> Cursor:
         """A field of the objects here, in the same rows."""
-        found = self._below.get(name)
-        if found is None:
-            record = self.node.record if self.node else None
-            node = record.fields.get(name) if record else None
-            field_absent = self.field_absent if record is None else node is None
-            found = self._below[name] = Cursor(self.level, node, (*self.tail, name), field_absent)
-        return found
+        return self._step(name, lambda: self._field(name))
+
+    def _field(self, name: str) -> Cursor:
+        record = self.node.record if self.node else None
+        node = record.fields.get(name) if record else None
+        field_absent = self.field_absent if record is None else node is None
+        return Cursor(self.level, node, (*self.tail, name), field_absent)
 
     def each(self) -> Cursor:
         """The elements of the arrays here; what is no array has none."""
         return self._child(Ellipsis, self.node.items if self.node else None, None)
 
-    def entries(self) -> Cursor:
-        """The entries of the objects here whose keys are data."""
+    def entries(self, only: Sequence[str] = ()) -> Cursor:
+        """The entries of the objects here whose keys are data.
+
+        Those with declared keys ``only`` are fields: which is decided when a document is parsed.
+        """
         return self._child(None, self.node.entries if self.node else None, [])
 
     def others(self) -> Cursor | None:
@@ -193,20 +183,8 @@ class Cursor:
         return self._child(self.others, record.others, [])
 
     def _child(self, sign: object, child: ChildTable | None, keys: list[pa.Array] | None) -> Cursor:
-        found = self._below.get(sign)
-        if found is None:
-            found = self._below[sign] = RowLevel.open(child or ChildTable(Node(), keys=keys), self)
-        return found
-
-    def descend(self, steps: tuple[Step, ...]) -> Cursor:
-        """The spot some steps below."""
-        cursor = self
-        for one in steps:
-            if isinstance(one, Field):
-                cursor = cursor.field(one.name)
-            else:
-                cursor = cursor.each() if isinstance(one, Each) else cursor.entries()
-        return cursor
+        table = child or ChildTable(Node(), keys=keys)
+        return self._step(sign, lambda: RowLevel.open(table, self))
 
     def fields(self) -> Iterator[str]:
         """The names of the fields of the objects here."""
@@ -244,15 +222,7 @@ class Cursor:
 
     def path(self, row: int) -> str:
         """The JSON path of the value in one row; of a key, that of its value and a sign."""
-        sign = KEY_SIGN if self.is_key else ""
-        return self.level.path(row) + "".join(map(key_step, self.tail)) + sign
-
-
-def _deref(found: ref[Cursor] | None) -> Cursor:
-    cursor = None if found is None else found()
-    if cursor is None:
-        raise LookupError("the document of these rows is no longer held by anybody")
-    return cursor
+        return super().path(row) + (KEY_SIGN if self.is_key else "")
 
 
 def constant_key(cursor: Cursor, name: str) -> Cursor:

@@ -11,7 +11,7 @@ from aatoolkit.availability.detect.context import Hint, raw
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.paths import parse_pattern
-from aatoolkit.jsontree.vectors import MISSING, Vector, descend
+from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.payload import Payload
 from aatoolkit.sections.section import Section
 
@@ -25,7 +25,7 @@ def watched_hints(section: Section, answer: Any, signals: list[Signal]) -> Itera
     whole = Vector([_document(answer)])
     read = [signal.path for signal in signals if signal.path]
     for watched in section.watched:
-        found = descend(whole, parse_pattern(watched))
+        found = whole.descend(parse_pattern(watched))
         there = [
             at
             for at, value in enumerate(found.values)

@@ -104,7 +104,7 @@ def test_leaves_are_json_and_empty_containers_are_leaves() -> None:
 
 
 def test_values_alone_do_not_hold_their_document() -> None:
-    found = Vector.of({"a": 1}).field("a")
+    found = Vector.of({"a": [1]}).field("a").each()
     assert found.values == [1]
     with pytest.raises(LookupError, match="no longer held"):
         found.path(0)

@@ -11,7 +11,7 @@ from aatoolkit.availability.detect.context import AnswerContext, Signal, raw
 from aatoolkit.availability.detect.maps import entry
 from aatoolkit.availability.detect.vocabulary import read_word
 from aatoolkit.jsontree.paths import Field, key_step, parse_pattern
-from aatoolkit.jsontree.vectors import MISSING, Vector, descend
+from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.sections.availability_rule import REFERENCE, Rule
 
 
@@ -72,7 +72,7 @@ def _rows(answer: AnswerContext, rule: Rule, _: Mapping[str, str]) -> None:
     *above, last = parse_pattern(rule.at)
     if not isinstance(last, Field):
         return
-    rows = descend(whole, tuple(above))
+    rows = whole.descend(above)
     vector = rows.field(last.name)
     states = {
         value: state
