@@ -27,7 +27,7 @@ def figures(bench: str, file: Path) -> dict[str, list[dict[str, Any]]]:
     return by_what
 
 
-def test_the_benchmark_prints_a_ratio_for_every_contender_asked_for(tmp_path: Path) -> None:
+def test_the_benchmark_prints_a_ratio_for_every_contender_requested(tmp_path: Path) -> None:
     options = ["--sizes", "100kB", "--repeats", "1", "--no-memory"]
     options += ["--json", str(tmp_path / "figures.json")]
     options += ["--only", "shred", "plain_loop"]

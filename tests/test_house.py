@@ -95,7 +95,7 @@ def test_the_house_uses_the_terms_of_the_field() -> None:
     assert [term for term in TERMS if not re.search(rf"\b{term}", text, re.IGNORECASE)] == []
 
 
-def test_the_layers_are_few_and_say_what_they_leave_out() -> None:
+def test_the_layers_are_few_and_justify_what_they_leave_out() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     layers = re.search(r'name = "Imports go downwards only".*?layers = \[(.*?)\]', project, re.S)
     assert layers is not None

@@ -84,7 +84,7 @@ def imported(source: str) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
-def test_only_http_speaks_http_and_only_the_service_computes_answers() -> None:
+def test_only_http_uses_the_network_and_only_the_service_computes_answers() -> None:
     users: dict[str, set[str]] = {name: set() for name in ONLY}
     for path in (ROOT / "aatoolkit").rglob("*.py"):
         for name in imported(path.read_text(encoding="utf-8")):

@@ -230,7 +230,7 @@ def test_the_combined_view_holds_what_the_sections_hold(
         (lambda p: p.client.project("hooli.example").read("domains"), aa.errors.NotVisible, ""),
     ],
 )
-def test_what_cannot_be_asked_is_refused(acme: aa.Project, call, error, said: str) -> None:
+def test_what_cannot_be_requested_is_refused(acme: aa.Project, call, error, said: str) -> None:
     with pytest.raises(error) as caught:
         call(acme)
     assert said in str(caught.value)

@@ -62,11 +62,11 @@ def test_a_payload_escapes_what_it_shows() -> None:
 @pytest.mark.parametrize(
     ("size", "shown"), [(999, "999 bytes"), (1500, "1.5 kB"), (10**6, "1.0 MB")]
 )
-def test_sizes_are_said_as_people_say_them(size: int, shown: str) -> None:
+def test_sizes_are_formatted_for_people(size: int, shown: str) -> None:
     assert f", {shown}," in repr(a_payload(b"x" * size))
 
 
-def test_a_payload_that_is_not_json_says_what_was_asked() -> None:
+def test_a_payload_that_is_not_json_names_what_was_requested() -> None:
     payload = a_payload(b"<html>", section="urls", scope=Scope(days=7), url="https://api.example/x")
     with pytest.raises(errors.DecodeError) as caught:
         _ = payload.json

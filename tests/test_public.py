@@ -50,7 +50,7 @@ def test_dir_shows_the_public_names_and_nothing_else() -> None:
     assert dir(aa) == sorted(aa.__all__)
 
 
-def test_a_public_name_is_where_it_says_it_is() -> None:
+def test_a_public_name_is_where_it_claims_to_be() -> None:
     for name, home in aa._HOME_OF.items():
         module = importlib.import_module(f"aatoolkit.{home or name}")
         assert getattr(aa, name) is (getattr(module, name) if home else module)

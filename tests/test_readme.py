@@ -67,7 +67,7 @@ def test_the_table_lists_every_section() -> None:
     assert start + listed_sections() + end in TEXT
 
 
-def test_the_windows_lines_say_the_same_as_the_others() -> None:
+def test_the_windows_lines_are_the_same_as_the_others() -> None:
     unix, windows = blocks("sh")[0], blocks("bat")[0]
     said = unix.replace("python3", "py").replace(".venv/bin/", ".venv\\Scripts\\")
     assert said == windows

@@ -159,7 +159,7 @@ def test_every_answer_comes_back_with_its_text_and_citations(
         assert sorted(per_answer) == sorted(n for n in raw["urls"].map(len) if n)
 
 
-def test_the_sample_says_how_many_matched(answers: aa.Project, results: pd.DataFrame) -> None:
+def test_the_sample_records_how_many_matched(answers: aa.Project, results: pd.DataFrame) -> None:
     tables = answers.read("chats")
     said = tables.extra.set_index("path")["value"]
     assert int(said["$.sampling.matched"]) == len(results)

@@ -188,7 +188,7 @@ def test_a_window_that_the_project_does_not_answer_for_is_refused(options: Scope
     assert refused.value.parameter == "days"
 
 
-def test_untagged_prompts_are_counted_but_cannot_be_asked_for(options: ScopeOptions) -> None:
+def test_untagged_prompts_are_counted_but_cannot_be_requested(options: ScopeOptions) -> None:
     assert options.values("engine") == ("chatgpt", "gemini")
     assert options.values("topic") == ("CRM", HOSTILE)
     assert options.values("category") == ("discovery",)
@@ -197,14 +197,14 @@ def test_untagged_prompts_are_counted_but_cannot_be_asked_for(options: ScopeOpti
         options.values("own_terms")
 
 
-def test_what_may_be_asked_in_a_line(options: ScopeOptions) -> None:
+def test_what_may_be_requested_in_a_line(options: ScopeOptions) -> None:
     assert repr(options) == (
         "<ScopeOptions of acme.example: 2 engines (1 have run), 2 topics, 1 categories, "
         "2 brands, 2 own terms, days 7, 30>"
     )
 
 
-def test_what_may_be_asked_in_a_notebook_is_escaped(options: ScopeOptions) -> None:
+def test_what_may_be_requested_in_a_notebook_is_escaped(options: ScopeOptions) -> None:
     options.host = HOSTILE + "\x1b"
     assert repr(options).isprintable()
     shown = options._repr_html_()

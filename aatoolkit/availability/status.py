@@ -37,7 +37,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Availability:
-    """What is known of one thing: its status, the cause and the service's own words.
+    """Status of one thing, the cause, and the service's own words.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def join(first: Status, second: Status) -> Status:
 
 
 def combine(parts: Iterable[Availability]) -> Availability:
-    """Several things taken together: the joined status, the common cause, all the words.
+    """Combine several availabilities: the joined status, the common cause, all the words.
 
     The cause is that of the parts which were not fully measured, where they agree; nothing
     to combine gives ``not_applicable``, the identity of the join.
@@ -138,11 +138,11 @@ def combine(parts: Iterable[Availability]) -> Availability:
     """
     listed = list(parts)
     status = reduce(join, (part.status for part in listed), Status.NOT_APPLICABLE)
-    telling = [part for part in listed if part.status != Status.AVAILABLE]
+    incomplete = [part for part in listed if part.status != Status.AVAILABLE]
     if status != Status.NOT_APPLICABLE:
-        telling = [part for part in telling if part.status != Status.NOT_APPLICABLE]
-    causes = {part.cause for part in telling}
-    reasons = dict.fromkeys(part.reason for part in telling if part.reason)
+        incomplete = [part for part in incomplete if part.status != Status.NOT_APPLICABLE]
+    causes = {part.cause for part in incomplete}
+    reasons = dict.fromkeys(part.reason for part in incomplete if part.reason)
     return Availability(
         status,
         causes.pop() if len(causes) == 1 else None,

@@ -53,12 +53,12 @@ def not_measured(frame: pd.DataFrame) -> str:
     columns: dict[Status, list[str]] = {}
     for name, column in known.columns.items():
         columns.setdefault(column.availability.status, []).append(name)
-    told = [
+    states = [
         f"{len(columns[status])} {str(status).replace('_', ' ')} ({_named(columns[status])})"
         for status in (Status.UNAVAILABLE, Status.PARTIAL, Status.NOT_APPLICABLE, Status.UNKNOWN)
         if status in columns
     ]
-    return f"availability: {'; '.join(told) or 'every column was measured'}"
+    return f"availability: {'; '.join(states) or 'every column was measured'}"
 
 
 def _named(names: list[str]) -> str:
@@ -68,13 +68,13 @@ def _named(names: list[str]) -> str:
 
 def _html(frame: pd.DataFrame) -> str | None:
     shown: str | None = frame._repr_html_()  # type: ignore[operator]
-    said = not_measured(frame)
-    return f'{shown}<p class="tex2jax_ignore"><small>{markup(said)}</small></p>' if said else shown
+    note = not_measured(frame)
+    return f'{shown}<p class="tex2jax_ignore"><small>{markup(note)}</small></p>' if note else shown
 
 
 def _plain(frame: pd.DataFrame, printer: Any, cycle: bool) -> None:
-    said = not_measured(frame)
-    printer.text(f"{frame!r}\n{visible(said)}" if said else repr(frame))
+    note = not_measured(frame)
+    printer.text(f"{frame!r}\n{visible(note)}" if note else repr(frame))
 
 
 def _formatters(shell: Any, html: Any, plain: Any) -> list[tuple[Any, Any]]:

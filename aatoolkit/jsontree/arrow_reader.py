@@ -1,14 +1,14 @@
-"""A long array chunk by chunk, by Arrow's own JSON reader wherever that provably loses nothing.
+"""Read a long array chunk by chunk, by Arrow's own JSON reader where it provably loses nothing.
 
 What the first chunk holds is learnt as an Arrow type. Arrow's reader then refuses a chunk with
 any other field or kind of value, a key given twice, an integer beyond 64 bits or half a surrogate
 pair. What it lets pass is checked in the bytes:
 
 * It makes the same of null and of a field that is missing. Either all fields are there, as the
-  number of keys in the bytes says, and each null is one; or those that are never null in the
-  bytes are missing as often as Arrow says null, and keys are as many less.
-* It makes floats of integers that stand among floats. Of the floats that are whole, none was
-  written as an integer or all were, as the numbers in the bytes say.
+  number of keys in the bytes is, and each null is one; or those that are never null in the
+  bytes are missing as often as Arrow has null, and keys are as many less.
+* It makes floats of integers that are among floats. Of the floats that are whole, none was
+  written as an integer or all were, as the bytes show.
 * It takes numbers that are not finite, and text that is no Unicode.
 
 A chunk that may be read inexactly is read through Python values, as the first one was.
@@ -54,7 +54,7 @@ class LossyRead(Exception):
 
 
 def read_array(child: ChildTable, parts: SplitBody) -> None:
-    """Take in all elements of the long array of a document.
+    """Parse all elements of the long array of a document.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def read_array(child: ChildTable, parts: SplitBody) -> None:
 
 
 class _ChunkReader:
-    """Takes in chunk by chunk, while the next ones are being read."""
+    """Parses chunk by chunk, while the next ones are being read."""
 
     def __init__(self, child: ChildTable, parts: SplitBody, readers: ThreadPoolExecutor) -> None:
         self._child = child
@@ -137,7 +137,7 @@ class _ArrowForm:
 
     @staticmethod
     def of(node: Node) -> _ArrowForm | None:
-        """The form of all that stands at a place; None if it is of several kinds."""
+        """The form of all values of a node; None if they are of several kinds."""
         try:
             return _ArrowForm(pa.schema([("", pa.list_(_kind(node)))]))
         except LossyRead:
@@ -164,7 +164,7 @@ class _ArrowForm:
 
 
 def _kind(node: Node) -> pa.DataType:
-    """The Arrow type of what stands at a place."""
+    """The Arrow type of the values of a node."""
     found = []
     if node.scalars:
         names = node.scalars.keys()
@@ -208,7 +208,7 @@ class _ChunkColumns:
                 raise LossyRead
 
     def _left_out(self, members: Members) -> set[str]:
-        """The keys of fields that are missing where Arrow says null."""
+        """The keys of fields that are missing where Arrow has null."""
         keys = members.count()
         if keys == self._keys:
             return set()
@@ -240,7 +240,7 @@ class _ChunkColumns:
                 raise LossyRead
 
     def fill(self, node: Node, array: pa.Array, rows: Rows, key: str | None = None) -> None:
-        """Put an array into a place that has its form, and what is below it below."""
+        """Add an array to a node of its form, and what is nested in it below."""
         if key in self._missing:
             array, rows = _valid(array, rows)
         node.rows.append(rows)

@@ -20,7 +20,7 @@ entry. Then those of the row itself, named by the path from the row, and sorted 
 ``byDay{}``        how many entries the object has; they are in the table of that name
 ``x@kind``         what the field is in a row: ``missing``, ``null``, ``object``, or ``array``,
                    ``entries`` or a kind of scalar. It is there only where rows without a value
-                   are not all of one kind; else the plan says which.
+                   are not all of one kind; else the kind is in the plan.
 ``_value…``        the same of the row itself, where it is no object
 =================  =============================================================================
 

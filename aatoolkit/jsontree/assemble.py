@@ -1,4 +1,4 @@
-"""Places to Arrow tables: columns, their names, and the plan that `unshred` goes by."""
+"""Nodes to Arrow tables: columns, their names, and the plan that `unshred` follows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAN = b"aatoolkit.shred"
 
 VERSION = 1
 KINDS = ["missing", "null", "object", "array", "entries", *sorted(ARROW)]
-"""What a kind column may say; where row numbers stand for values, also whose rows they are."""
+"""The values of a kind column; row numbers instead of values also name their table."""
 
 
 def assemble(document: Node) -> dict[str, pa.Table]:
@@ -65,7 +65,7 @@ class _Builder:
         return pa.table(self.columns).replace_schema_metadata({PLAN: text.encode()})
 
     def _cell(self, node: Node, label: str, enclosing: list[Rows]) -> dict[str, Any]:
-        """The columns of a place; returns its plan."""
+        """The columns of a node; returns its plan."""
         label_or_value = label or names.VALUE
         cell: dict[str, Any] = {}
         rest = self._rest(node, enclosing)
@@ -93,7 +93,7 @@ class _Builder:
         return cell
 
     def _rest(self, node: Node, enclosing: list[Rows]) -> list[str]:
-        """What a row may be in which no column of the place has a value."""
+        """What a row may be in which no column of the node has a value."""
         there = row_count(node.rows)
         objects = row_count(node.record.rows) if node.record else 0
         counts = {
@@ -120,7 +120,7 @@ class _Builder:
         return {"column": column, "table": name}
 
     def _kinds(self, node: Node, enclosing: list[Rows]) -> pa.DictionaryArray:
-        """For each row what the place is there, in a word."""
+        """The kind of value in each row."""
         words = [*KINDS, *sorted(node.scalars.keys() - ARROW.keys())]
         codes = np.full(self.child.size, -1, np.int16)
         codes[concat_rows(enclosing)] = words.index("missing")

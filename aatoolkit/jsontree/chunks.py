@@ -1,4 +1,4 @@
-"""Pieces of a column: some of its values and the rows they are in, joined into one array."""
+"""Chunks of a column: some of its values and the rows they are in, joined into one array."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ColumnChunk = tuple[pa.Array, Rows]
 def to_column(
     chunks: list[ColumnChunk], kind: pa.DataType, size: int
 ) -> pa.ChunkedArray | pa.Array:
-    """Pieces as one column of so many rows; where there is none, null."""
+    """Chunks as one column of so many rows; where there is none, null."""
     end = 0
     for _, rows in chunks:
         if not isinstance(rows, range) or rows.start != end:
@@ -47,7 +47,7 @@ def _fixed(chunks: list[ColumnChunk], kind: pa.DataType, size: int) -> pa.Array:
 
 
 def without_nulls(chunk: ColumnChunk) -> tuple[pa.Array, RowIndex]:
-    """A piece without its nulls."""
+    """A chunk without its nulls."""
     array, rows = chunk
     if not array.null_count:
         return array, row_numbers(rows)

@@ -1,4 +1,4 @@
-"""JSON values as typed Arrow arrays, exactly: what does not fit is named, never bent."""
+"""JSON values as typed Arrow arrays, exactly: what does not fit is named, never changed."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
 
 
 def column(node: Node | None, dtype: str, size: int) -> tuple[Array, RowIndex]:
-    """The same of what stands at a place, in a table of so many rows; no loop over its rows."""
+    """The values of a node as a typed array, in a table of so many rows; no loop over its rows."""
     if node is None or not node.rows:
         return pa.nulls(size, _plain(dtype)), np.empty(0, np.int64)
     read, takes = _READERS[dtype]
@@ -204,7 +204,7 @@ def _is_spelt(text: pa.Array, usual: bytes) -> bool:
 
 
 def _words(node: Node, size: int) -> _Read:
-    """Arrays of nothing but text and null."""
+    """An array of text and null."""
     items, kind = node.items, ARROW["list<string>"]
     if items is None:
         return pa.nulls(size, kind), []

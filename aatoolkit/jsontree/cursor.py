@@ -5,7 +5,7 @@ Going from place to place costs the same for one row as for a million.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 from weakref import ref
@@ -50,7 +50,7 @@ class RowLevel(Level["Cursor"]):
 
     @staticmethod
     def open(child: ChildTable, above: Cursor | None = None, computed: bool = False) -> Cursor:
-        """The elements, or entries, that new rows are: who wants the rows holds these."""
+        """Open the elements, or entries, that new rows are; hold them as long as the rows."""
         level = RowLevel(child, above, computed)
         cursor = Cursor(level, child.node)
         level._element = ref(cursor)
@@ -114,7 +114,7 @@ class Cursor(Walker["Cursor"]):
     level : RowLevel
         The rows.
     node : Node or None
-        What is there; None if nothing is.
+        The values; None if there are none.
     tail : tuple of str
         The fields that lead there from a row.
     field_absent : bool
@@ -154,37 +154,32 @@ class Cursor(Walker["Cursor"]):
         """The place of a whole document."""
         return RowLevel.open(ChildTable(node=document, size=1))
 
-    def field(self, name: str) -> Cursor:
-        """A field of the objects here, in the same rows."""
-        return self._step(name, lambda: self._field(name))
-
     def _field(self, name: str) -> Cursor:
         record = self.node.record if self.node else None
         node = record.fields.get(name) if record else None
         field_absent = self.field_absent if record is None else node is None
         return Cursor(self.level, node, (*self.tail, name), field_absent)
 
-    def each(self) -> Cursor:
-        """The elements of the arrays here; what is no array has none."""
-        return self._child(Ellipsis, self.node.items if self.node else None, None)
+    def _each(self) -> Cursor:
+        return self._open(self.node.items if self.node else None, None)
 
-    def entries(self, only: Sequence[str] = ()) -> Cursor:
-        """The entries of the objects here whose keys are data.
-
-        Those with declared keys ``only`` are fields: which is decided when a document is parsed.
-        """
-        return self._child(None, self.node.entries if self.node else None, [])
+    def _entries(self, only: tuple[str, ...]) -> Cursor:
+        if only:  # declared keys are fields: that was decided when the document was parsed
+            return self.entries()
+        return self._open(self.node.entries if self.node else None, [])
 
     def others(self) -> Cursor | None:
         """The entries with keys that are not declared, where they are too many to be fields."""
         record = self.node.record if self.node else None
         if record is None or record.others is None:
             return None
-        return self._child(self.others, record.others, [])
+        found = self._below.get(None)
+        if found is None:
+            found = self._below[None] = self._open(record.others, [])
+        return found
 
-    def _child(self, sign: object, child: ChildTable | None, keys: list[pa.Array] | None) -> Cursor:
-        table = child or ChildTable(Node(), keys=keys)
-        return self._step(sign, lambda: RowLevel.open(table, self))
+    def _open(self, child: ChildTable | None, keys: list[pa.Array] | None) -> Cursor:
+        return RowLevel.open(child or ChildTable(Node(), keys=keys), self)
 
     def fields(self) -> Iterator[str]:
         """The names of the fields of the objects here."""
@@ -206,18 +201,18 @@ class Cursor(Walker["Cursor"]):
         )
 
     def to_arrow(self, dtype: str) -> tuple[Array, RowIndex]:
-        """What stands here as an array of a dtype, and the rows whose value does not fit it."""
+        """The values as an array of a dtype, and the rows whose value does not fit it."""
         found = self._arrays.get(dtype)
         if found is None:
             found = self._arrays[dtype] = column(self.node, dtype, self.level.size)
         return found
 
     def values(self, rows: RowIndex) -> list[Any]:
-        """What stands in some rows, as JSON values."""
+        """The values in some rows, as JSON values."""
         return values(self.node, rows) if self.node and len(rows) else []
 
     def first_leaf(self, row: int) -> Any:
-        """The first value that is no container, or empty container, of what stands in a row."""
+        """The first scalar or empty container of the value in a row."""
         return None if self.node is None else first_leaf(self.node, row)
 
     def path(self, row: int) -> str:
@@ -248,7 +243,7 @@ def _numbers(chunks: list[pa.Array]) -> RowIndex:
 
 
 def compose_index(index: RowMap, further: RowMap) -> RowMap:
-    """One index after another."""
+    """Apply one row index after another."""
     if index is None or further is None:
         return further if index is None else index
     if len(index) and index.min() < 0:

@@ -1,7 +1,7 @@
-"""Bytes to JSON, strictly: one document in UTF-8, or an error that says what is wrong with it.
+"""Bytes to JSON, strictly: one document in UTF-8, or an error that names the problem.
 
 A body is decoded by orjson, which is fast and changes a few things without a word; the body's
-bytes tell whether it met any of them. Where it may have, Python's own reader decides.
+bytes show whether it met any of them. Where it may have, Python's own reader decides.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def decode(body: bytes, **facts: Any) -> Any:
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
-    """As `decode`, by Python's own reader and hooks: slower, and never in doubt."""
+    """As `decode`, by the standard library's parser: slower, and always exact."""
     try:
         return read(body.removeprefix(_BOM))
     except InvalidDocument as refused:
@@ -96,7 +96,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
 def outline(body: bytes) -> Any:
     """A document with no more than the beginning of its longest list, decoded without checks.
 
-    None if it is not JSON, or orjson cannot tell.
+    None if it is not JSON, or orjson cannot decide.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the bytes of a body tell of how orjson read it.
+"""Check in the bytes of a body whether orjson decoded it exactly.
 
 orjson keeps the last of two equal keys, makes floats of integers beyond 64 bits, and reads 1024
 levels deep. `confirm` finds the first two in the bytes, at a few per cent of the time that
@@ -33,7 +33,7 @@ _KINDS = {type(None), bool, int, float, str, list, dict}
 
 
 class InexactParse(Exception):
-    """orjson's reading may not be what the body says."""
+    """orjson may not have decoded a body exactly."""
 
 
 def check_exact(body: bytes, members: int) -> None:
@@ -113,7 +113,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _keys(codes: _Bytes, start: int) -> int:
-    """How many keys end in a block, and rather too many: text may begin with a colon.
+    """An upper bound to the keys that end in a block: text may begin with a colon.
 
     A key is a quote before a colon, with or without white space between. The quote is text
     if a backslash escapes it.
@@ -138,7 +138,7 @@ def _is_space(codes: _Bytes) -> _Flags:
 
 
 def _escaped(codes: _Bytes, positions: _Positions) -> _Flags:
-    """Whether an odd number of backslashes stands before each place."""
+    """Whether an odd number of backslashes precedes each byte."""
     odd = np.zeros(len(positions), np.bool_)
     running = codes[positions - 1] == _BACKSLASH
     back = 1

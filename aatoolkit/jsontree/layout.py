@@ -8,7 +8,7 @@ from typing import Protocol
 from aatoolkit.errors import TooManyPaths
 
 MAX_NODES = 100_000
-"""How many nodes a document may have unless told otherwise; answers have some hundreds."""
+"""How many nodes a document may have by default; answers have some hundreds."""
 
 
 class Layout(Protocol):

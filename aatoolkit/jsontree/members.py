@@ -1,4 +1,4 @@
-"""What the bytes of a JSON text tell of the members of its objects, without reading it."""
+"""Count the members of objects in the bytes of a JSON text, without parsing it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Positions = np.ndarray[tuple[int], np.dtype[np.intp]]
 
 
 def is_plain_key(key: str) -> bool:
-    """Whether the bytes tell a key from text: by the last byte before the quote that ends it.
+    """Whether a key can be distinguished from text by its last byte.
 
     Examples
     --------

@@ -63,7 +63,7 @@ def parse_document(
     answer : bytes, str or object
         The document, as JSON in bytes or text; or a JSON value that is neither.
     layout : Layout, optional
-        Which objects are rows with a key; where it does not say, their keys decide.
+        Which objects are rows with a key; where that is not declared, their keys decide.
     max_nodes : int
         How many different paths the document may have.
     **facts

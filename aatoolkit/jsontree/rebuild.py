@@ -1,4 +1,4 @@
-"""Tables back to the JSON value they were made of."""
+"""Rebuild the JSON value that tables were made of."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     MetadataError
         If a table has no plan, or one of a later version.
     PayloadError
-        If a table, column or row is missing or not as the plan says.
+        If a table, column or row is missing or not as planned.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
 def restore(tables: Mapping[str, pa.Table], cells: Callable[[str], list[Any]]) -> Any:
     """The same where tables hold, in the place of some values, the numbers of other tables' rows.
 
-    What is no kind of scalar is asked of ``cells``: all values that such numbers stand for.
+    What is no kind of scalar is looked up in ``cells``: all values that such numbers refer to.
     """
     rebuilder = _Rebuilder(tables, cells)
     try:
@@ -70,7 +70,7 @@ class _Rebuilder:
         return value
 
     def _values(self, name: str) -> list[Any]:
-        """What each row of a table is."""
+        """The JSON value of each row of a table."""
         if name not in self.tables:
             raise _broken(f"the table {names.short(name)} is missing")
         rows = self.plans[name]["rows"]
@@ -79,7 +79,7 @@ class _Rebuilder:
         return self._cell(name, self.plans[name]["cell"], rows)
 
     def _cell(self, name: str, cell: _Cell, rows: int) -> list[Any]:
-        """What a place is in each row; `_MISSING` where it is missing."""
+        """The value of a column group in each row; `_MISSING` where it is missing."""
         parts = self._scalars(name, cell)
         for sign in (names.ITEMS, names.ENTRIES):
             if sign in cell:
@@ -115,7 +115,7 @@ class _Rebuilder:
         return found
 
     def _below(self, name: str, below: dict[str, str], sign: str) -> tuple[Any, list[Any]]:
-        """The arrays of a place, or the objects that became rows."""
+        """The arrays of a column group, or the objects that became rows."""
         lengths, child = self._column(name, below["column"]), below["table"]
         values = self._values(child)
         sizes = lengths.fill_null(0).to_numpy()
@@ -142,9 +142,11 @@ class _Rebuilder:
             raise _broken(f"the table {names.short(name)} lacks its column {column}") from None
 
     def _check(self, child: str, sizes: Any) -> None:
-        """Raise unless the rows of a table are where their parents look for them."""
+        """Raise unless the rows of a table are those that their parents refer to."""
         if int(sizes.sum()) != self.plans[child]["rows"]:
-            raise _broken(f"the table {names.short(child)} has other rows than its parent says")
+            raise _broken(
+                f"the table {names.short(child)} does not have the rows that its parent refers to"
+            )
         parents = self._column(child, names.PARENT).to_numpy()
         if not np.array_equal(parents, np.repeat(np.arange(len(sizes)), sizes)):
             raise _broken(f"the rows of the table {names.short(child)} are not in their order")

@@ -1,7 +1,7 @@
 """A large body in parts: the document without its long array, and the array in chunks.
 
 Most answers are one long array in a small envelope. Decoding it chunk by chunk keeps new objects
-in the processor's caches, and lets who asks free each chunk before the next.
+in the processor's caches, and the caller can free each chunk before the next.
 
 Where to cut is guessed and then proved. If ``[c1]``, ``[c2]``, … are JSON, then so is
 ``[c1,c2,…]``, and it holds what they hold: the grammar reads it in no other way. The same goes
@@ -86,8 +86,8 @@ class SplitBody:
     def rest(self, read: Callable[[Span, Iterator[Span]], T | None], size: int = 0) -> Iterator[T]:
         """What ``read`` makes of the elements after the first chunk, some at a time.
 
-        It gets where they are, and where the next ones are likely to be; it says None if what is
-        there is not the text of elements. A chunk has about so many bytes as ``size`` says.
+        It gets where they are, and where the next ones are likely to be; it returns None if what
+        is there is not the text of elements. A chunk has about ``size`` bytes.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class SplitBody:
 
 
 def split_body(body: bytes, whole: bool = False) -> SplitBody:
-    """Decode a body in parts; in one if that is asked for or no long array is found in it.
+    """Decode a body in parts; in one if that is requested or no long array is found in it.
 
     Raises
     ------

@@ -71,7 +71,7 @@ def read(body: bytes) -> Any:
 def _depths(bare: bytes) -> tuple[int, int]:
     """The least and the greatest depth that a body without its strings reaches."""
     brackets = np.frombuffer(bare.translate(None, _NOT_BRACKETS), np.uint8)
-    # One bit tells an opening bracket from a closing one, be it square or curly.
+    # One bit distinguishes an opening bracket from a closing one, be it square or curly.
     opens = (brackets & 0b10) != 0
     if not len(opens):
         return 0, 0

@@ -1,4 +1,4 @@
-"""Places back to the JSON values that stand there: all of them, or those of some rows."""
+"""The JSON values of a node: all of them, or those of some rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MISSING: Final = Missing()
 
 
 def values(node: Node, rows: RowIndex) -> list[Any]:
-    """What stands in some rows, which rise; `MISSING` where nothing does."""
+    """The values in some rows, which rise; `MISSING` where there is none."""
     found = np.full(len(rows), MISSING, object)
     found[_match_rows(node.rows, rows)[0]] = None
     for kind, chunks in node.scalars.items():

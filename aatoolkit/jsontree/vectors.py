@@ -7,7 +7,6 @@ about twenty times as fast as a `~aatoolkit.jsontree.cursor.Cursor` whose values
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -90,6 +89,9 @@ class Vector(Walker["Vector"]):
         """The vector that holds one document."""
         return cls([document])
 
+    def __len__(self) -> int:
+        return self.level.size
+
     @property
     def rows(self) -> _Rows | None:
         """For each element or entry its row in the vector above; None for other values."""
@@ -147,11 +149,10 @@ class Vector(Walker["Vector"]):
         # Objects are of few shapes: their names are gathered once a shape.
         return list(dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, objects)))))
 
-    def field(self, name: str) -> Vector:
-        """The values of one field, aligned with this vector."""
-        return self._step(name, lambda: Vector(self._field(name), self.level, (*self.tail, name)))
+    def _field(self, name: str) -> Vector:
+        return Vector(self._field_values(name), self.level, (*self.tail, name))
 
-    def _field(self, name: str) -> list[Any]:
+    def _field_values(self, name: str) -> list[Any]:
         if self.kinds == {dict}:
             try:
                 return list(map(itemgetter(name), self.values))
@@ -167,10 +168,6 @@ class Vector(Walker["Vector"]):
             return self.values
         return [value for value in self.values if type(value) is kind]
 
-    def each(self) -> Vector:
-        """The elements of the arrays among the values; what is no array has none."""
-        return self._step(Ellipsis, self._each)
-
     def _each(self) -> Vector:
         arrays: list[Any] = self.values
         if self.kinds != {list}:
@@ -178,11 +175,6 @@ class Vector(Walker["Vector"]):
         lengths = np.fromiter(map(len, arrays), np.intp, len(arrays))
         labels = list(chain.from_iterable(map(range, lengths.tolist())))
         return Vector(list(chain.from_iterable(arrays)), VectorLevel(self, lengths, labels))
-
-    def entries(self, only: Sequence[str] = ()) -> Vector:
-        """The entries of the objects among the values, or those with some keys only."""
-        keys = tuple(only)
-        return self._step(keys, lambda: self._entries(keys))
 
     def _entries(self, only: tuple[str, ...]) -> Vector:
         objects = self.values
@@ -258,15 +250,11 @@ class LazyVector(Vector):
         """The names of the fields of all objects among the values."""
         return super().fields() if self._is_keyed else [*self._cursor.fields()]
 
-    def field(self, name: str) -> Vector:
-        """The values of one field, aligned with this vector."""
-        if self._is_keyed:
-            return super().field(name)
-        return self._step(name, lambda: LazyVector(self._cursor.field(name)))
+    def _field(self, name: str) -> Vector:
+        return super()._field(name) if self._is_keyed else LazyVector(self._cursor.field(name))
 
-    def each(self) -> Vector:
-        """The elements of the arrays among the values; what is no array has none."""
-        return self._step(Ellipsis, lambda: LazyVector(self._cursor.each()))
+    def _each(self) -> Vector:
+        return LazyVector(self._cursor.each())
 
     @property
     def _is_keyed(self) -> bool:

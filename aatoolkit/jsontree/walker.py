@@ -8,7 +8,7 @@ stay on the level, `each` and `entries` open the next. What is at a place is hel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar, cast
 from weakref import ref
 
@@ -76,26 +76,35 @@ class Walker(Generic[W]):
         # Who holds a place holds those below it.
         self._below: dict[object, W] = {}
 
-    def __len__(self) -> int:
-        return self.level.size
-
-    def _step(self, sign: object, take: Callable[[], W]) -> W:
-        """The place below by a step, which is taken once."""
-        found = self._below.get(sign)
-        if found is None:
-            found = self._below[sign] = take()
-        return found
-
     def field(self, name: str) -> W:
         """The values of one field, in the same rows."""
-        raise NotImplementedError
+        found = self._below.get(name)
+        if found is None:
+            found = self._below[name] = self._field(name)
+        return found
 
     def each(self) -> W:
         """The elements of the arrays here; what is no array has none."""
-        raise NotImplementedError
+        found = self._below.get(Ellipsis)
+        if found is None:
+            found = self._below[Ellipsis] = self._each()
+        return found
 
     def entries(self, only: Sequence[str] = ()) -> W:
         """The entries of the objects here, or those with some keys only."""
+        keys = tuple(only)
+        found = self._below.get(keys)
+        if found is None:
+            found = self._below[keys] = self._entries(keys)
+        return found
+
+    def _field(self, name: str) -> W:
+        raise NotImplementedError
+
+    def _each(self) -> W:
+        raise NotImplementedError
+
+    def _entries(self, only: tuple[str, ...]) -> W:
         raise NotImplementedError
 
     def descend(self, steps: Sequence[Step]) -> W:

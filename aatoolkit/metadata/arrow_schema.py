@@ -180,8 +180,8 @@ def _with_facts(field: pa.Field, facts: Mapping[str, str]) -> pa.Field:
 def _comment(facts: Mapping[str, str]) -> dict[str, str]:
     """A comment that describes a column, for engines that show one comment a column."""
     state = facts.get("status", Status.UNKNOWN)
-    said = [facts.get("description"), facts.get("unit"), state if state in _TELLING else None]
-    text = " · ".join(part for part in said if part)
+    parts = [facts.get("description"), facts.get("unit"), state if state in _TELLING else None]
+    text = " · ".join(part for part in parts if part)
     return {"comment": text} if text else {}
 
 

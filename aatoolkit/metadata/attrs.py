@@ -4,7 +4,7 @@ It is stored as one canonical JSON string under ``df.attrs["aatoolkit"]``: panda
 string for free, compares it by value, writes it to Parquet, and unpickles it where this
 package is not installed. It is parsed through a cache.
 
-The metadata of a column says which declared column it is, and whether the service could
+The metadata of a column names which declared column it is, and whether the service could
 measure it in the rows that were read. A column without metadata is unknown, so a column that
 was renamed has none. Metadata counts only for what was read: the `Fingerprint` detects that
 pandas kept the string but not the values, and then the column is unknown. The metadata of a
@@ -61,7 +61,7 @@ VERSION = "1.0"
 class FrameMetadata:
     """The metadata of a frame: its columns, its key, and the answers it was read from.
 
-    The fingerprint tells whether the frame still holds what was read.
+    The fingerprint shows whether the frame still holds what was read.
     """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)

@@ -96,7 +96,7 @@ def _state(
 
 
 def _matching(values: Any, condition: Condition) -> Mask:
-    """The rows that match a condition, which is asked of distinct values only."""
+    """The rows that match a condition, which is evaluated on distinct values only."""
     import numpy as np
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The logical hash: one number for what a table says, whatever holds it."""
+"""The logical hash of a table: the same for equal content, in whatever format it is stored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Written = tuple[str, list[_Bytes]]
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
-    """The SHA-256 of what a table says: its columns in their order, its rows in theirs.
+    """SHA-256 of the content of a table: its columns in their order, its rows in theirs.
 
     It is the same for every version of pandas and pyarrow, for every dtype backend, and for
     every layout of a file that a table is read back from. What is hashed is, in this order:
@@ -41,9 +41,9 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     - ``instant``: the microseconds since 1970 in UTC, and ``local``: those of a clock without
       a time zone, which a day is the midnight of; both as ``integer``;
     - ``text``: the length of each in bytes, as ``integer``, then all of them in UTF-8. A
-      category is the text that it stands for; ``big integer`` is text too;
+      category is its text; ``big integer`` is text too;
     - ``list<kind>``: the length of each, as ``integer``, then all their items as a column;
-    - ``null``: nothing, for a column without any value that would tell its kind.
+    - ``null``: nothing, for a column without any value that would show its kind.
 
     Named levels of an index count as columns before the others; an index without a name does
     not count.

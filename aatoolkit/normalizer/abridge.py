@@ -1,6 +1,6 @@
 """Shorten the objects of a document that have very many keys.
 
-What an answer says of its availability is looked for under every key, which takes far longer
+Statements about availability are looked for under every key, which takes far longer
 than to parse it. An object of thousands of keys is data: of those that no column is declared
 for, the first are read, and such as have a word in them that statements are known by.
 """

@@ -1,4 +1,4 @@
-"""What is known of columns: what an answer says of itself, brought to each of its columns."""
+"""Availability of each column, from the statements detected in an answer."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def state_of(
     table, column
         The declared column.
     signals
-        What the answer says of itself.
+        What the answer states about its availability.
     absent
         Whether the answer lacks the column's field.
     measured
-        Whether the column holds any value: then it is not wholly unmeasured, whatever is said.
+        Whether the column holds any value: then it is not wholly unmeasured, whatever is stated.
     """
     if absent and not is_unmeasured(signals):
         return Availability(Status.UNKNOWN, Cause.ABSENT)
@@ -59,20 +59,20 @@ def state_of(
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
-    """What is said of the section as a whole; the transport's word is the only one it needs.
+    """Availability of the section as a whole; that of the transport alone if there is one.
 
     Statements of one weight are combined. Those about some rows only are not among them.
     """
-    said = [signal for signal in signals if signal.scope == "section" and not signal.rows]
-    transport = [signal.availability for signal in said if signal.rule == "transport"]
-    first = transport or [signal.availability for signal in said]
+    whole = [signal for signal in signals if signal.scope == "section" and not signal.rows]
+    transport = [signal.availability for signal in whole if signal.rule == "transport"]
+    first = transport or [signal.availability for signal in whole]
     return combine(first) if len(first) > 1 else next(iter(first), None)
 
 
 def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Whether an answer only says why there is none: it is an error, or has no body of its own.
+    """Whether an answer is the reason why there is none: it is an error, or has no body of its own.
 
-    Then its tables are empty and say why, and that it lacks their fields is no drift.
+    Then its tables are empty with that reason, and that it lacks their fields is no drift.
     """
     given = document if isinstance(document, Mapping) else {}
     own = (parse_path(column.pattern)[:1] for table in section for column in table.columns)
@@ -97,14 +97,14 @@ def stated(column: Column, signals: list[Signal]) -> Availability:
         and reach(signal.target or "", column.pattern) == "all"
     ]
     narrowest = max((length for length, _ in reaches), default=0)
-    told = [state for length, state in reaches if length == narrowest]
-    if told:
-        return combine(told) if len(told) > 1 else told[0]
+    states = [state for length, state in reaches if length == narrowest]
+    if states:
+        return combine(states) if len(states) > 1 else states[0]
     return section_state(signals) or UNKNOWN
 
 
 def _of_rows(column: Column, signals: Iterable[Signal]) -> dict[Availability, None]:
-    """What is said of single rows of a column, or of single entries of its table."""
+    """Statements about single rows of a column, or single entries of its table."""
     return dict.fromkeys(
         signal.availability
         for signal in signals
@@ -122,9 +122,9 @@ def with_rows(state: Availability, rows: list[Availability]) -> Availability:
 
 
 def of_engine(signal: Signal) -> Availability:
-    """What an answer says of one engine, with the engine's id before the service's words."""
-    said = signal.availability.reason or str(signal.availability)
-    return replace(signal.availability, reason=f"{signal.target}: {said}")
+    """Availability of one engine, with the engine's id before the service's words."""
+    reason = signal.availability.reason or str(signal.availability)
+    return replace(signal.availability, reason=f"{signal.target}: {reason}")
 
 
 def is_unmeasured(signals: list[Signal]) -> bool:
@@ -195,13 +195,13 @@ def hint_table(detection: Detection, watched: Callable[[], Iterable[Hint]]) -> p
 
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:
-    """What an answer says of itself, one row a statement; where it says nothing, ``unknown``."""
+    """Statements of an answer as a DataFrame, one a row; ``unknown`` where there is none."""
     import pandas as pd
 
     statuses = pd.CategoricalDtype([str(status) for status in Status])
-    said = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
-    sizes, _ = coerce_values([signal.sample_size for signal in said], "Int64")
-    moments, _ = coerce_values([signal.as_of for signal in said], "timestamp")
+    listed = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
+    sizes, _ = coerce_values([signal.sample_size for signal in listed], "Int64")
+    moments, _ = coerce_values([signal.as_of for signal in listed], "timestamp")
 
     def words(values: Iterable[str | None]) -> pd.api.extensions.ExtensionArray:
         return pd.array(list(values), dtype="string")
@@ -209,21 +209,21 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "scope": pd.Categorical(
-                [signal.scope for signal in said], ["section", "field", "row", "engine"]
+                [signal.scope for signal in listed], ["section", "field", "row", "engine"]
             ),
-            "target": words(signal.target for signal in said),
-            "rows": words(" and ".join(map(str, signal.rows)) or None for signal in said),
+            "target": words(signal.target for signal in listed),
+            "rows": words(" and ".join(map(str, signal.rows)) or None for signal in listed),
             "status": pd.Categorical(
-                [str(signal.availability.status) for signal in said], dtype=statuses
+                [str(signal.availability.status) for signal in listed], dtype=statuses
             ),
             "cause": words(
-                signal.availability.cause and str(signal.availability.cause) for signal in said
+                signal.availability.cause and str(signal.availability.cause) for signal in listed
             ),
-            "reason": words(signal.availability.reason for signal in said),
+            "reason": words(signal.availability.reason for signal in listed),
             "sample_size": pd.array(sizes.to_pylist(), dtype="Int64"),
             "as_of": moments.to_pandas(),
-            "evidence": words(signal.path for signal in said),
-            "rule": words(signal.rule for signal in said),
-            "raw": words(signal.raw for signal in said),
+            "evidence": words(signal.path for signal in listed),
+            "rule": words(signal.rule for signal in listed),
+            "raw": words(signal.raw for signal in listed),
         }
     )

@@ -40,8 +40,10 @@ def build_table(
         array, absent = found[column.name]
         array = _mask(array, arrays.get("engine"), rows, column, signals, report)
         arrays[column.name], measured = array, array.null_count < len(array)
-        said = describe(column, absent, measured, _json_path_of(rows, column))
-        known[column.name] = replace(said, of=f"{before}{said.of}") if before else said
+        described = describe(column, absent, measured, _json_path_of(rows, column))
+        known[column.name] = (
+            replace(described, of=f"{before}{described.of}") if before else described
+        )
     arrow = _keyed(pa.table(arrays), table, report)
     return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,))
 
@@ -99,7 +101,7 @@ def _json_path_of(rows: TableRows, column: Column) -> Callable[[int], str]:
 
     def path(row: int) -> str:
         found = rows.find(column.source or "")
-        if not known:  # few columns are asked
+        if not known:  # few columns are checked
             known.append(rows.source_rows(found))
         which, there = known[0]
         cursor, _ = found[int(which[row])]
@@ -132,7 +134,7 @@ def _to_category(
 
 
 def _keyed(arrow: pa.Table, table: Table, report: DriftReport) -> pa.Table:
-    """The table itself; with ``_row`` if its key does not tell its rows apart."""
+    """The table itself; with ``_row`` if its key is not unique."""
     if not table.key:
         return arrow
     key, place = list(table.key), f"{table.name}({', '.join(table.key)})"

@@ -61,7 +61,7 @@ class DriftReport:
     document : Cursor
         What is read.
     kept : list of tuple
-        What no column took: where it stands, in which rows, and why it is here.
+        What no column took: where it is, in which rows, and why it was kept.
     differences : dict
         The differences, by kind and path.
     """

@@ -18,9 +18,9 @@ class FieldNode:
     fields, each, entries
         The steps below: by field, to the elements of arrays, to the entries of objects.
     taken : bool
-        Whether a column takes what stands here.
+        Whether a column takes the value.
     known : str or None
-        Why what stands here and is not taken is no drift: ``envelope`` or ``known``.
+        Why a value that is not taken is no drift: ``envelope`` or ``known``.
     """
 
     __slots__ = ("each", "entries", "fields", "known", "mapped")
@@ -34,7 +34,7 @@ class FieldNode:
 
     @property
     def keyed(self) -> bool | None:
-        """Whether objects are rows with a key; None where the section does not say."""
+        """Whether objects are rows with a key; None where the section does not declare it."""
         if self.entries is not None:
             return True
         return False if self.fields else None

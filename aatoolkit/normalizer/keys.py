@@ -1,4 +1,4 @@
-"""How many different rows some Arrow columns have: whether a key tells them apart."""
+"""Count the distinct rows of some Arrow columns: whether a key is unique."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Numbers that an answer denies: they are kept, and shown as missing.
 
 A number beside ``hasData: false`` is no measurement, and least of all where it is 0. What is
-said of a value is what the narrowest statement about it says: its own row or cell, else its
+known about a value is what the narrowest statement about it states: its own row or cell, else its
 engine, else its field, else the section. What was thin, late or cut short is partial and keeps
 its numbers; keys, positions and sizes of samples are no measurements and stay.
 """
@@ -25,7 +25,7 @@ from aatoolkit.sections.section import Column, Table
 Mask = npt.NDArray[np.bool_]
 
 WHY = "denied"
-"""What ``extra`` says of a number that an answer denies."""
+"""The reason in ``extra`` for a number that an answer denies."""
 
 
 def mask_denied(
@@ -36,7 +36,7 @@ def mask_denied(
     signals: list[Signal],
     path: Callable[[int], str],
 ) -> tuple[pa.Array, list[int]]:
-    """A measure without the numbers that an answer denies, and the rows in which they stood.
+    """A measure without the numbers that an answer denies, and the rows in which they were.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def mask_denied(
     table, column
         What is declared.
     signals
-        What the answer says of itself.
+        What the answer states about its availability.
     path
         The JSON path of the value in a row.
     """
@@ -55,15 +55,15 @@ def mask_denied(
     denied = np.full(len(array), stated(column, signals).status in EMPTY)
     if engines is not None:
         _by_engine(denied, engines, signals)
-    told = {
+    states = {
         format_json_path(target_steps(signal.target)): signal.availability
         for signal in signals
         if signal.scope in ("row", "field")
         and signal.target
         and reach(signal.target, column.pattern) == "some"
     }
-    if told:
-        _by_row(denied, np.flatnonzero(given), told, path)
+    if states:
+        _by_row(denied, np.flatnonzero(given), states, path)
     rows = np.flatnonzero(denied & given)
     if len(rows):
         array = pc.if_else(pa.array(denied), pa.scalar(None, array.type), array)
@@ -81,7 +81,7 @@ def _denies(signal: Signal) -> bool:
 
 
 def _is_measure(table: Table, column: Column) -> bool:
-    """Whether a column holds numbers that were measured, and not those that say of how much."""
+    """Whether a column holds numbers that were measured, and not those that count their sample."""
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False
     names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
@@ -89,7 +89,7 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 
 def _by_engine(denied: Mask, engines: pa.Array, signals: Iterable[Signal]) -> None:
-    """Take in what the answer says of engines; scope options never unmake a number."""
+    """Apply what the answer states about engines; scope options never deny a number."""
     for signal in signals:
         if signal.scope != "engine" or signal.rule == INFERRED:
             continue
@@ -100,23 +100,23 @@ def _by_engine(denied: Mask, engines: pa.Array, signals: Iterable[Signal]) -> No
 def _by_row(
     denied: Mask,
     rows: npt.NDArray[np.intp],
-    told: Mapping[str, Availability],
+    states: Mapping[str, Availability],
     path: Callable[[int], str],
 ) -> None:
     for row in rows.tolist():
-        found = narrowest_path(path(row), told)
+        found = narrowest_path(path(row), states)
         if found:
-            denied[row] = told[found].status in EMPTY
+            denied[row] = states[found].status in EMPTY
 
 
-def narrowest_path(path: str, told: Mapping[str, Availability]) -> str:
-    """The narrowest place at or above a JSON path of which something is said; else nothing.
+def narrowest_path(path: str, states: Mapping[str, Availability]) -> str:
+    """The narrowest path at or above a JSON path that has a statement; empty if none has.
 
     Examples
     --------
     >>> narrowest_path("$.points[0].rate", {"$.points[0]": Availability()})
     '$.points[0]'
     """
-    while path and path not in told:
+    while path and path not in states:
         path = path[: max(path.rfind("."), path.rfind("["), 0)]
     return path

@@ -89,7 +89,7 @@ def normalize(
     Returns
     -------
     Tables
-        One DataFrame a table, built when asked for.
+        One DataFrame a table, built on first access.
 
     Raises
     ------
@@ -108,8 +108,8 @@ def normalize(
     SchemaDriftWarning
         Once, if the answer drifted.
     UnknownAvailabilityWarning
-        If the answer says of its availability what is not understood; it is read as unknown,
-        and its words are kept. A `Rule` of the declaration can tell what they mean.
+        If a word of availability in the answer is not understood; it is read as unknown, and kept
+        verbatim. A `Rule` of the declaration can define what it means.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def _detect(
     options: ScopeOptions | None,
     envelope: Collection[str],
 ) -> Detection:
-    """What an answer says of itself, in its body, its status and its headers."""
+    """Detect what an answer states about its availability: in its body, status and headers."""
     transport: dict[str, Any] = {}
     if payload is not None:
         transport = {"status": payload.status, "headers": payload.headers}

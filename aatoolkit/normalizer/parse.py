@@ -1,6 +1,6 @@
-"""Values that are not plain JSON of their dtype: numbers and dates in text, sentinels, scales.
+"""Parse values that are not plain JSON of their dtype: numbers and dates in text, scales, …
 
-What a column says of how it is written (`aatoolkit.sections.Column`: ``parse``, ``scale``,
+How a column declares that it is written (`aatoolkit.sections.Column`: ``parse``, ``scale``,
 ``missing``) is applied here to all values at one node at once. Nothing is converted that could be
 another thing; what does not fit is named, and stays as it was.
 """
@@ -127,7 +127,7 @@ def _arrow(dtype: str) -> pa.DataType:
 
 
 def _missing(node: Node, marks: Iterable[Any]) -> RowIndex:
-    """The rows whose value is one of those that mean that there is none."""
+    """The rows whose value is declared to mean a missing one."""
     texts = [mark for mark in marks if isinstance(mark, str)]
     flags = [mark for mark in marks if isinstance(mark, bool)]
     numbers = [mark for mark in marks if isinstance(mark, int | float)]
@@ -209,7 +209,7 @@ def _whole(values: pa.Array) -> pa.Array:
 
 
 def _each(values: pa.Array, kind: pa.DataType, parse: Callable[[Any], Any]) -> pa.Array:
-    """Each different value through a function, which gives None for what does not fit."""
+    """Apply a function, which gives None for what does not fit, to each distinct value."""
     coded = values.dictionary_encode()
     found = []
     for value in coded.dictionary.to_pylist():

@@ -1,7 +1,7 @@
-"""Where the cells of declared tables stood in their answer: what the tables alone do not say.
+"""Provenance: where the cells of declared tables were in their answer.
 
 A placement is the answer as `aatoolkit.jsontree.arrow_tables` lays it out, with all its arrays,
-objects and nulls; but in the place of each value that a column took stands the number of the row
+objects and nulls; but instead of each value that a column took there is the number of the row
 that has it now. The values themselves are in the columns and in ``extra`` alone, and
 `~aatoolkit.normalizer.reconstruct.rebuild` puts the three together again.
 """
@@ -36,7 +36,7 @@ text, it is their kind and they themselves.
 def provenance(
     document: Cursor, section: Section, rows: Sequence[TableRows], built: Mapping[str, pa.Table]
 ) -> dict[str, pa.Table]:
-    """The placement of an answer, as tables like those of `~aatoolkit.jsontree.arrow_tables.shred`.
+    """Record where the values of an answer are, as tables like those of ``shred``.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def provenance(
     section : Section
         Its declaration.
     rows : sequence of TableRows
-        Where the rows of each table stand.
+        Where the rows of each table are.
     built : mapping of str to pyarrow.Table
         The tables that were made of them.
     """
@@ -62,7 +62,7 @@ def provenance(
 
 
 def _taken(rows: Sequence[TableRows], built: Mapping[str, pa.Table]) -> Iterator[_Taken]:
-    """What columns took: those first that stand in the row itself, and not around it."""
+    """What columns took: those first that are in the row itself, and not around it."""
     for around in (False, True):
         for one in rows:
             for column in one.table.columns:

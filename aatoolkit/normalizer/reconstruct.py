@@ -1,4 +1,4 @@
-"""Declared tables back to the answer they were made of."""
+"""Rebuild an answer from the declared tables that were made of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rebuild(
 ) -> Any:
     """The answer that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
 
-    Values are taken from the columns and from ``extra`` as they are now; the placement says
+    Values are taken from the columns and from ``extra`` as they are now; the provenance records
     where each belongs, and how it was written. Keys of objects may come in another order.
 
     Parameters
@@ -48,7 +48,7 @@ def rebuild(
     extra : pandas.DataFrame
         What no column took: ``path`` and ``value``.
     placement : mapping of str to pyarrow.Table
-        Where everything stood.
+        Where every value was.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Column metadata: what an answer states of all rows of a column, and of some of them.
+"""Column metadata: what an answer states about all rows of a column, and about some.
 
 A statement about an engine, the days after a day, or single rows is kept with the conditions
 that pick its rows, so that it holds after a filter. Where a table lacks the column to pick them
@@ -45,7 +45,7 @@ Mask = npt.NDArray[np.bool_]
 Describe = Callable[[Column, bool, bool, Callable[[int], str]], ColumnMetadata]
 
 _MOST_ROWS = 500
-"""More rows than this are not named one by one: what is said of them is said of the column."""
+"""More rows than this are not named one by one: their statements become the column's."""
 
 _MEASURED = Availability(Status.AVAILABLE)
 
@@ -154,25 +154,25 @@ class _Describer:
         self, column: Column, path: Callable[[int], str]
     ) -> tuple[list[Statement], list[Availability]]:
         """Statements about single rows, by their keys; or the states, where no key picks them."""
-        told = {
+        states = {
             format_json_path(target_steps(signal.target)): signal.availability
             for signal in self._signals
             if signal.scope in ("row", "field")
             and signal.target
             and reach(signal.target, column.pattern) == "some"
         }
-        if not told:
+        if not states:
             return [], []
         rows: dict[Availability, list[int]] = {}
         for row in range(self._size):
-            found = narrowest_path(path(row), told)
+            found = narrowest_path(path(row), states)
             if found:
-                rows.setdefault(told[found], []).append(row)
+                rows.setdefault(states[found], []).append(row)
         statements: list[Statement] = []
         for state, listed in rows.items():
             named = self._by_key(listed)
             if named is None:
-                return [], list(dict.fromkeys(told.values()))
+                return [], list(dict.fromkeys(states.values()))
             statements += [Statement(state, conditions) for conditions in named]
         return statements, []
 
@@ -201,7 +201,7 @@ class _Describer:
         return named if (picked == mask).all() else None
 
     def _mask(self, condition: Condition) -> Mask:
-        """The rows that match a condition, which is asked of distinct values only."""
+        """The rows that match a condition, which is evaluated on distinct values only."""
         if condition not in self._masks:
             array = self._arrays[condition.column]
             distinct = pc.unique(array)

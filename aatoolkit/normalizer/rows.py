@@ -24,7 +24,7 @@ _NONE = np.empty(0, np.int64)
 
 
 class TableRows:
-    """Where the rows of one table stand in one document.
+    """Where the rows of one table are in one document.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class TableRows:
 
     @cached_property
     def is_null(self) -> bool:
-        """Whether null stands where the rows should, which is not to say that there are none."""
+        """Whether there is null instead of rows, which does not mean that there are none."""
         return all(branch.is_null for branch in self._branches)
 
     def find(self, source: str) -> list[Found]:
-        """Where the values of a column stand, by its source; one for each spelling of the path."""
+        """Where the values of a column are, by its source; one for each spelling of the path."""
         found = self._found.get(source)
         if found is None:
             found = self._found[source] = [branch.find(source) for branch in self._branches]
@@ -117,7 +117,7 @@ class TableRows:
 
     @cached_property
     def order(self) -> RowIndex:
-        """Where each row stands among those of all spellings, one spelling after the other."""
+        """The position of each row among those of all spellings, one spelling after the other."""
         keys = [branch.order for branch in self._branches]
         return np.lexsort([np.concatenate(one) for one in reversed(list(zip(*keys, strict=True)))])
 

@@ -1,4 +1,4 @@
-"""What a read gives: `Tables`, the frames of one section."""
+"""`Tables`: the frames of one section, as a read returns them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _MARKS = {
 
 _EMPTY = {
     "available": "available, and there is nothing",
-    "unknown": "unknown: the answer does not say why it is empty",
-    "unavailable": "unavailable: the service does not say why",
+    "unknown": "unknown: the answer gives no reason why it is empty",
+    "unavailable": "unavailable: the service gives no reason",
     "unknown (absent)": "unknown: the answer gives nothing here",
 }
-"""What an empty table says where its availability alone does not explain it."""
+"""Shown for an empty table where its availability alone does not explain it."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class TableParts:
 class Tables(Mapping[str, "pd.DataFrame"]):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 
-    A frame is built when it is first asked for, and kept.
+    A frame is built on first access, and kept.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     drift : pandas.DataFrame
         Where answer and declaration differ: ``kind``, ``path``, ``count``, ``example``.
     hints : pandas.DataFrame
-        What may speak of availability and was not read: ``path``, ``value``, ``why``. One line
+        What may be about availability and was not read: ``path``, ``value``, ``why``. One line
         teaches it: `Section.with_rule`.
     payload : Payload or None
         The answer itself, where it was fetched.
@@ -148,7 +148,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
     @cached_property
     def availability(self) -> pd.DataFrame:
-        """What the answer says of itself, one row a statement."""
+        """What the answer states about its availability, one row a statement."""
         return self._availability()
 
     @cached_property
@@ -158,16 +158,16 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
     @cached_property
     def hints(self) -> pd.DataFrame:
-        """What may speak of availability and was not read, one row a hint."""
+        """What may be about availability and was not read, one row a hint."""
         return self._hints()
 
     @cached_property
     def provenance(self) -> dict[str, pa.Table]:
-        """Where everything stood in the answer, which `rebuild` goes by; it holds no values."""
+        """Where every value was in the answer, which `rebuild` uses; it holds no values."""
         return self._provenance()
 
     def rebuild(self) -> Any:
-        """The whole answer again, of the tables and ``extra`` as they are now.
+        """Rebuild the whole answer from the tables and ``extra`` as they are now.
 
         Returns
         -------

@@ -359,7 +359,7 @@ def test_a_write_protected_file_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("full", [True, False])
-def test_a_folder_with_something_in_it_is_replaced_when_asked_only(
+def test_a_folder_with_something_in_it_is_replaced_on_request_only(
     full: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "a"

@@ -74,7 +74,7 @@ def test_what_is_not_connected_is_null_in_every_engine(
 
 
 @pytest.mark.parametrize("read", ENGINES)
-def test_an_engine_without_fanouts_is_null_and_says_not_applicable_in_every_engine(
+def test_an_engine_without_fanouts_is_null_and_not_applicable_in_every_engine(
     client: aa.Client, read: Reader, tmp_path: Path
 ) -> None:
     project = client.project("acme.example")

@@ -209,7 +209,7 @@ REASONS: dict[str, tuple[int, Any, str, str | None]] = {
 
 
 @pytest.mark.parametrize("case", REASONS)
-def test_a_reason_gives_empty_tables_that_say_it(read: Read, case: str) -> None:
+def test_a_reason_gives_empty_tables_with_it(read: Read, case: str) -> None:
     status, body, word, cause = REASONS[case]
     tables = read(body, status)
     for name, frame in tables.items():
@@ -263,7 +263,7 @@ def test_an_error_is_never_an_empty_frame(
         project.scope_options()
 
 
-def test_what_only_a_section_can_say_is_an_error_elsewhere(
+def test_what_only_a_section_can_state_is_an_error_elsewhere(
     scripted: Any, reply: Any, project: aa.Project
 ) -> None:
     scripted.script = reply({"code": "plan_required"}, 403)
@@ -275,7 +275,7 @@ def test_what_only_a_section_can_say_is_an_error_elsewhere(
 # --- headers, rules, envelopes --------------------------------------------------------------
 
 
-def test_a_header_says_it(read: Read) -> None:
+def test_a_header_is_a_statement(read: Read) -> None:
     tables = read({"bots": [bot("a", 0)]}, headers={"X-Data-Availability": "not-connected"})
     assert tables.main["requests"].isna().all()
     assert tables.availability["evidence"].tolist() == ["header x-data-availability"]
@@ -293,7 +293,7 @@ def test_a_declared_rule_wins_over_recognition(read: Read) -> None:
     assert tables.availability.loc[0, ["rule", "evidence"]].tolist() == ["theirs", "$.meta.light"]
 
 
-def test_what_sections_share_is_heard_when_they_are_read_together(
+def test_fields_that_sections_share_are_read_when_sections_are_read_together(
     scripted: Any, reply: Any, project: aa.Project
 ) -> None:
     names = ["probe", "ads", "gaps", "urls"]
@@ -323,7 +323,7 @@ def test_what_was_not_understood_is_pointed_out(read: Read) -> None:
     assert "1 hint (see .hints)" in tables._repr_html_()
 
 
-def test_a_fault_in_normalising_says_so_and_gives_the_answer(
+def test_a_fault_in_normalising_is_reported_with_the_answer(
     scripted: Any, reply: Any, project: aa.Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:

@@ -89,7 +89,7 @@ def test_the_cause_stays_where_the_parts_that_lack_something_agree() -> None:
     assert combine([lacking, pending]).cause is None
 
 
-def test_what_does_not_apply_says_nothing_beside_what_does() -> None:
+def test_what_does_not_apply_is_no_statement_beside_what_does() -> None:
     beside = Availability(Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED, "Not of this engine.")
     assert combine([Availability(Status.AVAILABLE), beside]) == Availability(Status.AVAILABLE)
     assert combine([beside, beside]) == beside

@@ -56,7 +56,7 @@ def test_by_mouse(page: Any, alone: Alone) -> None:
     assert alone.picker.scope == aa.Scope(90)
 
 
-def test_what_cannot_be_asked_for_is_not_taken(page: Any, alone: Alone) -> None:
+def test_what_cannot_be_requested_is_not_taken(page: Any, alone: Alone) -> None:
     closed = option(page, "Categories", "how, and why")
     assert closed.get_attribute("aria-disabled") == "true"
     closed.click(force=True)
@@ -257,7 +257,7 @@ TREE = """
 """
 
 
-def test_roles_names_and_states_are_told(page: Any, alone: Alone) -> None:
+def test_roles_names_and_states_are_exposed(page: Any, alone: Alone) -> None:
     from playwright.sync_api import expect
 
     option(page, "Brands", "Acme").click()
@@ -303,7 +303,7 @@ CONTRAST = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_in_light_and_dark(page: Any, scheme: str) -> None:
+def test_text_contrasts_in_light_and_dark(page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     picker = aa.ScopePicker(options_of(), aa.Scope(topic="CRM", engine=("chatgpt", "gemini")))
     with pytest.warns(aa.errors.ScopeWarning):

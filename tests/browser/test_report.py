@@ -94,7 +94,7 @@ def test_a_link_leads_to_its_section_by_keyboard(page: Any, report: Path) -> Non
     assert page.locator("details").first.get_attribute("open") is not None
 
 
-def test_nothing_that_stands_in_an_answer_runs(page: Any, hostile: Path) -> None:
+def test_nothing_in_an_answer_runs(page: Any, hostile: Path) -> None:
     page.goto(hostile.as_uri())
     for summary in page.locator("summary").all():
         summary.click()

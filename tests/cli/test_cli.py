@@ -59,7 +59,7 @@ def test_demo_reads_everything_and_writes_every_table(
 
 
 @pytest.mark.thorough
-def test_demo_prints_one_table_and_says_where(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_prints_one_table_and_where(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--out", "files", "--answers", "600", "--days", "7"]) == 0
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
@@ -128,7 +128,7 @@ def test_a_file_has_the_format_of_its_suffix(capsys: pytest.CaptureFixture[str])
     ],
 )
 @pytest.mark.usefixtures("at_service")
-def test_what_is_asked_for_is_never_ignored(
+def test_what_is_requested_is_never_ignored(
     asked: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(asked) == 2
@@ -139,7 +139,7 @@ def test_what_is_asked_for_is_never_ignored(
 
 
 @pytest.mark.usefixtures("at_service")
-def test_missing_folders_are_made_when_asked_for(tmp_path: Path) -> None:
+def test_missing_folders_are_made_on_request(tmp_path: Path) -> None:
     asked = ["read", "acme.example", "domains", "--no-cache", "-o", "a/b/x.csv", "--parents"]
     assert main(asked) == 0
     assert (tmp_path / "a/b/x.csv").stat().st_size > 0
@@ -266,7 +266,7 @@ def test_many_hosts_are_collected_into_folders(
 
 
 @pytest.mark.usefixtures("at_service")
-def test_the_cache_is_told_and_cleared(
+def test_the_cache_is_reported_and_cleared(
     base_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for host in ("acme.example", "globex.example"):
@@ -320,7 +320,7 @@ def test_the_cache_is_told_and_cleared(
     ],
 )
 @pytest.mark.usefixtures("at_service")
-def test_what_is_wrong_is_said_on_standard_error(
+def test_what_is_wrong_is_printed_on_standard_error(
     asked: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if asked and asked[0] == "read":
@@ -332,7 +332,7 @@ def test_what_is_wrong_is_said_on_standard_error(
     assert "Traceback" not in printed.err
 
 
-def test_without_a_base_url_it_says_what_to_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_base_url_it_names_what_to_set(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scope", "acme.example"]) == 2
     assert "AATOOLKIT_BASE_URL" in capsys.readouterr().err
 

@@ -60,14 +60,14 @@ def test_a_second_recording_goes_on_with_the_first(capsys: pytest.CaptureFixture
     assert "cite it by its digest" in capsys.readouterr().err
 
 
-def test_what_fails_is_said_and_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_fails_is_printed_and_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*RECORD, "--section", "urls", "--engine", "chatgbt"]) == 1
     assert "urls failed" in capsys.readouterr().err
     assert [record.status for record in aa.Study("mine").records] == [200, 400]
     assert main(["study", "record", "acme.example", "x", "--section", "nope"]) == 2
 
 
-def test_verify_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_names_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     main([*RECORD, "--section", "urls"])
     capsys.readouterr()
     assert main(["study", "verify", "mine", "--replay"]) == 0

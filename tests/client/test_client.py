@@ -87,7 +87,7 @@ def sent(**settings: Any) -> None:
         project.fetch("urls")
 
 
-def test_the_key_store_is_asked_last(scripted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_store_is_used_last(scripted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     keyring = pytest.importorskip("keyring")
     asked: list[tuple[str, str]] = []
 
@@ -144,7 +144,7 @@ def test_nothing_that_holds_the_token_shows_or_pickles_it(project: Any) -> None:
                 attempt(holder)
 
 
-def test_a_representation_is_escaped_and_says_offline(project: Any) -> None:
+def test_a_representation_is_escaped_and_shows_offline(project: Any) -> None:
     one = project(offline=True)
     assert repr(one).endswith(", offline>")
     assert "&lt;Project" in one._repr_html_()
@@ -179,7 +179,7 @@ def test_the_combined_view_has_no_section(project: Any, scripted: Any) -> None:
     assert payload.section is None
 
 
-def test_what_cannot_be_asked_is_refused_before_it_goes_out(project: Any, scripted: Any) -> None:
+def test_what_cannot_be_requested_is_refused_before_a_request(project: Any, scripted: Any) -> None:
     one = project()
     with pytest.raises(errors.ScopeError, match="did you mean 'domains'") as caught:
         one.read("Domain")
@@ -238,7 +238,7 @@ def test_the_documented_read_failure_is_typed(project: Any, scripted: Any, reply
 # -- many answers ----------------------------------------------------------------------------
 
 
-def test_all_sections_come_in_the_order_asked(project: Any, scripted: Any, reply: Any) -> None:
+def test_all_sections_come_in_the_order_requested(project: Any, scripted: Any, reply: Any) -> None:
     one = project()
     asked_for = ["urls", "ads", "domains", "urls", "chats"]
 
@@ -274,7 +274,7 @@ def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply
 
 
 @pytest.mark.parametrize(("status", "kind"), [(401, errors.NotAuthorized), (404, errors.NotFound)])
-def test_to_be_shut_out_is_one_error(
+def test_to_be_refused_is_one_error(
     project: Any, scripted: Any, reply: Any, status: int, kind: type[Exception]
 ) -> None:
     one = project()
@@ -399,7 +399,7 @@ def test_a_section_that_is_null_in_the_combined_view_is_not_left_out(
     assert dataset["domains"].payload.body == b"null"
 
 
-def test_a_combined_view_that_cannot_be_told_apart_is_kept_whole(
+def test_a_combined_view_that_cannot_be_distinguished_is_kept_whole(
     project: Any, scripted: Any, reply: Any
 ) -> None:
     one = project()
@@ -446,7 +446,7 @@ def test_the_demo_ends_with_the_process() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_importing_speaks_no_http() -> None:
+def test_importing_sends_no_request() -> None:
     code = (
         "import sys, aatoolkit, aatoolkit.client.client\n"
         "loaded = {'requests', 'requests_cache', 'tqdm', 'keyring', 'duckdb'} & set(sys.modules)\n"

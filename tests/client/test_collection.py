@@ -58,7 +58,7 @@ def service() -> Iterator[aa.Client]:
 # -- what is asked ---------------------------------------------------------------------------
 
 
-def test_hosts_and_scopes_come_in_the_order_asked_each_once(client: Any, scripted: Any) -> None:
+def test_hosts_and_scopes_come_in_the_order_requested_each_once(client: Any, scripted: Any) -> None:
     scopes = [aa.Scope(days=30), aa.Scope(days=7), aa.Scope()]
     collected = client().collect(["B.example", "a.example", "b.example."], scopes, SOME)
     assert collected.hosts == ("b.example", "a.example")
@@ -90,7 +90,7 @@ def test_without_names_all_sections_are_read(client: Any) -> None:
         ((["a.example"], None, ["url"]), "section"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_before_anything_goes_out(
+def test_what_cannot_be_requested_is_refused_before_anything_goes_out(
     client: Any, scripted: Any, asked: Any, parameter: str
 ) -> None:
     for verb in (client().collect, client().datasets):
@@ -100,7 +100,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_goes_out(
     assert scripted.asked == []
 
 
-def test_nothing_asked_is_nothing_collected(client: Any, scripted: Any) -> None:
+def test_nothing_requested_is_nothing_collected(client: Any, scripted: Any) -> None:
     assert len(client().collect([])) == 0
     empty = client().collect(["a.example"], sections=[])
     assert [len(dataset) for dataset in empty.values()] == [0]
@@ -136,7 +136,7 @@ def test_order_does_not_depend_on_what_comes_in_first(
         assert {tables.payload.host for tables in dataset.values()} == {host}
 
 
-def test_failures_are_told_answer_by_answer(client: Any, scripted: Any, reply: Any) -> None:
+def test_failures_are_reported_answer_by_answer(client: Any, scripted: Any, reply: Any) -> None:
     broken = {(HOSTS[1], "urls"): reply({}, 500), (HOSTS[2], "domains"): reply(b"<html>")}
     scripted.script = lambda asked: (
         broken.get((host_of(asked), asked.params["section"]))
@@ -170,7 +170,7 @@ def test_a_wrong_token_is_one_error_and_soon(client: Any, scripted: Any, reply: 
     assert len(scripted.asked) < 20
 
 
-def test_a_key_says_what_is_missing(client: Any) -> None:
+def test_a_key_error_names_what_is_missing(client: Any) -> None:
     two = client().collect(HOSTS[:2], [aa.Scope(days=7), aa.Scope()], "urls")
     with pytest.raises(KeyError, match="2 scopes"):
         two[HOSTS[0]]
@@ -270,7 +270,7 @@ def test_few_answers_are_held_however_many_hosts_there_are(
     assert ahead <= 2 * 2 + 2
 
 
-def test_what_is_not_taken_is_not_asked_for(client: Any, scripted: Any) -> None:
+def test_what_is_not_taken_is_not_requested(client: Any, scripted: Any) -> None:
     datasets = client(workers=2).datasets(HOSTS * 10 + [f"h-{n}.example" for n in range(90)])
     next(datasets)
     datasets.close()
@@ -324,7 +324,7 @@ def test_no_more_are_under_way_than_there_are_workers(
     assert most == 3
 
 
-def test_a_sick_service_is_not_asked_three_times_for_everything(
+def test_a_sick_service_is_not_called_three_times_for_everything(
     client: Any, scripted: Any, reply: Any
 ) -> None:
     scripted.script = reply({}, 503, {"Retry-After": "0"})

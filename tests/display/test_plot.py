@@ -225,7 +225,7 @@ def test_rows_that_share_a_mark_are_aggregated_by_their_rules(
         domains.aa.plot(x="domain_type", y="answer_count")
 
 
-def test_an_empty_frame_says_why(whole: dict[str, aa.Dataset]) -> None:
+def test_an_empty_frame_shows_why(whole: dict[str, aa.Dataset]) -> None:
     crawl = whole["initech.example"]["crawl"].main
     assert not len(crawl)
     axes = crawl.aa.plot()
@@ -273,7 +273,7 @@ PLAIN = {
 
 
 @pytest.mark.parametrize(("frame", "kind"), PLAIN.values(), ids=PLAIN)
-def test_a_frame_without_metadata_still_plots_and_says_that_nothing_is_known(
+def test_a_frame_without_metadata_still_plots_and_shows_that_nothing_is_known(
     frame: pd.DataFrame, kind: str
 ) -> None:
     axes = frame.aa.plot()
@@ -288,7 +288,7 @@ def test_a_frame_without_metadata_still_plots_and_says_that_nothing_is_known(
     [pd.DataFrame(), pd.DataFrame(index=[1, 2]), pd.DataFrame({"l": [["a"], ["b"]]})],
     ids=["nothing", "no columns", "lists"],
 )
-def test_what_cannot_be_drawn_is_a_picture_that_says_so(frame: pd.DataFrame) -> None:
+def test_what_cannot_be_drawn_is_a_picture_with_the_reason(frame: pd.DataFrame) -> None:
     axes = frame.aa.plot()
     drawn(axes)
     assert axes.finding
@@ -359,14 +359,14 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
         ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not fit a picture"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(
+def test_what_cannot_be_requested_is_refused(
     overview: aa.Tables, options: dict, error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):
         overview["overview_trend"].aa.plot(**options)
 
 
-def test_top_bounds_what_is_drawn_and_says_what_is_left(whole: dict[str, aa.Dataset]) -> None:
+def test_top_bounds_what_is_drawn_and_shows_what_is_left(whole: dict[str, aa.Dataset]) -> None:
     domains = whole["acme.example"]["domains"].main
     axes = domains.aa.plot(top=4)
     assert len(axes.get_yticklabels()) == 4
@@ -405,7 +405,7 @@ def test_pyplot_is_neither_needed_nor_loaded_and_importing_loads_no_matplotlib()
     assert done.stdout.startswith("iVBORw0K <Picture: ")
 
 
-def test_without_matplotlib_it_says_what_to_install(
+def test_without_matplotlib_it_names_what_to_install(
     monkeypatch: pytest.MonkeyPatch, overview: aa.Tables
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("aatoolkit.display.plot")]:
@@ -426,7 +426,7 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_marks_and_words_stand_out_from_paper() -> None:
+def test_marks_and_words_contrast_with_paper() -> None:
     for mark in SERIES:
         assert contrast(mark.colour, PAPER) >= 3, mark
     assert contrast(INK, PAPER) >= 7

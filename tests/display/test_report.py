@@ -121,7 +121,7 @@ def check_harmless(text: str) -> Page:
     return read
 
 
-def test_it_asks_for_nothing_and_runs_nothing(written: str) -> None:
+def test_it_requests_nothing_and_runs_nothing(written: str) -> None:
     read = check_harmless(written)
     (policy,) = [m["content"] for m in read.all("meta") if "http-equiv" in m]
     assert policy is not None
@@ -155,7 +155,7 @@ def test_what_was_measured_comes_first_and_no_table_is_left_out(
             assert f"<code>{name}</code>" in written[len(measured) :] or not tables.rows[name]
 
 
-def test_a_section_that_failed_or_was_not_measured_says_so(client: aa.Client) -> None:
+def test_a_section_that_failed_or_was_not_measured_shows_it(client: aa.Client) -> None:
     crawl = client.project("initech.example").read_all(sections=["crawl"], progress=False)
     failed = aa.Dataset(dict(crawl), {"domains": ServerFailed("the service failed, 502")})
     shown = "".join(Page(page(failed, 5)).text)
@@ -166,7 +166,7 @@ def test_a_section_that_failed_or_was_not_measured_says_so(client: aa.Client) ->
     assert "Of 0 tables: none." in nothing
 
 
-def test_every_picture_says_what_it_shows(written: str) -> None:
+def test_every_picture_describes_what_it_shows(written: str) -> None:
     read = Page(written)
     labels = {attributes["id"] for attributes in read.all("figcaption")}
     pictures = read.all("svg")
@@ -180,7 +180,7 @@ def test_every_picture_says_what_it_shows(written: str) -> None:
         assert "".join(reference) in identities
 
 
-def test_tables_have_captions_heads_and_say_how_many_rows_are_shown(
+def test_tables_have_captions_heads_and_show_how_many_rows_are_shown(
     dataset: aa.Dataset, written: str
 ) -> None:
     read = Page(written)

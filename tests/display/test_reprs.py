@@ -161,7 +161,7 @@ def shown(shell: Any, thing: Any) -> dict[str, str]:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_extension_says_what_was_not_measured(shell: Any) -> None:
+def test_the_extension_shows_what_was_not_measured(shell: Any) -> None:
     body = (SAMPLES / "conversions.json").read_bytes()
     frame, plain = aa.normalize("conversions", body).main, pd.DataFrame({"n": [1]})
     before = shown(shell, frame)

@@ -52,7 +52,7 @@ def test_it_begins_with_everything_of_30_days() -> None:
     assert aa.ScopePicker(options_of(), aa.Scope(7, topic="CRM")).scope == aa.Scope(7, topic="CRM")
 
 
-def test_a_choice_in_the_browser_is_a_scope_and_is_told() -> None:
+def test_a_choice_in_the_browser_is_a_scope_and_notifies() -> None:
     picker = aa.ScopePicker(options_of())
     told: list[aa.Scope] = []
     picker.observe(lambda change: told.append(change["new"]), "scope")
@@ -108,7 +108,7 @@ def test_a_picker_is_made_of_scope_options_or_a_project_alone() -> None:
         aa.ScopePicker(options_of(), scopes=aa.Scope())  # type: ignore[call-arg]
 
 
-def test_a_project_is_asked_once_and_never_by_a_choice(scripted: Any, reply: Any) -> None:
+def test_a_project_is_requested_once_and_never_by_a_choice(scripted: Any, reply: Any) -> None:
     scripted.script = reply(
         {
             "engines": [{"id": "chatgpt", "label": "ChatGPT", "configured": True}],
@@ -131,7 +131,7 @@ def test_a_project_is_asked_once_and_never_by_a_choice(scripted: Any, reply: Any
     ]
 
 
-def test_what_is_offered_says_what_is_known_of_it() -> None:
+def test_options_show_what_is_known_about_them() -> None:
     picker = aa.ScopePicker(options_of(topics=("CRM", "Sales"), brands=("Acme", "Zenith", "Other")))
     assert notes(picker, "engine") == {
         "Chatgpt": "last run 2026-11-20",
@@ -158,7 +158,7 @@ def test_what_is_offered_says_what_is_known_of_it() -> None:
     assert marks == {"engine": [0, 2], "topic": [0, 0, 4], "brand": [1, 0, 0]}
 
 
-def test_what_cannot_be_asked_for_cannot_be_chosen() -> None:
+def test_what_cannot_be_requested_cannot_be_chosen() -> None:
     picker = aa.ScopePicker(options_of())
     choose(picker, topic=[0, 2], category=[1])
     assert picker.scope == aa.Scope(topic="CRM")
@@ -249,7 +249,7 @@ def test_a_hostile_name_comes_back_exactly_and_shows_safely(name: str) -> None:
         assert eval(line[0], {"aa": aa}) == picker.scope
 
 
-def test_names_that_look_the_same_are_told_apart() -> None:
+def test_names_that_look_the_same_are_distinguished() -> None:
     picker = aa.ScopePicker(options_of(topics=(NFC, NFD, "Résumé")))
     labels = group(picker, "topic")["labels"]
     assert labels == ["caf\\xe9", "cafe\\u0301", "Résumé", "no topic"]
@@ -300,7 +300,7 @@ def test_without_a_kernel_the_choice_is_shown() -> None:
 # --- sections -------------------------------------------------------------------------------
 
 
-def test_all_sections_are_chosen_to_begin_with_and_each_says_what_it_holds() -> None:
+def test_all_sections_are_chosen_to_begin_with_and_each_shows_what_it_holds() -> None:
     picker = aa.SectionPicker()
     assert picker.sections == aa.sections.names()
     sent = group(picker, "sections")

@@ -24,14 +24,14 @@ def canonical(state: Availability) -> str:
     return _WORDS.get(state.cause, str(state.status)) if state.cause else str(state.status)
 
 
-def said(document: Any, **given: Any) -> dict[str, str]:
-    """What an answer says, by ``section``, ``field NAME``, ``row PATH`` and ``engine ID``."""
+def statements_in(document: Any, **given: Any) -> dict[str, str]:
+    """The statements of an answer, by ``section``, ``field NAME``, ``row PATH`` and ``engine ID``."""
     found = recognise(document, **given)
     whole = section_state(found)
     words = {} if whole is None else {"section": canonical(whole)}
     for signal in found:
         if signal.scope != "section":
             name = f"{signal.scope} {signal.target}"
-            assert name not in words, f"{name} is said twice"
+            assert name not in words, f"{name} is stated twice"
             words[name] = canonical(signal.availability)
     return words

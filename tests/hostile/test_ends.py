@@ -113,7 +113,7 @@ def test_a_look_up_that_hangs_ends_at_the_deadline_and_is_done_once(
 
 
 @pytest.mark.parametrize("fault", [socket.gaierror(-2, "x"), OSError(), UnicodeError("x")])
-def test_an_unknown_name_is_said_to_be_unknown(
+def test_an_unknown_name_is_reported_as_unknown(
     fetcher: Any, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     asked = leading_to(monkeypatch, fault)

@@ -142,7 +142,7 @@ def test_a_token_is_found_behind_any_number_of_its_letters_and_of_escapes(
 
 @settings(max_examples=effort(150), deadline=None)
 @given(TOKENS, TEXT, TEXT, st.data())
-def test_a_token_is_masked_wherever_and_however_it_stands(
+def test_a_token_is_masked_wherever_and_however_it_is_written(
     token: str, before: str, after: str, data: st.DataObject
 ) -> None:
     secret = Secret(token).check()

@@ -341,7 +341,7 @@ def test_the_environment_neither_replaces_nor_receives_the_token(
     assert sent == [f"Authorization: Bearer {CANARY}".encode()]
 
 
-def test_proxies_of_the_operating_system_are_not_asked_for_this_machine(
+def test_proxies_of_the_operating_system_are_not_used_for_this_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Windows and macOS keep proxies in their settings; requests reads them through these."""

@@ -335,7 +335,7 @@ NOTHING = [
 
 
 @pytest.mark.parametrize(("status", "body", "kept"), NOTHING)
-def test_what_says_for_good_that_there_is_nothing_is_kept_for_a_while(
+def test_a_lasting_absence_is_kept_for_a_while(
     scripted: Any,
     fetcher: Any,
     reply: Any,
@@ -441,7 +441,7 @@ def test_an_answer_is_sealed_with_its_question(scripted: Any, fetcher: Any, fold
 
 
 @pytest.mark.parametrize("fault", SPOILT, ids=SPOILT)
-def test_clearing_helps_a_spoilt_file_or_says_why_not(
+def test_clearing_helps_a_spoilt_file_or_gives_the_reason(
     scripted: Any, fetcher: Any, folder: Path, fault: str
 ) -> None:
     first = fetcher()
@@ -736,7 +736,7 @@ def test_what_was_cleared_is_in_no_file(
     assert ask(asking, "TOPIC-1").from_cache
 
 
-def test_sizes_are_told_by_host(scripted: Any, fetcher: Any, folder: Path) -> None:
+def test_sizes_are_reported_by_host(scripted: Any, fetcher: Any, folder: Path) -> None:
     asking = fetcher()
     for host in ("acme.example", "globex.example"):
         for section in ("urls", "ads"):

@@ -100,7 +100,7 @@ def test_the_path_of_the_base_url_is_kept(scripted: Any, fetcher: Any) -> None:
 
 
 @responses.activate
-def test_https_is_spoken_to_other_machines() -> None:
+def test_https_is_used_for_other_machines() -> None:
     url = "https://api.example/api/domains/acme.example/scope-options"
     responses.get(url, json={"days": [7]})
     fetcher = Fetcher("https://api.example", TOKEN, cache=False)
@@ -130,7 +130,7 @@ def test_netrc_does_not_replace_the_token(
     assert sent == [f"Bearer {TOKEN}", None]
 
 
-def test_a_proxy_is_not_asked_for_this_machine(
+def test_a_proxy_is_not_used_for_this_machine(
     scripted: Any, fetcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
@@ -315,7 +315,7 @@ def test_a_failed_refresh_is_an_error_and_loses_nothing(
     assert ask(asking).from_cache
 
 
-def test_answers_expire_as_asked(scripted: Any, fetcher: Any, reply: Any) -> None:
+def test_answers_expire_as_requested(scripted: Any, fetcher: Any, reply: Any) -> None:
     scripted.script = [reply({"n": n}) for n in (1, 2)]
     asking = fetcher()
     ask(asking)
@@ -325,7 +325,7 @@ def test_answers_expire_as_asked(scripted: Any, fetcher: Any, reply: Any) -> Non
 
 
 @pytest.mark.parametrize("shift", [timedelta(hours=-2), timedelta(hours=2)])
-def test_an_answer_too_old_or_from_the_future_is_asked_for_again(
+def test_an_answer_too_old_or_from_the_future_is_requested_again(
     scripted: Any, fetcher: Any, tmp_path: Path, shift: timedelta
 ) -> None:
     asking = fetcher()
@@ -445,7 +445,7 @@ def test_offline_wants_a_cache(scripted: Any) -> None:
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_a_stale_answer_stands_in_when_the_service_fails(
+def test_a_stale_answer_is_used_when_the_service_fails(
     scripted: Any, fetcher: Any, reply: Any, status: int
 ) -> None:
     asking = fetcher()
@@ -459,7 +459,7 @@ def test_a_stale_answer_stands_in_when_the_service_fails(
     assert payload.json == {"ok": True}
 
 
-def test_a_stale_answer_stands_in_when_nothing_answers(scripted: Any, fetcher: Any) -> None:
+def test_a_stale_answer_is_used_when_nothing_answers(scripted: Any, fetcher: Any) -> None:
     asking = fetcher()
     ask(asking)
     scripted.stop()
@@ -712,7 +712,7 @@ def test_no_content_is_not_no_rows(scripted: Any, fetcher: Any, reply: Any) -> N
     assert caught.value.status == 204
 
 
-def test_what_a_service_says_of_a_section_is_kept_without_the_token(
+def test_the_explanation_of_a_service_for_a_section_is_kept_without_the_token(
     scripted: Any, fetcher: Any, reply: Any, tmp_path: Path
 ) -> None:
     scripted.script = reply({"code": "plan_required", "trace": TOKEN}, 403)
@@ -723,9 +723,7 @@ def test_what_a_service_says_of_a_section_is_kept_without_the_token(
     assert cache_info(tmp_path / "cache").answers == 0
 
 
-def test_headers_that_speak_of_availability_are_kept(
-    scripted: Any, fetcher: Any, reply: Any
-) -> None:
+def test_headers_about_availability_are_kept(scripted: Any, fetcher: Any, reply: Any) -> None:
     said = {"X-Data-Availability": "partial", "Set-Cookie": "a=b", "X-Powered-By": "x"}
     scripted.script = reply({"ok": 1}, headers=said)
     asking = fetcher()
@@ -781,7 +779,7 @@ def in_seconds(seconds: float) -> str:
     ("given", "least", "most"),
     [("3", 3, 3), ("0", 0, 0), ("Sat, 01 Jan 2022 00:00:00 GMT", 0, 0)],
 )
-def test_a_wait_that_is_asked_for_is_kept(
+def test_a_wait_that_is_requested_is_kept(
     scripted: Any, fetcher: Any, reply: Any, waits: list[float], given: str, least: int, most: int
 ) -> None:
     scripted.script = [reply({}, 429, {"Retry-After": given}), reply({"ok": 1})]

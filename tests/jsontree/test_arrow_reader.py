@@ -360,7 +360,7 @@ PLAIN = st.dictionaries(
 
 @LAW
 @given(st.lists(PLAIN, max_size=4), st.sampled_from([(",", ":"), (", ", ": ")]), st.integers(2, 40))
-def test_bytes_tell_the_members(value: list[Any], signs: tuple[str, str], block: int) -> None:
+def test_members_are_counted(value: list[Any], signs: tuple[str, str], block: int) -> None:
     held = list(members(value))
     keyed = {key: sum(one.get(key, 0) is None for one in value) for key in chain(*value)}
     text = json.dumps(value, separators=signs, ensure_ascii=False).encode() + b"  "
@@ -383,7 +383,7 @@ def test_rows_or_columns_is_decided_by_chunks_of_both_lanes(lanes: Lanes) -> Non
     assert any("{}" in name for name in tables), "most of them look like rows"
 
 
-def test_nulls_are_told_by_their_whole_key() -> None:
+def test_nulls_are_found_by_their_whole_key() -> None:
     told = Members(b'{"a": null, "ba":null, "c" :null, "d": "null"}  ')
     assert [told.nulls(key) for key in ("a", "ba", "long" * 99, "d")] == [
         1,

@@ -105,7 +105,7 @@ def test_integers_stay_integers_beside_nulls() -> None:
     assert table["n"].to_pylist() == [2**62 + 1, None, None]
 
 
-def test_kinds_are_told_apart_only_where_they_must_be() -> None:
+def test_kinds_are_distinguished_only_where_they_must_be() -> None:
     assert columns([{"a": 1}, {"a": None}]) == {"a": [1, None]}
     assert columns([{"a": 1}, {}]) == {"a": [1, None]}
     kinds = ["integer", "missing", "null"]

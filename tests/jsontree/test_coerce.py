@@ -53,7 +53,7 @@ def test_any_values_have_the_declared_type_and_what_is_null_is_named(
 
 
 @given(st.lists(json_values, max_size=8), st.sampled_from(DTYPES))
-def test_a_value_is_read_the_same_whatever_stands_beside_it(values: list[Any], dtype: str) -> None:
+def test_a_value_is_read_the_same_whatever_is_beside_it(values: list[Any], dtype: str) -> None:
     together, odd = read(values, dtype)
     alone = [read([value], dtype) for value in values]
     assert together == [value for (value,), _ in alone]

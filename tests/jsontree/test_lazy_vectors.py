@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from availability.detect.test_variants import SAID
+from availability.detect.test_variants import STATEMENTS
 from effort import effort
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -52,7 +52,7 @@ def plain(values: list[Any]) -> str:
 
 @settings(max_examples=effort(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON)
-def test_columns_tell_what_values_tell(value: Any) -> None:
+def test_columns_hold_what_values_hold(value: Any) -> None:
     document = Cursor.of(parse_document(json.dumps(value)).root)
     lazy, vector = LazyVector(document), Vector.of(value)
     for one, other in below(vector, lazy):
@@ -69,7 +69,7 @@ def documents() -> Iterator[tuple[str, Any]]:
     for path in sorted((HERE / "availability/detect/variants").glob("*.json")):
         yield path.stem, json.loads(path.read_bytes())
     yield from json.loads((HERE / "availability/detect/decoys.json").read_bytes()).items()
-    yield from ((name, body) for name, (body, _) in SAID.items())
+    yield from ((name, body) for name, (body, _) in STATEMENTS.items())
     for path in sorted((HERE.parent / "data" / "samples").glob("*.json")):
         body = json.loads(path.read_bytes())
         yield path.stem, body
@@ -104,7 +104,7 @@ def shortened(value: Any, path: tuple[str, ...]) -> Any:
 
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.UnknownAvailabilityWarning")
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_what_is_said_is_heard_in_columns(name: str) -> None:
+def test_statements_are_detected_in_columns(name: str) -> None:
     value = DOCUMENTS[name]
     document = Cursor.of(parse_document(value).root)
     expected = set(map(str, recognise(value)))
@@ -130,7 +130,7 @@ LATE = {
 
 @pytest.mark.parametrize("late", LATE.values(), ids=LATE)
 @pytest.mark.parametrize("key", ["chats", "warnings"])
-def test_what_stands_late_in_a_long_list_is_heard(
+def test_statements_late_in_a_long_list_are_detected(
     late: tuple[dict[str, Any], dict[str, Any]], key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row, around = late

@@ -36,7 +36,7 @@ def domains() -> Iterator[Vector]:
     assert len(document) == 1, "it was held until here"
 
 
-def test_a_field_is_aligned_and_tells_missing_from_null(domains: Vector) -> None:
+def test_a_field_is_aligned_and_distinguishes_missing_from_null(domains: Vector) -> None:
     assert domains.field("domain").values == ["a", None, MISSING, MISSING]
     assert repr(MISSING) == "MISSING"
 

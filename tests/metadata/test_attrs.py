@@ -158,7 +158,7 @@ def body(**changes: Any) -> str:
         body(sources=["x"]),
     ],
 )
-def test_damaged_metadata_is_an_error_that_says_what_to_do(text: Any) -> None:
+def test_damaged_metadata_is_an_error_that_names_what_to_do(text: Any) -> None:
     with pytest.raises(MetadataError, match=r"damaged; drop it with df\.attrs\.pop"):
         FrameMetadata.loads(text)
     if text is not None:
@@ -201,7 +201,7 @@ def test_names_that_change_places_lose_their_metadata(frame: pd.DataFrame) -> No
     assert metadata_of(swapped).columns["n"].availability.reason == "overwritten"
 
 
-def test_levels_of_the_index_are_told_where_asked_for(frame: pd.DataFrame) -> None:
+def test_levels_of_the_index_are_described_on_request(frame: pd.DataFrame) -> None:
     indexed = frame.set_index("brand")
     assert [*metadata_of(indexed).columns] == ["n", "gone"]
     assert [*metadata_of(indexed, levels=True).columns] == ["n", "gone", "brand"]
@@ -209,7 +209,7 @@ def test_levels_of_the_index_are_told_where_asked_for(frame: pd.DataFrame) -> No
     assert metadata_of(indexed.reset_index()) == KNOWN
 
 
-def test_no_value_stands_in_the_carrier() -> None:
+def test_no_value_is_in_the_carrier() -> None:
     frame = pd.DataFrame({"brand": ["a secret name"], "n": [123456789]})
     text = attach(frame, KNOWN).attrs[ATTRIBUTE]
     assert "secret" not in text

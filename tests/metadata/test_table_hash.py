@@ -24,7 +24,7 @@ from aatoolkit import errors, sections
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 
-def test_it_is_what_its_docstring_says() -> None:
+def test_it_is_what_its_docstring_describes() -> None:
     frame = pd.DataFrame(
         {
             "brand": pd.array(["Äcme", None], "string"),

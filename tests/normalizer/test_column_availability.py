@@ -63,7 +63,7 @@ def test_rows_of_which_some_are_measured_make_a_column_partial() -> None:
     assert state(POINTS, "visibility", rows[0], measured=False).status == Status.UNAVAILABLE
 
 
-def test_rows_are_joined_with_what_is_said_of_the_whole() -> None:
+def test_statements_about_rows_are_joined_with_those_about_the_whole() -> None:
     whole = signal("section", None, AVAILABLE)
     row = signal("row", "points[3]", Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "Idle."))
     assert state(POINTS, "visibility", whole, row) == Availability(
@@ -71,7 +71,7 @@ def test_rows_are_joined_with_what_is_said_of_the_whole() -> None:
     )
 
 
-def test_a_row_speaks_for_its_table_only_and_never_for_the_key() -> None:
+def test_a_statement_about_a_row_applies_to_its_table_only_and_never_to_the_key() -> None:
     row = signal("row", "points[0]", MISSING)
     whole = signal("section", None, AVAILABLE)
     assert state(POINTS, "date", whole, row) == AVAILABLE
@@ -81,7 +81,7 @@ def test_a_row_speaks_for_its_table_only_and_never_for_the_key() -> None:
     )
 
 
-def test_a_cell_speaks_for_its_column_only() -> None:
+def test_a_statement_about_a_cell_applies_to_its_column_only() -> None:
     whole = signal("section", None, AVAILABLE)
     cell = signal("row", "points[0].visibility", MISSING)
     assert state(POINTS, "visibility", whole, cell).status == Status.PARTIAL
@@ -98,14 +98,16 @@ def test_an_entry_of_a_keyed_table_is_one_of_its_rows() -> None:
 
 
 @pytest.mark.parametrize("target", ["points[].visibility", "visibility", "points", "points[]"])
-def test_a_field_speaks_by_its_path_by_what_encloses_it_or_by_its_bare_name(target: str) -> None:
+def test_a_field_is_named_by_its_path_by_what_encloses_it_or_by_its_bare_name(
+    target: str,
+) -> None:
     whole = signal("section", None, AVAILABLE)
     field = signal("field", target, NOT_CONNECTED)
     assert state(POINTS, "visibility", whole, field, measured=False) == NOT_CONNECTED
 
 
 @pytest.mark.parametrize("target", ["points[].vis", "totals.visibility", "visi", "label", "[]"])
-def test_another_field_says_nothing(target: str) -> None:
+def test_another_field_is_no_statement(target: str) -> None:
     whole = signal("section", None, AVAILABLE)
     assert state(POINTS, "visibility", whole, signal("field", target, MISSING)) == AVAILABLE
 
@@ -186,7 +188,7 @@ def test_a_denied_row_makes_its_columns_partial_and_is_in_the_table() -> None:
     assert said["rule"].tolist() == ["row flag", "row flag"]
 
 
-def test_where_nothing_is_said_the_table_says_that() -> None:
+def test_without_statements_the_table_is_unknown() -> None:
     (said,) = signal_table([]).to_dict("records")
     assert (said["scope"], said["status"], said["rule"]) == ("section", "unknown", "nothing found")
     assert pd.isna(said["raw"])

@@ -41,7 +41,7 @@ def test_an_answer_that_the_shipped_declaration_does_not_fit_is_drafted() -> Non
     assert tables.rebuild() == FOREIGN
 
 
-def test_one_warning_a_process_says_so() -> None:
+def test_one_warning_a_process_reports_it() -> None:
     from aatoolkit.normalizer import draft
 
     draft._warned.clear()
@@ -61,7 +61,7 @@ def test_an_answer_that_fits_is_not_drafted(name: str) -> None:
     assert [*empty] == [*sections.get(name).names]
 
 
-def test_an_answer_that_says_why_it_is_empty_is_not_drafted() -> None:
+def test_an_answer_with_a_reason_why_it_is_empty_is_not_drafted() -> None:
     answer = {
         "availability": {"status": "not_connected", "reason": "no gateway"},
         "hints": [{"step": "connect", "url": "https://x.example"}],
@@ -136,7 +136,7 @@ def test_no_answer_is_lost_by_drafting(answer: Any, name: str) -> None:
     assert json.dumps(tables.rebuild(), sort_keys=True) == json.dumps(answer, sort_keys=True)
 
 
-def test_a_file_says_what_its_columns_are_without_the_profile(tmp_path: Path) -> None:
+def test_a_file_describes_its_columns_without_the_profile(tmp_path: Path) -> None:
     from aatoolkit.sections import registry
 
     columns = (text("id"), count("n", "How many.", unit="pages"))

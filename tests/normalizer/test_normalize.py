@@ -191,7 +191,7 @@ def test_an_answer_whose_arrays_are_empty_is_no_drift(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sections.names())
-def test_a_section_that_could_not_be_measured_says_so_in_every_column(name: str) -> None:
+def test_a_section_that_could_not_be_measured_is_unavailable_in_every_column(name: str) -> None:
     tables = read(name, unmeasured(sample(name)))
     for frame in tables.values():
         states = frame.aa.availability
@@ -277,7 +277,7 @@ def test_what_no_column_takes_is_kept_and_listed() -> None:
     }
 
 
-def test_a_declared_field_that_is_absent_gives_an_empty_column_that_says_so() -> None:
+def test_a_declared_field_that_is_absent_gives_an_empty_column_marked_absent() -> None:
     answer = thing()
     del answer["seenCount"], answer["byDay"]
     tables = read(THINGS, things(answer, availability={"status": "available"}))
@@ -298,7 +298,7 @@ def test_a_field_that_two_tables_lack_is_listed_once_with_the_larger_count() -> 
     assert drifts(read(THINGS, things(first, second)))[0] == ("absent", "things[].name", 2, "")
 
 
-def test_an_absent_array_says_so_in_every_table_below_it() -> None:
+def test_an_absent_array_is_marked_in_every_table_below_it() -> None:
     tables = read(THINGS, {"availability": {"status": "available"}})
     assert drifts(tables) == [("absent", "things", 1, "")]
     for frame in tables.values():
@@ -701,7 +701,7 @@ def states(availability: dict[str, Any], answer: dict[str, Any] | None = None) -
     return frame.aa.availability
 
 
-def test_a_section_speaks_for_its_columns_and_a_field_for_itself() -> None:
+def test_a_statement_about_a_section_applies_to_its_columns_that_about_a_field_to_it() -> None:
     said = states(
         {
             "status": "available",
@@ -717,13 +717,13 @@ def test_a_section_speaks_for_its_columns_and_a_field_for_itself() -> None:
 
 
 @pytest.mark.parametrize("target", ["things", "things[]"])
-def test_a_field_speaks_for_what_it_encloses(target: str) -> None:
+def test_a_statement_about_a_field_applies_to_what_it_encloses(target: str) -> None:
     tables = read(THINGS, things(availability={"fields": {target: "pending"}}))
     for frame in tables.values():
         assert {*frame.aa.availability["cause"]} == {"pending"}
 
 
-def test_an_object_of_the_data_speaks_for_its_entries() -> None:
+def test_a_statement_about_an_object_applies_to_its_entries() -> None:
     answer = things(thing(byDay={}), availability={"fields": {"things[].byDay": "pending"}})
     said = read(THINGS, answer)["thing_days"].aa.availability
     assert said.loc["n", "cause"] == "pending"
@@ -737,7 +737,7 @@ def test_the_narrowest_statement_holds_whatever_the_order(order: int) -> None:
     assert said.loc["seen_count", "cause"] == "not_run"
 
 
-def test_a_field_whose_name_merely_begins_alike_says_nothing() -> None:
+def test_a_field_whose_name_merely_begins_alike_is_no_statement() -> None:
     said = states({"status": "available", "fields": {"things[].sc": "pending"}})
     assert said.loc["score", "status"] == "available"
 
@@ -767,7 +767,7 @@ RATES = table(
 )
 
 
-def test_what_is_said_of_engines_speaks_for_columns_by_engine_but_not_for_their_key() -> None:
+def test_statements_about_engines_apply_to_columns_by_engine_but_not_for_their_key() -> None:
     engines = {"gemini": "not_run", "grok": {"status": "not_applicable", "reason": "No rates."}}
     stated = {"status": "available", "reason": "All is well.", "engines": engines}
     measured = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
@@ -785,20 +785,20 @@ def test_what_is_said_of_engines_speaks_for_columns_by_engine_but_not_for_their_
     assert tables.words == {"odd": "partial (not run): gemini: unavailable (not run)"}
 
 
-def test_a_table_speaks_with_its_sections_words_while_they_agree() -> None:
+def test_a_table_has_its_sections_statement_while_they_agree() -> None:
     stated = {"status": "available", "reason": "All is well.", "fields": {"rates": "available"}}
     tables = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
     assert tables.words == {"odd": "available: All is well."}
 
 
-def test_a_table_speaks_for_its_columns_but_not_for_its_key() -> None:
+def test_a_statement_about_a_table_applies_to_its_columns_but_not_to_its_key() -> None:
     names = ("seenCount", "score", "kind", "grade", "detail")
     fields = {f"things[].{name}": "not_run" for name in names}
     tables = read(THINGS, things(availability={"status": "available", "fields": fields}))
     assert tables.words["things"] == "unavailable (not run)"
 
 
-def test_what_an_answer_says_of_itself_is_a_table() -> None:
+def test_the_statements_of_an_answer_are_a_table() -> None:
     tables = read(
         THINGS,
         things(
@@ -819,7 +819,7 @@ def test_what_an_answer_says_of_itself_is_a_table() -> None:
     assert engine["as_of"] is pd.NaT
 
 
-def test_an_answer_that_says_nothing_of_itself_is_unknown() -> None:
+def test_an_answer_without_statements_is_unknown() -> None:
     tables = aa.normalize(THINGS, things(thing()))
     (said,) = tables.availability.to_dict("records")
     assert (said["status"], said["rule"]) == ("unknown", "nothing found")
@@ -885,7 +885,7 @@ def test_any_mapping_is_read_and_none_is_changed() -> None:
     assert json.dumps(answer) == before
 
 
-def test_null_where_rows_should_stand_is_unknown_and_not_none_measured() -> None:
+def test_null_instead_of_rows_is_unknown_and_not_none_measured() -> None:
     tables = aa.normalize(
         "domains",
         {

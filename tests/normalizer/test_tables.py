@@ -59,7 +59,7 @@ def test_an_unknown_table_is_refused_with_those_there_are(tables: aa.Tables) -> 
         tables[""]
 
 
-def test_a_frame_is_built_when_first_asked_for_and_kept() -> None:
+def test_a_frame_is_built_on_first_access_and_kept() -> None:
     calls: list[str] = []
     tables = made("t", "available", calls)
     assert repr(tables)
@@ -122,7 +122,7 @@ def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_an_empty_table_says_why_it_is_empty(answer: dict[str, object], said: str) -> None:
+def test_an_empty_table_shows_why_it_is_empty(answer: dict[str, object], said: str) -> None:
     stated = {"status": answer.pop("status", None), "reason": None}
     if stated["status"] == "not_connected":
         stated["reason"] = "Said so."
@@ -196,7 +196,9 @@ def test_a_dataset_is_a_mapping_from_section_to_tables(both: aa.Dataset, tables:
     assert both._ipython_key_completions_() == ["domains", "t"]
 
 
-def test_a_section_that_failed_says_how_and_is_never_an_empty_frame(both: aa.Dataset) -> None:
+def test_a_section_that_failed_raises_and_is_never_an_empty_frame(
+    both: aa.Dataset,
+) -> None:
     with pytest.raises(KeyError, match="crawl failed: 502: upstream") as raised:
         both["crawl"]
     assert raised.value.__cause__ is both.errors["crawl"]

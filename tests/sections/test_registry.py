@@ -59,7 +59,7 @@ def test_the_contract_is_whole() -> None:
 
 
 @each_listed_section
-def test_tables_stand_in_the_contracts_order_after_the_main_table(section: Section) -> None:
+def test_tables_are_in_the_contracts_order_after_the_main_table(section: Section) -> None:
     listed = [row["table"] for row in TABLE_ROWS if row["section"] == LISTED[section.name]]
     main = MAIN_TABLES.get(section.name, listed[0])
     assert [table.name for table in section] == [main, *(name for name in listed if name != main)]
@@ -199,7 +199,7 @@ def test_a_refusal_that_has_a_reason_gives_it(table: Table) -> None:
 
 
 @each_section
-def test_every_table_and_section_says_what_it_is(section: Section) -> None:
+def test_every_table_and_section_is_described(section: Section) -> None:
     for doc in (section.doc, *(table.doc for table in section)):
         assert doc.endswith(".")
         assert doc[0].isupper()
@@ -207,7 +207,7 @@ def test_every_table_and_section_says_what_it_is(section: Section) -> None:
 
 
 @each_table
-def test_every_column_says_what_it_is(table: Table) -> None:
+def test_every_column_is_described(table: Table) -> None:
     for column in table.columns:
         assert column.doc.endswith(".")
         assert column.doc[0].isupper()

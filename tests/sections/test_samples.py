@@ -33,7 +33,7 @@ def sample(section: Section) -> dict[str, Any]:
 
 
 @each_section
-def test_every_column_stands_in_the_sample_unless_it_may_be_absent(section: Section) -> None:
+def test_every_column_is_in_the_sample_unless_it_may_be_absent(section: Section) -> None:
     body = sample(section)
     absent = [
         f"{table.name}.{column.name}"

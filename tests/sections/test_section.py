@@ -93,7 +93,7 @@ def one(rows: Rows, column: Column) -> Column:
         (single("gateway"), "x", "cname.state", "gateway.cname.state"),
     ],
 )
-def test_where_a_column_stands(rows: Rows, name: str, source: str | None, pattern: str) -> None:
+def test_where_a_column_is(rows: Rows, name: str, source: str | None, pattern: str) -> None:
     assert one(rows, Column(name, "string", source=source)).pattern == pattern
 
 

@@ -55,7 +55,7 @@ def write_until_killed(folder: Path, start: int, told: int) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.timeout(400)  # 10 s on an idle machine
-def test_what_a_killed_writer_said_was_kept_is_kept(tmp_path: Path) -> None:
+def test_what_a_killed_writer_reported_as_kept_is_kept(tmp_path: Path) -> None:
     study = aa.Study.create(tmp_path / "study")
     draw = random.Random(5)
     said: list[int] = []

@@ -37,7 +37,7 @@ def test_it_is_as_it_was_sealed_and_read_as_it_was_then(study: aa.Study) -> None
     assert found.digest == DIGEST
 
 
-def test_it_holds_what_its_datasheet_says(study: aa.Study) -> None:
+def test_it_holds_what_its_datasheet_describes(study: aa.Study) -> None:
     assert study.hosts == ("acme.example", "globex.example")
     assert len(study.records) == int(re.search(r"(\d+) answers of the reference", README)[1])  # type: ignore[index]
     read = {record.section for record in study.records if record.host == "acme.example"}
@@ -151,7 +151,7 @@ def test_the_figures_of_the_notebook_are_those_of_the_study() -> None:
 # Libraries of the kernel's side warn of their own deprecations; the cells are what is tested.
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
-def test_the_notebook_computes_what_it_says_without_a_network(
+def test_the_notebook_computes_what_it_claims_without_a_network(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     nbclient = pytest.importorskip("nbclient")

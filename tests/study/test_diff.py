@@ -112,7 +112,7 @@ def test_drift_and_availability(record: Record) -> None:
     assert (other.availability["before"] != other.availability["after"]).all()
 
 
-def test_an_answer_that_became_an_error_is_told(
+def test_an_answer_that_became_an_error_is_reported(
     record: Record, scripted: Any, reply: Any, tmp_path: Path
 ) -> None:
     before = record("a")

@@ -119,7 +119,7 @@ def test_without_a_profile_nothing_is_stored(scripted, reply, tmp_path):
     assert study.profiles == {}
 
 
-def test_rows_that_a_function_makes_cannot_be_stored_and_that_is_said(scripted, reply, tmp_path):
+def test_rows_that_a_function_makes_cannot_be_stored_which_is_reported(scripted, reply, tmp_path):
     scripted.script = reply(ANSWER)
     made = Table("t", "Rows.", computed("sites", list), "d", (Column("d", "string"),))
     profile = Profile("acme", Section("domains", "D.", made))

@@ -150,7 +150,7 @@ def test_an_error_about_the_question_is_kept_and_comes_again(
         (409, {"error": {"code": "not_connected", "message": "connect it first"}}),
     ],
 )
-def test_an_answer_that_says_why_there_is_none_is_kept_as_it_is(
+def test_an_answer_that_explains_why_there_is_none_is_kept_as_it_is(
     study: aa.Study, live: aa.Project, scripted: Any, reply: Any, status: int, body: Any
 ) -> None:
     scripted.script = reply(body, status)
@@ -397,7 +397,7 @@ def test_the_order_of_values_and_a_refresh_make_no_difference(
     again.fetch("urls", engine=["a", "b"], refresh=True, expire_after=0)
 
 
-def test_hosts_and_services_are_told_apart(
+def test_hosts_and_services_are_distinguished(
     study: aa.Study, live: aa.Project, scripted: Any
 ) -> None:
     live.fetch("urls")

@@ -158,7 +158,7 @@ def test_every_bit_of_the_small_files_counts(folder: Path) -> None:
         file.write_bytes(data)
 
 
-def test_it_says_which_answer_and_which_tables(folder: Path) -> None:
+def test_it_names_which_answer_and_which_tables(folder: Path) -> None:
     study = aa.Study(folder)
     record = next(record for record in study.records if record.section == "urls")
     answer = folder / "answers" / f"{record.sha256}.json"
@@ -200,7 +200,7 @@ def test_a_line_taken_away_is_found_the_last_one_too(folder: Path) -> None:
     assert {problem.file for problem in problems(folder)} >= {"manifest.jsonl"}
 
 
-def test_without_a_seal_it_says_so_and_still_finds_what_it_can(folder: Path) -> None:
+def test_without_a_seal_it_reports_that_and_still_finds_what_it_can(folder: Path) -> None:
     (folder / "SHA256SUMS").unlink()
     (found,) = problems(folder)
     assert found.kind == "not sealed"
@@ -251,7 +251,7 @@ def test_an_altered_answer_is_not_shown_as_sealed(folder: Path) -> None:
     assert "damaged" in repr(aa.Study(folder))
 
 
-def test_a_study_that_was_never_sealed_says_so_and_replays(folder: Path) -> None:
+def test_a_study_that_was_never_sealed_is_reported_and_replays(folder: Path) -> None:
     (folder / "SHA256SUMS").unlink()
     study = aa.Study(folder)
     assert "not sealed" in repr(study)
@@ -287,7 +287,7 @@ def test_whoever_seals_anew_cannot_forge_the_digest(folder: Path) -> None:
     assert aa.Study(folder).verify().digest != cited
 
 
-def test_other_tables_are_told_from_altered_bytes(
+def test_other_tables_are_distinguished_from_altered_bytes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from aatoolkit.study import reader as module
@@ -403,7 +403,7 @@ def test_a_description_that_was_made_up_is_refused(folder: Path, text: bytes) ->
 @pytest.mark.parametrize(
     "text", [b"[]", b"{}", b"\xff", b'{"records":7}', b'{"records":[{"a":{"b":[]}}]}', b""]
 )
-def test_hashes_that_were_made_up_are_told(folder: Path, text: bytes) -> None:
+def test_hashes_that_were_made_up_are_reported(folder: Path, text: bytes) -> None:
     (folder / "tables.json").write_bytes(text)
     assert {found.file for found in problems(folder)} == {"tables.json"}
 

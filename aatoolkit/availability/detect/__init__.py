@@ -25,7 +25,7 @@ In reading order:
 ``hints``
     What may be about availability and was not read.
 ``parts``, ``keys``, ``roles``
-    The parts of a statement; what a key means by itself; the part that a key plays.
+    The parts of a statement; what a key means by itself; the role of a key.
 ``vocabulary``
     What a word, phrase, code or sign means.
 """

@@ -177,7 +177,7 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
         return Availability(Status.PARTIAL)
     parts, wholes = _numbers(value, _PART), _numbers(value, _WHOLE)
     sizes = _numbers(value, words("size n count")) if about & {"sample", "sampling"} else {}
-    # A number may bear the name alone of which another is the whole: ``runs``.
+    # A number may have the name alone of which another is the whole: ``runs``.
     named = {tokens(name): _number(item) for name, item in [*value.items()][::-1]}
     plain = {of: part for of in wholes if of and (part := named.get(of)) is not None}
     parts = {**sizes, **plain, **parts}

@@ -1,4 +1,4 @@
-"""Roles: the part a key plays beside a statement, by the words it is made of.
+"""Roles of keys: a reason, a sample size, metadata, …, by the words a key is made of.
 
 Most tests are a set of words against one part of a key. Examples:
 
@@ -176,7 +176,7 @@ is_wrapper = _whole_key("data result results response payload body content")
 """Whether an object under a key is the answer itself, wrapped."""
 
 is_message = _whole_key("message reason detail details explanation why hint notice because")
-"""Whether a sentence under a key may say of an answer why it is empty."""
+"""Whether a sentence under a key may be the reason why an answer is empty."""
 
 is_footnotes = _whole_key("footnote footnotes note notes remarks annotations comments legend")
 """Whether a key holds footnotes, or the mark of one."""

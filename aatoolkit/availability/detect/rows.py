@@ -169,7 +169,7 @@ def _cell(kind: str, value: Any, of: Any, *, sure: bool) -> Availability | None:
 
 
 def _marked(records: Records, name: str, footnotes: Mapping[str, str]) -> None:
-    """Rows that bear the mark of a footnote, where what others measured is null."""
+    """Rows with the mark of a footnote, where what others measured is null."""
     for at, value in records.given(name):
         text = footnotes.get(str(value))
         state = footnote_state(text) if text else None
@@ -209,7 +209,7 @@ States = dict[str, Availability]
 
 
 def read_codes(answer: AnswerContext) -> None:
-    """Read legends and declared sentinels, and what bears their codes."""
+    """Read legends and declared sentinels, and the cells that hold their codes."""
     found = [*members(answer.document)]
     legends = [(member, codes) for member in found if (codes := _legend(member))]
     sentinels = [(member, codes) for member in found if (codes := _sentinels(member))]

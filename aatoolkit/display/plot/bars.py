@@ -45,8 +45,8 @@ class Bars:
         """The title."""
         measured = int((~np.isnan(self.values)).sum())
         most = f", the first {measured} of {measured + self.left_out}"
-        said = capitalized(f"{humanize(self.y)} by {humanize(self.data.row_noun(self.x))}")
-        return said + (most if self.left_out else "")
+        title = capitalized(f"{humanize(self.y)} by {humanize(self.data.row_noun(self.x))}")
+        return title + (most if self.left_out else "")
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -66,13 +66,13 @@ class Bars:
         if not len(there):
             return "none of them was measured"
         first, last = there[0], there[-1]
-        said = f"{labels[first]} {format_number(values[first], unit)}"
+        text = f"{labels[first]} {format_number(values[first], unit)}"
         if last != first:
-            said += f", down to {labels[last]} {format_number(values[last], unit)}"
+            text += f", down to {labels[last]} {format_number(values[last], unit)}"
         own = [at for at in there if self.data.own()[at] and at not in (first, last)]
         if own:
-            said += f"; own brand {labels[own[0]]} {format_number(values[own[0]], unit)}"
-        return said + (f"; {self.missing} not measured" if self.missing else "")
+            text += f"; own brand {labels[own[0]]} {format_number(values[own[0]], unit)}"
+        return text + (f"; {self.missing} not measured" if self.missing else "")
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the bars and return the notes."""

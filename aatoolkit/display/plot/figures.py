@@ -59,13 +59,13 @@ class KeyFigures:
     @property
     def finding(self) -> str:
         """The main result in words, for the alternative text."""
-        said = []
+        texts = []
         for each in self.figures:
             text = each.why if np.isnan(each.value) else format_number(each.value, each.unit)
             if not np.isnan(each.before + each.value):
                 text += f" (before {format_number(each.before, each.unit)})"
-            said.append(f"{each.label} {text}")
-        return "; ".join(said)
+            texts.append(f"{each.label} {text}")
+        return "; ".join(texts)
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the numbers and return the notes."""

@@ -47,11 +47,11 @@ class Funnel:
         )
 
     def _of_previous(self) -> list[str]:
-        said = [""]
+        notes = [""]
         for before, value in zip(self.values, self.values[1:], strict=False):
             known = before > 0 and not np.isnan(value)
-            said.append(f" ({format_number(value / before, FRACTION)} of those)" if known else "")
-        return said
+            notes.append(f" ({format_number(value / before, FRACTION)} of those)" if known else "")
+        return notes
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the steps and return the notes."""

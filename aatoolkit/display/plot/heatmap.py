@@ -66,10 +66,10 @@ class Heatmap:
             return "none of it was measured"
         best = np.nanargmin(values) if unit == RANK else np.nanargmax(values)
         row, column = divmod(int(best), values.shape[1])
-        said = f"{'best' if unit == RANK else 'most'} at {self.cells.index[row]}, "
+        text = f"{'best' if unit == RANK else 'most'} at {self.cells.index[row]}, "
         most = format_number(float(values[row, column]), unit)
-        said += f"{_column(self.cells.columns[column])}: {most}"
-        return said + (f"; {missing} of {self.cells.size} cells not measured" if missing else "")
+        text += f"{_column(self.cells.columns[column])}: {most}"
+        return text + (f"; {missing} of {self.cells.size} cells not measured" if missing else "")
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the cells and return the notes."""

@@ -78,10 +78,10 @@ def capitalized(text: str) -> str:
 def axis_label(data: PlotData, name: str) -> str:
     """The label of a numeric axis."""
     unit = data.unit(name)
-    said = humanize(name)
-    if unit is None or unit == FRACTION or data.unit_column(name) or unit in said:
-        return said
-    return f"{said} ({_AXIS.get(unit, unit)})"
+    label = humanize(name)
+    if unit is None or unit == FRACTION or data.unit_column(name) or unit in label:
+        return label
+    return f"{label} ({_AXIS.get(unit, unit)})"
 
 
 def elide_middle(text: str, most: int) -> str:
@@ -107,22 +107,22 @@ def source_line(sources: tuple[Source, ...]) -> str:
         hosts = dict.fromkeys(source.host or "unknown" for source in sources)
         return visible(f"{len(sources)} answers of {', '.join(hosts)}")
     (source,) = sources
-    said = [source.host or "unknown host", source.section or "", describe_scope(source.scope)]
+    parts = [source.host or "unknown host", source.section or "", describe_scope(source.scope)]
     if source.fetched_at:
-        said.append(f"fetched {_moment(source.fetched_at)}")
+        parts.append(f"fetched {_moment(source.fetched_at)}")
     if source.stale:
-        said.append("expired cache")
-    return visible(" · ".join(part for part in said if part))
+        parts.append("expired cache")
+    return visible(" · ".join(part for part in parts if part))
 
 
 def describe_scope(query: str | None) -> str:
     """The window and the filters of a scope, in words."""
-    asked: dict[str, list[str]] = {}
+    filters: dict[str, list[str]] = {}
     for name, value in parse_qsl(query or ""):
-        asked.setdefault(name, []).append(value)
-    days = asked.pop("days", None)
+        filters.setdefault(name, []).append(value)
+    days = filters.pop("days", None)
     window = [f"last {days[0]} days"] if days else []
-    return ", ".join([*window, *(f"{name} {', '.join(v)}" for name, v in asked.items())])
+    return ", ".join([*window, *(f"{name} {', '.join(v)}" for name, v in filters.items())])
 
 
 def _moment(text: str) -> str:

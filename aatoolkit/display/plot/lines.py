@@ -57,31 +57,31 @@ class Lines:
     @property
     def title(self) -> str:
         """The title."""
-        said = capitalized(f"{', '.join(map(humanize, self.drawn))} by {humanize(self.x)}")
+        title = capitalized(f"{', '.join(map(humanize, self.drawn))} by {humanize(self.x)}")
         if self.by:
-            said += f" and {humanize(self.by)}"
+            title += f" and {humanize(self.by)}"
         if self.left_out:
-            said += f", {len(self.series)} of {len(self.series) + self.left_out}"
-        return said
+            title += f", {len(self.series)} of {len(self.series) + self.left_out}"
+        return title
 
     @property
     def finding(self) -> str:
         """The main result in words, for the alternative text."""
         unit = self.data.unit(self.y)
-        said = []
+        texts = []
         for line in self.series:
             there = np.flatnonzero(~np.isnan(line.values))
             if not len(there):
-                said.append(f"{line.name or humanize(self.y)} was not measured")
+                texts.append(f"{line.name or humanize(self.y)} was not measured")
                 continue
             first, last = line.values[there[0]], line.values[there[-1]]
             low, high = np.nanmin(line.values), np.nanmax(line.values)
-            said.append(
+            texts.append(
                 f"{line.name} from {format_number(first, unit)} to {format_number(last, unit)},"
                 f" between {format_number(low, unit)} and {format_number(high, unit)}".strip()
             )
         gaps = int(self._gaps().sum())
-        return "; ".join(said) + (
+        return "; ".join(texts) + (
             f"; {gaps} of {len(self.moments)} times not measured" if gaps else ""
         )
 

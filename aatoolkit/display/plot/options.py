@@ -58,8 +58,8 @@ def validate(
         if data.kinds[name] != "number"
     }
     if wordy:
-        said = "; ".join(f"{name}: {why}" for name, why in wordy.items())
-        raise AvailabilityError(f"these columns cannot be drawn: {said}", columns=wordy)
+        reasons = "; ".join(f"{name}: {why}" for name, why in wordy.items())
+        raise AvailabilityError(f"these columns cannot be drawn: {reasons}", columns=wordy)
     return PlotOptions(kind, x, wanted, by, top)
 
 

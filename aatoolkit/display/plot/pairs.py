@@ -45,8 +45,8 @@ class Pairs:
         """The title."""
         most = f", the first {len(self.data)} of {len(self.data) + self.left_out}"
         by = humanize(self.data.row_noun(self.x))
-        said = f"{humanize(self.second)} and {humanize(self.first)} by {by}"
-        return capitalized(said) + (most if self.left_out else "")
+        title = f"{humanize(self.second)} and {humanize(self.first)} by {by}"
+        return capitalized(title) + (most if self.left_out else "")
 
     @property
     def finding(self) -> str:

@@ -30,7 +30,7 @@ def one_row_per_mark(data: PlotData, by: list[str], columns: list[str]) -> PlotD
         refused = error
     raise AvailabilityError(
         f"several rows share a mark by {', '.join(by)}, and they do not combine: {refused}; "
-        "aggregate them first, or draw by a column that tells them apart",
+        "aggregate them first, or draw by a column that distinguishes them",
         columns=refused.columns,
     )
 

@@ -54,11 +54,11 @@ class Spans:
         """The main result in words, for the alternative text."""
         labels = self.data.text(self.x)
         at = self.moment or self.stretches[0][0]
-        said = [f"{label}: {when}" for label, when in zip(labels, self.data.text(at), strict=True)]
+        texts = [f"{label}: {when}" for label, when in zip(labels, self.data.text(at), strict=True)]
         if self.verdict:
             verdicts = map(humanize, self.data.text(self.verdict))
-            said = [f"{each}, {word}" for each, word in zip(said, verdicts, strict=True)]
-        return "; ".join(said[:5])
+            texts = [f"{each}, {word}" for each, word in zip(texts, verdicts, strict=True)]
+        return "; ".join(texts[:5])
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the stretches and return the notes."""

@@ -45,7 +45,7 @@ class Stacks:
     @property
     def finding(self) -> str:
         """The main result in words, for the alternative text."""
-        said = []
+        texts = []
         at = self.own.index(True) if any(self.own) else 0
         for row in dict.fromkeys((0, at)):
             pieces = self.parts.iloc[row]
@@ -55,8 +55,8 @@ class Stacks:
                 if value > 0
             ]
             label = f"{self.parts.index[row]}{' (own)' if self.own[row] else ''}"
-            said.append(f"{label}: {', '.join(words) or 'not measured'}")
-        return "; ".join(said)
+            texts.append(f"{label}: {', '.join(words) or 'not measured'}")
+        return "; ".join(texts)
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the stacks and return the notes."""

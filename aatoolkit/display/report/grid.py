@@ -32,8 +32,8 @@ def table_of(name: str, frame: pd.DataFrame, most: int) -> str:
     except ScopeError:
         doc = ""
     of = f"first {len(shown):,} of {len(data):,} rows" if len(shown) < len(data) else "all rows"
-    said = f"<code>{text(name)}</code> {text(doc)} Shown: {of}."
-    return _framed(name, said, heads, ("".join(row) for row in zip(*columns, strict=True)))
+    caption = f"<code>{text(name)}</code> {text(doc)} Shown: {of}."
+    return _framed(name, caption, heads, ("".join(row) for row in zip(*columns, strict=True)))
 
 
 def _framed(name: str, caption: str, head: str, rows: Iterable[str]) -> str:

@@ -32,8 +32,8 @@ def element(name: str, inside: str, kind: str = "", **attributes: object) -> str
     """
     given = {"class": kind} if kind else {}
     listed = {**given, **attributes}
-    said = "".join(f' {key}="{html.escape(str(value))}"' for key, value in listed.items())
-    return f"<{name}{said}>{inside}</{name}>"
+    written = "".join(f' {key}="{html.escape(str(value))}"' for key, value in listed.items())
+    return f"<{name}{written}>{inside}</{name}>"
 
 
 def slug(name: str, at: int) -> str:

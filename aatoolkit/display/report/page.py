@@ -35,7 +35,7 @@ def page(dataset: Dataset, rows: int) -> str:
     ConfigurationError
         If ``rows`` is no whole number from 1.
     ImportError
-        If matplotlib is not installed; it says what to install.
+        If matplotlib is not installed; the message names what to install.
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise ConfigurationError(f"rows={rows!r} is no whole number from 1", setting="rows")
@@ -67,17 +67,17 @@ def page(dataset: Dataset, rows: int) -> str:
 def _head(host: str, sources: list[Source]) -> str:
     scopes = dict.fromkeys(source.scope or "" for source in sources)
     fetched = sorted(source.fetched_at for source in sources if source.fetched_at)
-    said = [f"Scope: {'; '.join(map(describe_scope, scopes))}."] if any(scopes) else []
+    notes = [f"Scope: {'; '.join(map(describe_scope, scopes))}."] if any(scopes) else []
     if fetched:
         ends = dict.fromkeys(map(_moment, (fetched[0], fetched[-1])))
-        said.append(f"Fetched: {' to '.join(ends)} UTC.")
+        notes.append(f"Fetched: {' to '.join(ends)} UTC.")
     if any(source.stale for source in sources):
-        said.append("Some answers came from a cache after they had expired.")
+        notes.append("Some answers came from a cache after they had expired.")
     return (
         '<a class="skip" href="#sections">Skip to the sections</a>\n<header>'
         + element("h1", text(host))
         + element("p", "How AI answer engines treat the brand.", "lead")
-        + element("p", text(" ".join(said)), "note")
+        + element("p", text(" ".join(notes)), "note")
         + "</header>\n<main>"
     )
 
@@ -93,7 +93,7 @@ def _measured(dataset: Dataset) -> str:
     """The availability of each table, and the sections that failed."""
     words = [tables.shown(table) for tables in dataset.values() for table in tables]
     kinds = Counter(_STATES.get(word[:1], "unknown") for word in words)
-    said = ", ".join(f"{kinds[state]} {state}" for state in _STATES.values() if kinds[state])
+    counts = ", ".join(f"{kinds[state]} {state}" for state in _STATES.values() if kinds[state])
     failed = "".join(
         element("li", f"<b>{text(name)}</b> failed: {text(str(error), 400)}")
         for name, error in dataset.errors.items()
@@ -103,7 +103,7 @@ def _measured(dataset: Dataset) -> str:
     caption = f"What could be measured in {len(words)} tables, and why not"
     return (
         '<section aria-labelledby="measured"><h2 id="measured">What was measured</h2>'
-        + element("p", f"Of {len(words)} tables: {said or 'none'}. " + _KEY, "lead")
+        + element("p", f"Of {len(words)} tables: {counts or 'none'}. " + _KEY, "lead")
         + (f'<ul class="failed">{failed}</ul>' if failed else "")
         + grid(caption, heads, rows)
         + '</section>\n<div id="sections"></div>'
@@ -112,14 +112,14 @@ def _measured(dataset: Dataset) -> str:
 
 def _states(name: str, tables: Tables) -> Iterator[str]:
     """A row for each availability of a section's tables."""
-    said = dict.fromkeys(tables.shown(table) for table in tables)
-    for at, words in enumerate(said):
+    states = dict.fromkeys(tables.shown(table) for table in tables)
+    for at, words in enumerate(states):
         listed = [
             f"<code>{text(table)}</code> {tables.rows[table]:,}"
             for table in tables
             if tables.shown(table) == words
         ]
-        head = element("th", text(name), scope="rowgroup", rowspan=len(said)) if at == 0 else ""
+        head = element("th", text(name), scope="rowgroup", rowspan=len(states)) if at == 0 else ""
         yield head + element("td", ", ".join(listed)) + element("td", text(words, 400), "state")
 
 
@@ -139,12 +139,12 @@ def _section(name: str, tables: Tables, rows: int, at: int) -> str:
     anchor = slug(name, at)
     main = next(iter(tables))
     others = [table for table in tables if table != main and len(tables[table])]
-    told = "".join(element("li", said) for said in _told(tables))
+    notes = "".join(element("li", note) for note in _statements(tables))
     body = [
         f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{text(name)}</h2>',
         element("p", text(doc), "lead"),
         element("p", text(tables.shown(main), 600), "state"),
-        f'<ul class="told">{told}</ul>' if told else "",
+        f'<ul class="statements">{notes}</ul>' if notes else "",
         *_pictures(tables, at),
         table_of(main, tables[main], rows) if len(tables[main]) else "",
         *(
@@ -157,11 +157,12 @@ def _section(name: str, tables: Tables, rows: int, at: int) -> str:
     return "\n".join(part for part in body if part)
 
 
-def _told(tables: Tables) -> list[str]:
+def _statements(tables: Tables) -> list[str]:
     """The statements of an answer about its fields, rows and engines, each once."""
-    said = tables.availability
-    said = said[(said["scope"] != "section") & (said["status"] != "available")]
-    rows = said.drop_duplicates(["target", "status", "reason"]).head(_TOLD)
+    stated = tables.availability
+    stated = stated[(stated["scope"] != "section") & (stated["status"] != "available")]
+    stated = stated.drop_duplicates(["target", "status", "reason"])
+    rows = stated.head(_MOST_STATEMENTS)
     listed = [
         f"<code>{text(target or scope)}</code>: {text(str(status).replace('_', ' '))}"
         + (f": {text(reason, 300)}" if isinstance(reason, str) else "")
@@ -169,11 +170,11 @@ def _told(tables: Tables) -> list[str]:
             ["scope", "target", "status", "reason"]
         ].itertuples(index=False)
     ]
-    more = len(said.drop_duplicates(["target", "status", "reason"])) - len(rows)
+    more = len(stated) - len(rows)
     return [*listed, f"and {more:,} more statements"] if more > 0 else listed
 
 
-_TOLD = 8
+_MOST_STATEMENTS = 8
 
 
 def _pictures(tables: Tables, at: int) -> Iterator[str]:

@@ -36,7 +36,7 @@ def drawn(frame: pd.DataFrame, name: str, kinds: Iterable[str] = ()) -> str:
     if picture is None:
         return ""
     finding = text(picture.finding, 700)
-    label = element("figcaption", finding, id=f"{name}-says")
+    label = element("figcaption", finding, id=f"{name}-caption")
     return element("figure", f"{_svg(picture, name)}\n{label}")
 
 
@@ -46,7 +46,7 @@ def _svg(picture: Picture, name: str) -> str:
     root = ElementTree.fromstring(written)
     _clean(root, name, {*_REFERENCE.findall(written), *_LINK.findall(written)})
     root.set("role", "img")
-    root.set("aria-labelledby", f"{name}-says")
+    root.set("aria-labelledby", f"{name}-caption")
     return ElementTree.tostring(root, encoding="unicode")
 
 

@@ -22,7 +22,7 @@ a { color: var(--link); }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; padding: 0; }
-.told, .failed { font-size: .9rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
+.statements, .failed { font-size: .9rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
 figure { margin: 1rem 0; max-width: 46rem; }
 figure svg { display: block; width: 100%; height: auto; }
 svg * { stroke-linejoin: round; stroke-linecap: butt; }

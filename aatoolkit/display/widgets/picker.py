@@ -94,10 +94,10 @@ class Picker(anywidget.AnyWidget):
         listed = [f"<bdi>{markup(str(value))}</bdi>" for value in values[:_SHOWN]]
         if len(values) > _SHOWN:
             listed.append(f"… {len(values) - _SHOWN:,} more")
-        said = ", ".join(listed) or group.empty.format(f"{group.offered:,}")
+        chosen = ", ".join(listed) or group.empty.format(f"{group.offered:,}")
         return (
             f'<tr><th style="text-align:left">{markup(group.title)}</th>'
-            f'<td style="text-align:left">{said}</td></tr>'
+            f'<td style="text-align:left">{chosen}</td></tr>'
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:

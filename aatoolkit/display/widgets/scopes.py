@@ -80,11 +80,11 @@ class ScopePicker(Picker):
         self._offer(options)
         fresh = {name: gone for name, gone in self.vanished.items() if gone != before.get(name)}
         if fresh:
-            said = "; ".join(
+            listed = "; ".join(
                 f"{name} {python_tuple(list(map(str, values)))}" for name, values in fresh.items()
             )
             warnings.warn(
-                f"no longer offered, and still chosen: {said}", ScopeWarning, stacklevel=2
+                f"no longer offered, and still chosen: {listed}", ScopeWarning, stacklevel=2
             )
 
     @property
@@ -189,11 +189,11 @@ def _tagged(frame: pd.DataFrame, name: str) -> Iterator[Option]:
 
 def _brands(frame: pd.DataFrame) -> Iterator[Option]:
     for brand, tracked, own in _rows(frame, "brand", "tracked", "own"):
-        said = ["own"] if own else []
+        notes = ["own"] if own else []
         if tracked is not None:
-            said.append("tracked" if tracked else "not tracked")
+            notes.append("tracked" if tracked else "not tracked")
         mark = OptionFlag.BOLD if own else OptionFlag.PLAIN
-        yield Option(brand, note=" · ".join(said), mark=mark)
+        yield Option(brand, note=" · ".join(notes), mark=mark)
 
 
 def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:

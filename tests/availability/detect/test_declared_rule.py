@@ -42,7 +42,7 @@ def test_rows_are_read_by_a_field_of_theirs() -> None:
     assert read(coded, {"rows": rows}) == {("row", "rows[0]"): "unavailable (pending)"}
 
 
-def test_a_field_within_a_cell_speaks_of_the_cell() -> None:
+def test_a_field_within_a_cell_is_about_the_cell() -> None:
     rule = Rule(at="rows[].score.flag", words={"x": "forbidden"})
     rows = [{"score": {"value": 1, "flag": "x"}}, {"score": {"value": 2}}]
     assert read(rule, {"rows": rows}) == {("row", "rows[0].score"): "unavailable (withheld)"}

@@ -12,7 +12,7 @@ import pytest
 from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from signal_words import said
+from signal_words import statements_in
 
 from aatoolkit import Availability, Cause, ScopeOptions, Status
 from aatoolkit.availability.detect import (
@@ -84,7 +84,7 @@ def test_an_answer_of_a_known_service_is_read_by_its_rule_alone() -> None:
         REFERENCE
     )
     loose = {"availability": {"status": "partial"}, "rows": [{"noData": True}]}
-    assert said(loose) == {"section": "partial", "row rows[0]": "unavailable"}
+    assert statements_in(loose) == {"section": "partial", "row rows[0]": "unavailable"}
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
@@ -99,7 +99,7 @@ def test_of_the_samples_the_envelope_is_read_and_nothing_else(sample: Path) -> N
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
-def test_without_it_only_what_samples_say_of_engines_is_read(sample: Path) -> None:
+def test_without_it_only_statements_of_samples_about_engines_are_read(sample: Path) -> None:
     document = json.loads(sample.read_bytes())
     document.pop("availability", None)
     assert {signal.path.split(".")[1].split("[")[0] for signal in recognise(document)} <= {
@@ -115,7 +115,7 @@ def test_a_known_service_is_one_rule_away() -> None:
     assert section.availability == Availability(Status.UNAVAILABLE, Cause.PENDING, "Soon.")
     assert field.availability == Availability(Status.UNAVAILABLE, Cause.FAILED)
     assert {section.rule, field.rule} == {"theirs"}
-    assert said({"noData": True}, rule=rule) == {"section": "unavailable"}
+    assert statements_in({"noData": True}, rule=rule) == {"section": "unavailable"}
     assert recognise(answer, rule, status=503)[0].rule == "transport"
 
 
@@ -256,7 +256,7 @@ def test_an_unknown_word_of_availability_is_unknown_with_one_warning(answer: Any
         {"bots": []},
     ],
 )
-def test_where_nothing_is_said_nothing_is_found(answer: object) -> None:
+def test_without_statements_nothing_is_found(answer: object) -> None:
     assert recognise(answer) == []
 
 
@@ -279,7 +279,7 @@ def test_sample_and_moment_are_read_under_other_names() -> None:
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda path: path.stem)
 def test_a_variant_reads_as_expected(variant: Path) -> None:
     case = json.loads(variant.read_bytes())
-    found = said(case["response"], **case["http"])
+    found = statements_in(case["response"], **case["http"])
     expected = {
         each["scope"] if each["target"] == "*" else f"{each['scope']} {each['target']}": each[
             "status"
@@ -300,8 +300,8 @@ def test_there_are_all_variants() -> None:
 
 
 @pytest.mark.parametrize("decoy", DECOYS)
-def test_a_decoy_says_nothing(decoy: str) -> None:
-    assert said(DECOYS[decoy]) == {}
+def test_a_decoy_is_no_statement(decoy: str) -> None:
+    assert statements_in(DECOYS[decoy]) == {}
 
 
 def test_a_named_field_is_given_the_path_its_column_has() -> None:
@@ -341,13 +341,13 @@ def test_what_is_pending_or_thin_is_partial_beside_numbers() -> None:
         (503, "pending"),
     ],
 )
-def test_a_status_says_it_without_a_body(status: int, word: str) -> None:
-    assert said(None, status=status) == {"section": word}
+def test_a_status_is_a_statement_without_a_body(status: int, word: str) -> None:
+    assert statements_in(None, status=status) == {"section": word}
     (found,) = recognise(None, status=status)
     assert (found.path, found.rule, found.raw) == ("status", "transport", str(status))
 
 
-def test_a_good_status_says_nothing() -> None:
+def test_a_good_status_is_no_statement() -> None:
     assert recognise({"rows": []}, status=200) == recognise(None, status=304) == []
 
 
@@ -357,12 +357,14 @@ def test_the_body_of_an_error_is_more_precise_than_its_status() -> None:
     assert found.availability == Availability(
         Status.UNAVAILABLE, Cause.WITHHELD, "Not on your plan."
     )
-    assert said({"code": "blue_moon", "detail": "No."}, status=409) == {"section": "not_connected"}
-    assert said({"code": "processing"}, status=409) == {"section": "pending"}
+    assert statements_in({"code": "blue_moon", "detail": "No."}, status=409) == {
+        "section": "not_connected"
+    }
+    assert statements_in({"code": "processing"}, status=409) == {"section": "pending"}
 
 
 def test_no_statement_of_a_body_outweighs_the_transport() -> None:
-    assert said({"availability": "available", "hasData": True}, status=403) == {
+    assert statements_in({"availability": "available", "hasData": True}, status=403) == {
         "section": "forbidden"
     }
 
@@ -379,15 +381,15 @@ def test_no_statement_of_a_body_outweighs_the_transport() -> None:
         ("Data-Completeness", "incomplete", "partial"),
     ],
 )
-def test_a_header_says_it(header: str, value: str, word: str) -> None:
+def test_a_header_is_a_statement(header: str, value: str, word: str) -> None:
     assert is_availability_header(header)
-    assert said({"rows": []}, headers={header: value}) == {"section": word}
+    assert statements_in({"rows": []}, headers={header: value}) == {"section": word}
     (found,) = recognise({"rows": []}, headers={header: value})
     assert (found.path, found.rule) == (f"header {header.lower()}", "header")
 
 
 @pytest.mark.parametrize("header", ["Content-Type", "Date", "ETag", "Retry-After", "X-Request-Id"])
-def test_other_headers_say_nothing(header: str) -> None:
+def test_other_headers_are_no_statements(header: str) -> None:
     assert not is_availability_header(header)
     assert recognise({"rows": []}, headers={header: "unavailable"}) == []
 
@@ -402,30 +404,32 @@ ENGINES = [
 ]
 
 
-def test_scope_options_tell_which_engines_cannot_report() -> None:
-    found = said({"rows": [{"n": 1}]}, options={"engines": ENGINES})
+def test_scope_options_list_engines_that_cannot_report() -> None:
+    found = statements_in({"rows": [{"n": 1}]}, options={"engines": ENGINES})
     assert found == {"engine alice": "not_run", "engine copilot": "not_connected"}
     assert recognise({"rows": []}, options={"engines": ENGINES})[1].availability.cause == (
         Cause.NOT_CONFIGURED
     )
 
 
-def test_an_answer_speaks_before_scope_options() -> None:
+def test_an_answer_goes_before_scope_options() -> None:
     answer = {"engineSupport": {"alice": "not_applicable"}, "rows": [{"n": 1}]}
-    assert said(answer, options={"engines": ENGINES[:2]}) == {"engine alice": "not_applicable"}
+    assert statements_in(answer, options={"engines": ENGINES[:2]}) == {
+        "engine alice": "not_applicable"
+    }
 
 
 def test_scope_options_know_engines_that_nobody_else_does() -> None:
     answer = {"coverage": {"alice": "not_run"}, "rows": [{"rank": 1}]}
-    assert said(answer) == {"field alice": "not_run"}
-    assert said(answer, options={"engines": ENGINES[1:2]}) == {"engine alice": "not_run"}
+    assert statements_in(answer) == {"field alice": "not_run"}
+    assert statements_in(answer, options={"engines": ENGINES[1:2]}) == {"engine alice": "not_run"}
 
 
-def test_scope_options_speak_of_engines_and_never_of_the_answer_as_a_whole() -> None:
+def test_scope_options_are_about_engines_and_never_about_the_answer_as_a_whole() -> None:
     silent = {"engines": ENGINES[1:2]}
     for answer in ({"rows": []}, {"rows": [{"n": 0}]}, {"sessions": 14, "conversions": 0}):
         assert [signal.scope for signal in recognise(answer, options=silent)] == ["engine"]
-    assert said({"hasData": True, "rows": []}, options=silent)["section"] == "available"
+    assert statements_in({"hasData": True, "rows": []}, options=silent)["section"] == "available"
 
 
 def test_scope_options_may_be_read_ones() -> None:
@@ -462,7 +466,7 @@ def test_what_most_sections_share_is_the_envelope() -> None:
     assert envelope_of({}) == envelope_of(dict.fromkeys("abc")) == set()
 
 
-def test_the_envelope_lets_a_word_under_any_name_be_heard() -> None:
+def test_in_the_envelope_a_word_under_any_name_is_read() -> None:
     documents = {name: {"zq": {"verdict": "not_connected"}, name: [1]} for name in "abcde"}
     assert recognise(documents["a"]) == []
     (found,) = recognise(documents["a"], envelope=envelope_of(documents))
@@ -553,5 +557,5 @@ BUSINESS = st.fixed_dictionaries(
     st.dictionaries(st.sampled_from(["engine", "status", "hasData"]), LEAVES, max_size=3),
 )
 @settings(deadline=None)
-def test_business_records_say_nothing(lists: dict[str, Any], echoed: dict[str, Any]) -> None:
+def test_business_records_are_no_statements(lists: dict[str, Any], echoed: dict[str, Any]) -> None:
     assert recognise({"section": "x", **lists, "filters": echoed}) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from signal_words import said
+from signal_words import statements_in
 
 from aatoolkit import Status
 from aatoolkit.availability.detect import recognise
@@ -20,8 +20,8 @@ def names(text: str) -> pytest.MarkDecorator:
     "sampling access entitlement _meta responseInfo data result results response payload body "
     "content"
 )
-def test_metadata_and_wrappers_speak_for_the_whole(name: str) -> None:
-    assert said({name: {"hasData": False}, "rows": []}) == {"section": "unavailable"}
+def test_metadata_and_wrappers_are_about_the_whole(name: str) -> None:
+    assert statements_in({name: {"hasData": False}, "rows": []}) == {"section": "unavailable"}
 
 
 @names(
@@ -29,8 +29,10 @@ def test_metadata_and_wrappers_speak_for_the_whole(name: str) -> None:
     "options schema links paging pagination window sort echo input selection appliedFilters "
     "requestedMetrics"
 )
-def test_what_repeats_the_question_says_nothing(name: str) -> None:
-    assert said({name: {"hasData": False, "availability": "unavailable"}, "rows": []}) == {}
+def test_what_repeats_the_question_is_no_statement(name: str) -> None:
+    assert (
+        statements_in({name: {"hasData": False, "availability": "unavailable"}, "rows": []}) == {}
+    )
 
 
 @names(
@@ -40,7 +42,7 @@ def test_what_repeats_the_question_says_nothing(name: str) -> None:
     "permissions features sitemap file files txt ssl certificate checkout"
 )
 def test_things_of_trade_and_work_have_states_of_their_own(name: str) -> None:
-    assert said({name: {"x": {"connected": False, "status": "unavailable"}}}) == {}
+    assert statements_in({name: {"x": {"connected": False, "status": "unavailable"}}}) == {}
 
 
 STOCK = (
@@ -87,8 +89,10 @@ def test_the_moment_of_a_statement(name: str) -> None:
     "llms surface surfaces"
 )
 def test_the_names_of_engines(name: str) -> None:
-    assert said({f"{name}Support": {"zz": "unsupported"}}) == {"engine zz": "not_applicable"}
-    assert said({"coverage": [{name: "zz", "status": "unsupported"}]}) == {
+    assert statements_in({f"{name}Support": {"zz": "unsupported"}}) == {
+        "engine zz": "not_applicable"
+    }
+    assert statements_in({"coverage": [{name: "zz", "status": "unsupported"}]}) == {
         "engine zz": "not_applicable"
     }
 
@@ -98,12 +102,14 @@ def test_the_names_of_engines(name: str) -> None:
     "dimension dimensions feature features"
 )
 def test_the_names_of_fields(name: str) -> None:
-    assert said({f"missing_{name}": ["zz"]}) == {"field zz": "unavailable"}
+    assert statements_in({f"missing_{name}": ["zz"]}) == {"field zz": "unavailable"}
 
 
 @names("field metric column path name key id property section")
 def test_what_a_record_is_about(name: str) -> None:
-    assert said({"availability": [{name: "zz", "status": "not_run"}]}) == {"field zz": "not_run"}
+    assert statements_in({"availability": [{name: "zz", "status": "not_run"}]}) == {
+        "field zz": "not_run"
+    }
 
 
 @names(
@@ -112,14 +118,14 @@ def test_what_a_record_is_about(name: str) -> None:
 )
 def test_where_data_come_from(name: str) -> None:
     answer = {name: {"x": {"state": "failed"}, "y": {"state": "connected"}}, "rows": []}
-    assert said(answer) == {f"field {name}.x": "error", f"field {name}.y": "available"}
+    assert statements_in(answer) == {f"field {name}.x": "error", f"field {name}.y": "available"}
 
 
 @names("integrations connections connectors availableSources activeSource linkedSources")
 def test_no_source_of_data(name: str) -> None:
     for value in ([], None):
-        assert said({name: value, "rows": []}) == {"section": "not_connected"}
-        assert said({name: value, "rows": [{"visits": 3}]}) == {}
+        assert statements_in({name: value, "rows": []}) == {"section": "not_connected"}
+        assert statements_in({name: value, "rows": [{"visits": 3}]}) == {}
 
 
 @names(
@@ -135,14 +141,18 @@ def test_notes_of_limits(name: str) -> None:
 
 @names("warning warnings notice notices alerts")
 def test_notices(name: str) -> None:
-    assert said({name: ["GA4 is not connected."], "rows": []}) == {"section": "not_connected"}
-    assert said({name: {"code": "LOW_SAMPLE"}, "rows": []}) == {"section": "insufficient_sample"}
+    assert statements_in({name: ["GA4 is not connected."], "rows": []}) == {
+        "section": "not_connected"
+    }
+    assert statements_in({name: {"code": "LOW_SAMPLE"}, "rows": []}) == {
+        "section": "insufficient_sample"
+    }
 
 
 @names("flags messages qualityFlags")
-def test_notices_that_are_heard_by_code_only(name: str) -> None:
-    assert said({name: ["LOW_SAMPLE"], "rows": []}) == {"section": "insufficient_sample"}
-    assert said({name: ["GA4 is not connected."], "rows": []}) == {}
+def test_notices_that_are_read_by_code_only(name: str) -> None:
+    assert statements_in({name: ["LOW_SAMPLE"], "rows": []}) == {"section": "insufficient_sample"}
+    assert statements_in({name: ["GA4 is not connected."], "rows": []}) == {}
 
 
 @names(
@@ -153,24 +163,24 @@ def test_notices_that_are_heard_by_code_only(name: str) -> None:
     "metaStatus coverageInfo currentStatus overallQuality reportStatus coveragePerField"
 )
 def test_keys_about_availability(name: str) -> None:
-    assert said({name: "not_connected", "rows": []}) == {"section": "not_connected"}
+    assert statements_in({name: "not_connected", "rows": []}) == {"section": "not_connected"}
 
 
 @names("data dataset measurement collection sample sampling ingestion")
 def test_keys_about_data_in_rows(name: str) -> None:
-    assert said({"rows": [{f"{name}_status": "pending"}]}) == {"row rows[0]": "pending"}
+    assert statements_in({"rows": [{f"{name}_status": "pending"}]}) == {"row rows[0]": "pending"}
 
 
 @names("tier confidence quality reliability evidence significance basis")
 def test_grades_in_rows(name: str) -> None:
-    assert said({"rows": [{name: "untested"}, {name: "high"}]}) == {
+    assert statements_in({"rows": [{name: "untested"}, {name: "high"}]}) == {
         "row rows[0]": "insufficient_sample"
     }
 
 
 @names("status state level availability tier quality code grade kind result type")
 def test_the_word_of_a_statement(name: str) -> None:
-    assert said({"availability": {name: "not_connected"}}) == {"section": "not_connected"}
+    assert statements_in({"availability": {name: "not_connected"}}) == {"section": "not_connected"}
 
 
 @names(
@@ -184,8 +194,8 @@ def test_numbers_of_form_measure_nothing(name: str) -> None:
 
 @names("error errors fault failure problem partialFailureError")
 def test_the_names_of_errors(name: str) -> None:
-    assert said({name: {"message": "It broke.", "requestId": "x"}}) == {"section": "error"}
-    assert said({name: {"4xx": 3}, "rows": []}) == {}
+    assert statements_in({name: {"message": "It broke.", "requestId": "x"}}) == {"section": "error"}
+    assert statements_in({name: {"4xx": 3}, "rows": []}) == {}
 
 
 @names(
@@ -194,20 +204,20 @@ def test_the_names_of_errors(name: str) -> None:
 )
 def test_the_parts_of_an_error(name: str) -> None:
     value: Any = ["x"] if name == "path" else "x"
-    assert said({"error": {"message": "It broke.", "code": "E1", name: value}}) == {
+    assert statements_in({"error": {"message": "It broke.", "code": "E1", name: value}}) == {
         "section": "error"
     }
 
 
 @names("verdict count url")
 def test_an_error_with_other_parts_is_business(name: str) -> None:
-    assert said({"errors": [{"message": "It broke.", name: "x"}], "rows": []}) == {}
+    assert statements_in({"errors": [{"message": "It broke.", name: "x"}], "rows": []}) == {}
 
 
 @names("locked restricted suppressed limited pending queued processing missing empty stale")
 def test_everyday_flags_of_an_envelope(name: str) -> None:
-    assert set(said({name: True, "rows": []})) == {"section"}
-    assert said({name: False, "rows": []}) == {}
+    assert set(statements_in({name: True, "rows": []})) == {"section"}
+    assert statements_in({name: False, "rows": []}) == {}
 
 
 @pytest.mark.parametrize(
@@ -248,7 +258,7 @@ def test_everyday_flags_of_an_envelope(name: str) -> None:
     ],
 )
 def test_what_a_flag_denies(name: str, word: str) -> None:
-    assert said({name: False, "rows": []}) == {"section": word}
+    assert statements_in({name: False, "rows": []}) == {"section": word}
 
 
 @names(
@@ -257,37 +267,46 @@ def test_what_a_flag_denies(name: str, word: str) -> None:
     "unmeasured notMeasured lowVolume dataUnavailable hasEnoughData"
 )
 def test_flags_that_rows_may_carry(name: str) -> None:
-    assert "row rows[0]" in {**said({"rows": [{name: True}]}), **said({"rows": [{name: False}]})}
+    assert "row rows[0]" in {
+        **statements_in({"rows": [{name: True}]}),
+        **statements_in({"rows": [{name: False}]}),
+    }
 
 
 @names("partial isPartial incomplete estimated provisional preliminary sampled final complete")
 def test_flags_that_only_points_in_time_carry(name: str) -> None:
     for flag in (True, False):
-        assert said({"refunds": [{"id": "a", name: flag, "amount": 3}]}) == {}
-    found = [said({"days": [{"day": "2026-11-20", name: flag, "n": 3}]}) for flag in (True, False)]
+        assert statements_in({"refunds": [{"id": "a", name: flag, "amount": 3}]}) == {}
+    found = [
+        statements_in({"days": [{"day": "2026-11-20", name: flag, "n": 3}]})
+        for flag in (True, False)
+    ]
     assert "row days[0]" in {**found[0], **found[1]}
 
 
 @names("masked suppressed redacted hidden missing absent isMasked")
 def test_flags_that_count_where_there_is_no_number(name: str) -> None:
     rows = [{"brand": "a", name: True, "hits": None}, {"brand": "b", name: False, "hits": 3}]
-    assert [*said({"rows": rows})] == ["row rows[0]"]
-    assert said({"rows": [{**rows[0], "hits": 4}, rows[1]]}) == {}
-    assert said({"rows": [rows[0], {**rows[1], "hits": None}]}) == {}
+    assert [*statements_in({"rows": rows})] == ["row rows[0]"]
+    assert statements_in({"rows": [{**rows[0], "hits": 4}, rows[1]]}) == {}
+    assert statements_in({"rows": [rows[0], {**rows[1], "hits": None}]}) == {}
 
 
 @names("collected observed captured recorded ingested reported wasCollected")
 def test_flags_that_deny_a_zero(name: str) -> None:
     rows = [{"day": "1", name: False, "hits": 0}, {"day": "2", name: True, "hits": 3}]
-    assert said({"rows": rows}) == {"row rows[0]": "unavailable", "row rows[1]": "available"}
-    assert said({"rows": [{**rows[0], "hits": 4}, rows[1]]}) == {}
+    assert statements_in({"rows": rows}) == {
+        "row rows[0]": "unavailable",
+        "row rows[1]": "available",
+    }
+    assert statements_in({"rows": [{**rows[0], "hits": 4}, rows[1]]}) == {}
 
 
 @names("observed captured recorded reported")
 def test_flags_that_deny_a_zero_of_a_day_only(name: str) -> None:
     rows = [{"ad": "a", name: False, "hits": 0}, {"ad": "b", name: True, "hits": 3}]
-    assert said({"rows": rows}) == {}
-    assert "row rows[0]" in said({"rows": [{**rows[0], "hits": None}, rows[1]]})
+    assert statements_in({"rows": rows}) == {}
+    assert "row rows[0]" in statements_in({"rows": [{**rows[0], "hits": None}, rows[1]]})
 
 
 @names(
@@ -295,4 +314,4 @@ def test_flags_that_deny_a_zero_of_a_day_only(name: str) -> None:
     "estimated configured ready locked visible tracked found"
 )
 def test_flags_that_are_business_in_rows(name: str) -> None:
-    assert said({"rows": [{name: True, "v": None}, {name: False, "v": 3}]}) == {}
+    assert statements_in({"rows": [{name: True, "v": None}, {name: False, "v": 3}]}) == {}

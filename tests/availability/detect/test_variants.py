@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from signal_words import said
+from signal_words import statements_in
 
 ROWS = [{"name": "a", "requests": 12}]
 
-SAID: dict[str, tuple[Any, dict[str, str]]] = {
+STATEMENTS: dict[str, tuple[Any, dict[str, str]]] = {
     "a state beside rows": (
         {"dataState": "NOT_CONNECTED", "message": "Add the CNAME.", "rows": []},
         {"section": "not_connected"},
@@ -292,10 +292,10 @@ SAID: dict[str, tuple[Any, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", SAID)
-def test_what_is_said_is_read(name: str) -> None:
-    document, expected = SAID[name]
-    assert said(document) == expected
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_statements_are_read(name: str) -> None:
+    document, expected = STATEMENTS[name]
+    assert statements_in(document) == expected
 
 
 MORE: list[tuple[Any, dict[str, str]]] = [
@@ -482,8 +482,8 @@ MORE: list[tuple[Any, dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("document", "expected"), MORE)
-def test_more_of_what_is_said_is_read(document: Any, expected: dict[str, str]) -> None:
-    assert said(document) == expected
+def test_more_statements_are_read(document: Any, expected: dict[str, str]) -> None:
+    assert statements_in(document) == expected
 
 
 SILENT: dict[str, Any] = {
@@ -552,4 +552,4 @@ SILENT: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", SILENT)
 def test_business_is_not_read_as_availability(name: str) -> None:
-    assert said(SILENT[name]) == {}
+    assert statements_in(SILENT[name]) == {}

@@ -150,7 +150,7 @@ def test_everything_that_the_crate_mentions_is_in_it(whole: Path) -> None:
     assert outside == {"https://w3id.org/ro/crate/1.1"}
 
 
-def test_the_citation_says_who_what_when(whole: Path) -> None:
+def test_the_citation_names_who_what_when(whole: Path) -> None:
     cited = yaml.safe_load((whole / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["cff-version"] == "1.2.0"
     assert cited["title"] == ABOUT.title
@@ -201,7 +201,7 @@ def test_the_codebook_explains_every_column(whole: Path) -> None:
         assert f"`{name}`" in text
 
 
-def test_the_readme_says_what_is_missing_and_what_is_synthetic(whole: Path) -> None:
+def test_the_readme_lists_what_is_missing_and_what_is_synthetic(whole: Path) -> None:
     text = (whole / "README.md").read_text(encoding="utf-8")
     assert "never zero" in text
     assert "synthetic" in text
@@ -223,7 +223,7 @@ def test_real_hosts_are_not_called_synthetic(tmp_path: Path) -> None:
 # --- one table over all hosts and scopes ----------------------------------------------------
 
 
-def test_rows_of_all_hosts_and_scopes_are_in_one_table_and_say_where_they_are_from(
+def test_rows_of_all_hosts_and_scopes_are_in_one_table_with_where_they_are_from(
     whole: Path,
 ) -> None:
     domains = aa.read_parquet(whole / "data" / "source_domains.parquet")
@@ -245,7 +245,7 @@ def test_rows_of_all_hosts_and_scopes_are_in_one_table_and_say_where_they_are_fr
     assert len(domains.aa.sources) == 2
 
 
-def test_what_could_be_measured_is_told_of_the_whole_and_of_each_answer(tmp_path: Path) -> None:
+def test_what_could_be_measured_is_reported_of_the_whole_and_of_each_answer(tmp_path: Path) -> None:
     measured = answer("crawl")
     body = {"section": "crawl", "availability": {"status": "not_connected"}, "bots": None}
     payload = replace(measured.payload, body=json.dumps(body).encode(), host="initech.example")
@@ -460,7 +460,7 @@ def test_a_slip_publishes_nothing(slip: str, tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_slip_is_told_what_was_meant(tmp_path: Path) -> None:
+def test_a_slip_is_answered_with_what_was_meant(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="did you mean 'answer_text'"):
         publish(few(), tmp_path / "out", ABOUT, redact="answer_txt")
 
@@ -554,7 +554,7 @@ def test_a_table_that_does_not_fit_a_sheet_goes_on_in_the_next(
     assert all(len(name) <= 31 for name in sheets)
 
 
-def test_without_xlsxwriter_it_says_what_to_install(
+def test_without_xlsxwriter_it_names_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
@@ -578,7 +578,7 @@ def test_an_error_on_the_way_leaves_nothing(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_an_earlier_publication_is_replaced_when_asked_only(tmp_path: Path) -> None:
+def test_an_earlier_publication_is_replaced_on_request_only(tmp_path: Path) -> None:
     out = publish(few(), tmp_path / "out", ABOUT)
     before = files(out)
     with pytest.raises(NotWritten, match="something is there"):
