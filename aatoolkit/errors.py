@@ -235,7 +235,7 @@ class ColumnNotFound(AAToolkitError, KeyError):
 
 
 class AvailabilityError(AAToolkitError, LookupError):
-    """A column that was asked for could not be measured."""
+    """A required column could not be measured."""
 
     columns: dict[str, str] | None
     """The columns, each with the reason."""

@@ -177,7 +177,7 @@ class Payload:
         return f'<table class="tex2jax_ignore">{rows}</table>'
 
     def _facts(self) -> dict[str, Any]:
-        """What one line says of it, by name."""
+        """The parts of its one-line summary, by name."""
         facts = {
             "host": self.host,
             "section": self.section,

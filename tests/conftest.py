@@ -1,4 +1,4 @@
-"""A scripted HTTP server on loopback: it answers what a test tells it to, byte for byte."""
+"""A scripted HTTP server on loopback: it answers what a test defines, byte for byte."""
 
 from __future__ import annotations
 

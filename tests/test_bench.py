@@ -1,4 +1,4 @@
-"""The benchmarks run, print what they say, and write the same figures as JSON."""
+"""The benchmarks run, print their figures, and write the same figures as JSON."""
 
 from __future__ import annotations
 

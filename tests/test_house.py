@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -75,6 +76,19 @@ INSTEAD = {
 }
 """Words that the package does not use, as patterns, and what it says instead."""
 
+INSTEAD_IN_DOCS = {
+    r"\btold\b": "is reported, is described",
+    r"\b(is|are|be|was|were) said\b": "is stated",
+    r"\bsays? so\b": "reports that",
+    r"\b(heard|spoken)\b": "read, detected",
+    r"\b(stood|stands? (here|there))\b": "is, was",
+    r"\bwho asks\b": "the caller",
+    r"\bmay be asked\b": "may be requested",
+    r"\bwhat (it|an answer|a column|a name) says of itself\b": "its statements, its availability",
+    r"\bplays a part\b": "has a role",
+}
+"""Patterns never right in the first line of a docstring or a message, and what is."""
+
 TERMS = ("parse", "decode", "validate", "normalise", "cache", "evict", "retry", "lock", "hash")
 """Standard terms: where the code does one of these things, it says so in this word."""
 
@@ -88,6 +102,29 @@ def test_the_house_uses_plain_words(pattern: str) -> None:
         if re.search(pattern, line, re.IGNORECASE)
     ]
     assert not found, f"say {INSTEAD[pattern]!r} instead:\n" + "\n".join(found)
+
+
+def first_lines_and_messages(path: Path) -> Iterator[str]:
+    """The first line of each docstring of a module, and the texts that it raises or warns with."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield (ast.get_docstring(node) or "").partition("\n")[0]
+        elif isinstance(node, ast.Raise) or (
+            isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "warn"
+        ):
+            texts = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+            yield from (text for text in texts if isinstance(text, str))
+
+
+@pytest.mark.parametrize("pattern", INSTEAD_IN_DOCS)
+def test_docstrings_and_messages_read_like_documentation(pattern: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {line[:90]}"
+        for path in MODULES
+        for line in first_lines_and_messages(path)
+        if re.search(pattern, line, re.IGNORECASE)
+    ]
+    assert not found, f"say {INSTEAD_IN_DOCS[pattern]!r} instead:\n" + "\n".join(found)
 
 
 def test_the_house_uses_the_terms_of_the_field() -> None:

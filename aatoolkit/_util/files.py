@@ -171,7 +171,7 @@ class _Progress:
 
 @contextlib.contextmanager
 def _reporting(target: Path) -> Iterator[_Progress]:
-    """Raise system errors as `NotWritten`, which says what became of the new version."""
+    """Raise system errors as `NotWritten`, which names what became of the new version."""
     progress = _Progress()
     try:
         yield progress

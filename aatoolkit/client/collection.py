@@ -24,7 +24,7 @@ _SHOWN = 20
 
 
 class Collection(Mapping[HostScope, Dataset]):
-    """The datasets of many hosts and scopes: a mapping, in the order asked for.
+    """The datasets of many hosts and scopes: a mapping, in the requested order.
 
     Its keys are pairs of host and `Scope`. Where there is only one scope, as usual, the host alone
     will do: ``collected["acme.example"]``.

@@ -67,7 +67,7 @@ class Dataset(Mapping[str, Tables]):
 
     @property
     def hints(self) -> pd.DataFrame:
-        """What may speak of availability and was not read.
+        """What may be about availability and was not read.
 
         One row a hint: ``section``, ``path``, ``value``, ``why``.
         """

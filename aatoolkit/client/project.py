@@ -208,7 +208,7 @@ class Project(Closing):
         progress: bool | None = None,
         **filters: Any,
     ) -> Dataset:
-        """Read many sections concurrently; the result has the order asked for.
+        """Read many sections concurrently; the result has the requested order.
 
         Parameters
         ----------

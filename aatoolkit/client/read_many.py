@@ -118,7 +118,7 @@ def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
-    """The sections that may be asked for: the API's, and those that a profile adds."""
+    """The sections that may be requested: the API's, and those that a profile adds."""
     if profile is None:
         return sections.names()
     return tuple(sorted({*PROFILE.names, *profile.names}))

@@ -118,7 +118,7 @@ def _run(folder: Path, action: Callable[[sqlite3.Connection], T], default: T) ->
 
 @contextmanager
 def _typed(folder: Path) -> Iterator[None]:
-    """Convert any failure of the file to an error that says what to do."""
+    """Convert any failure of the file to an error with its remedy."""
     try:
         yield
         return

@@ -34,7 +34,7 @@ def judge(
     body: bytes,
     mask: Callable[[bytes], bytes] = bytes,
 ) -> errors.FetchError | None:
-    """Return the error that a response stands for, or None if it is an answer.
+    """Return the error that a response means, or None if it is an answer.
 
     An answer is one JSON object or list with a status of success, or it explains why a section
     has no data. ``mask`` is applied to whatever of the body an error repeats.

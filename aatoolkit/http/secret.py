@@ -215,7 +215,7 @@ def _layers(text: bytes) -> Iterator[bytes]:
 
 
 def _character(found: re.Match[bytes]) -> bytes:
-    """The character that an escape stands for."""
+    """The character that an escape represents."""
     plain, decimal = found[2], found[4]
     if plain:
         return plain

@@ -89,7 +89,7 @@ class Profile(Mapping[str, Section]):
         doc: str = "",
         tentative: Collection[str] = (),
     ) -> Profile:
-        """A profile over a mapping, which may load its declarations when they are asked for."""
+        """A profile over a mapping, which may load its declarations on first access."""
         profile = cls.__new__(cls)
         profile._fill(name, sections, doc, None, tentative)
         return profile

@@ -119,7 +119,7 @@ CONVERSIONS = {
         for engine, conversions in (("chatgpt", 0), ("gemini", 2))
     ],
 }
-"""Synthetic: a service that writes 0 where no revenue is sent, and says so elsewhere."""
+"""Synthetic: a service that writes 0 where no revenue is sent, and states that elsewhere."""
 
 
 @pytest.mark.parametrize("read", ENGINES)

@@ -1,4 +1,4 @@
-"""What a service says of its availability, through HTTP to the tables and the last aggregate."""
+"""Availability that a service states, through HTTP to the tables and the last aggregate."""
 
 from __future__ import annotations
 

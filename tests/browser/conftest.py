@@ -1,4 +1,4 @@
-"""A real browser for tests: what it asks of other machines is refused and counted.
+"""A real browser for tests: its requests to other machines are refused and counted.
 
 ``page`` is a page of a fresh profile. Whatever it asks for that is not on this machine is refused
 and stands in ``seen.outside``; what it complains of stands in ``seen.errors``. Both must be empty

@@ -1,4 +1,4 @@
-"""The report page in a browser: nothing runs, nothing is asked for, it prints, by day and night."""
+"""The report page in a browser: nothing runs, nothing is requested, it prints, by day and night."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report: one page that holds all it needs, runs nothing, and says what was measured."""
+"""The report: one page that holds all it needs, runs nothing, and shows what was measured."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Ordinary lines of pandas that fit any table: what people do with a frame between two looks at it.
 
 Each is a function of a frame that gives a frame. `KEEPING` leave every row with its label, so
-that a row is known by it; `RENEWING` make rows or labels anew. A line that cannot be said of a
+that a row is known by it; `RENEWING` make rows or labels anew. A line that does not apply to a
 table (no number, no text, no second key) gives None.
 """
 

@@ -25,7 +25,7 @@ def canonical(state: Availability) -> str:
 
 
 def statements_in(document: Any, **given: Any) -> dict[str, str]:
-    """The statements of an answer, by ``section``, ``field NAME``, ``row PATH`` and ``engine ID``."""
+    """Statements of an answer by ``section``, ``field NAME``, ``row PATH`` and ``engine ID``."""
     found = recognise(document, **given)
     whole = section_state(found)
     words = {} if whole is None else {"section": canonical(whole)}

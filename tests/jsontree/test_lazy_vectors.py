@@ -1,4 +1,4 @@
-"""Columns tell what values tell: to who walks a document, and to who recognises its statements."""
+"""Vectors of columns hold what vectors of values hold, for a walk and for detection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of columns, as text on a frame: canonical, and never more than is true."""
+"""Column metadata as text on a frame: canonical, and never more than is true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The logical hash: the same for what says the same, another for what does not."""
+"""The logical hash: equal for equal content, different for other content."""
 
 from __future__ import annotations
 

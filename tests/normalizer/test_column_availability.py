@@ -1,4 +1,4 @@
-"""What an answer says of itself, brought to the columns it is about, and to no other."""
+"""Statements of an answer reach the columns they are about, and no other."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from declared_paths import steps
 from effort import effort
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ from hypothesis import strategies as st
 import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.errors import SchemaDriftWarning
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_path
+from aatoolkit.jsontree.paths import Each, Field, Step, parse_path
 from aatoolkit.sections import Column, Table
 
 # Whatever an answer holds: one that the declaration does not fit is read by a draft of itself.
@@ -87,7 +88,7 @@ def _fits(name: str | int, step: Step) -> bool:
 
 
 def places_of(table: Table, column: Column) -> Iterator[tuple[Step, ...]]:
-    """Where the values of a column stand, with the keys that its table is limited to."""
+    """Where the values of a column are, with the keys that its table is limited to."""
     source = column.source or ""
     number = int(source[1:]) if source[:1] == "@" else None
     if number is not None:
@@ -98,13 +99,7 @@ def places_of(table: Table, column: Column) -> Iterator[tuple[Step, ...]]:
         return
     if source[:1] == "#":
         return
-    pattern = parse_path(column.pattern)
-    limited = tuple(
-        row if isinstance(row, Entries) and isinstance(step, Entries) else step
-        for step, row in zip(pattern, table.rows.steps, strict=False)
-    )
-    elements = (Each(),) if column.dtype == "list<string>" else ()
-    yield (*limited, *pattern[len(limited) :], *elements)
+    yield steps(table, column)
 
 
 def values(tables: aa.Tables, table: Table, column: Column) -> Iterator[Any]:

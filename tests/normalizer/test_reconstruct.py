@@ -1,4 +1,4 @@
-"""The answer again, of the tables, what no column took, and where everything stood."""
+"""Rebuild the answer from its tables, what no column took, and the provenance."""
 
 from __future__ import annotations
 

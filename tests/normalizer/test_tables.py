@@ -1,4 +1,4 @@
-"""What a read gives: mappings that show themselves safely, and never lose a failure."""
+"""`Tables` and `Dataset`: safe representations, and no failure is lost."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
     ("answer", "said"),
     [
         ({"status": "available", "domains": []}, "● available, and there is nothing"),
-        ({"domains": []}, "? unknown: the answer does not say why it is empty"),
+        ({"domains": []}, "? unknown: the answer gives no reason why it is empty"),
         ({"domains": None}, "? unknown: the answer gives nothing here"),
         ({}, "? unknown: the answer gives nothing here"),
         ({"status": "not_connected", "domains": []}, "○ unavailable (not connected): Said so."),

@@ -92,7 +92,7 @@ REMARKS_NOT_UNITS = {
         "false → rows absent mean not_applicable, not 0"
     ),
 }
-"""What the contract says in its column of units that is none: it is in the docs."""
+"""What the contract has in its column of units that is none: it is in the docs."""
 
 
 @each_listed_table

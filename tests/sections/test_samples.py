@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from declared_paths import steps
 
 from aatoolkit import sections
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_pattern
@@ -76,17 +77,6 @@ def test_levels_hold_every_value_of_the_sample(section: Section) -> None:
                     read(table, column, *leaf) for leaf in places if takes(table, column, leaf)
                 }
                 assert found - {None} <= {*column.levels}, column.name
-
-
-def steps(table: Table, column: Column) -> tuple[Step, ...]:
-    """A column's pattern, limited to the keys its table is limited to."""
-    pattern = parse_pattern(column.pattern)
-    limited = tuple(
-        row if isinstance(row, Entries) and isinstance(step, Entries) else step
-        for step, row in zip(pattern, table.rows.steps, strict=False)
-    )
-    listed = (Each(),) if column.dtype == "list<string>" else ()
-    return (*limited, *pattern[len(limited) :], *listed)
 
 
 def patterns(table: Table) -> Iterator[tuple[Step, ...]]:

@@ -1,4 +1,4 @@
-"""Declarations: the path language, where columns stand, and what is refused."""
+"""Declarations: the path language, where columns are, and what is refused."""
 
 from __future__ import annotations
 

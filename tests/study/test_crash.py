@@ -1,4 +1,4 @@
-"""Recording that ends badly: what was said to be kept is kept, and the study goes on."""
+"""Recording that ends badly: what was reported as kept is kept, and the study goes on."""
 
 from __future__ import annotations
 

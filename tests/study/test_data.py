@@ -1,4 +1,4 @@
-"""The study under ``data/``: as it was sealed, whatever reads it, and made by what it says."""
+"""The study under ``data/``: as it was sealed, whatever reads it, and made by the code it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two studies: told whole, told tidily, and nothing that did not change."""
+"""What changed between two studies: reported whole and tidily, and nothing that did not change."""
 
 from __future__ import annotations
 

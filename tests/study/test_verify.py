@@ -1,4 +1,4 @@
-"""Verifying a study: any byte that is altered, missing, added or swapped is found, and told."""
+"""Verifying a study: any byte that is altered, missing, added or swapped is found and reported."""
 
 from __future__ import annotations
 

@@ -122,10 +122,7 @@ class Bars:
             n = "" if np.isnan(sample) else f"  (n={format_number(sample)})"
             words = format_number(value, self.data.unit(self.y)) + n
         colour = INK if box else canvas.text_colour(axes)
-        text = canvas.literal_text(fontsize=8, color=colour, bbox=box)
-        axes.annotate(
-            words, (end, row), xytext=(5, 0), textcoords="offset points", va="center", **text
-        )
+        canvas.row_note(axes, words, end, row, color=colour, bbox=box)
 
     def _samples(self) -> Numbers:
         name = self.data.sample(self.y)

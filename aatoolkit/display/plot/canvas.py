@@ -114,6 +114,16 @@ def literal_text(**properties: Any) -> dict[str, Any]:
     return {"parse_math": False, "usetex": False, "fontfamily": list(_families()), **properties}
 
 
+def row_note(
+    axes: Axes, words: str, end: float, row: int, *, gap: int = 5, **properties: Any
+) -> None:
+    """Write some words after the end of what is drawn in a row."""
+    text = literal_text(**{"fontsize": 8, "color": text_colour(axes), **properties})
+    axes.annotate(
+        words, (end, row), xytext=(gap, 0), textcoords="offset points", va="center", **text
+    )
+
+
 def safe_text(text: str, most: int = 200) -> str:
     """Text that can be drawn: elided, and with a box for characters that no font has."""
     covered = _covered(_families())

@@ -67,14 +67,7 @@ class Funnel:
                 colour = OWN.colour
                 axes.barh(row, value, height=0.7, color=colour, edgecolor=MUTED, linewidth=0.6)
                 words, where = format_number(value) + of, value
-            axes.annotate(
-                words,
-                (where, row),
-                xytext=(5, 0),
-                textcoords="offset points",
-                va="center",
-                **canvas.literal_text(fontsize=9, color=canvas.text_colour(axes)),
-            )
+            canvas.row_note(axes, words, where, row, fontsize=9)
         axes.set_xlim(0, reach * 1.02)
         if np.isnan(values).all():
             axes.set_xticks([])

@@ -86,14 +86,7 @@ class Pairs:
                 one = "only one measured" if np.isnan(first[row] + second[row]) else moved
                 words = one + ("" if np.isnan(n[row]) else f"  (n={format_number(n[row])})")
                 where = float(np.nanmax([first[row], second[row]]))
-            axes.annotate(
-                words,
-                (where, row),
-                xytext=(9, 0),
-                textcoords="offset points",
-                va="center",
-                **canvas.literal_text(fontsize=8, color=canvas.text_colour(axes)),
-            )
+            canvas.row_note(axes, words, where, row, gap=9)
         axes.set_xlim(most * 1.03 if unit == RANK else 0, 0.9 if unit == RANK else most * 1.03)
         canvas.style_axes(axes, "x")
         canvas.row_labels(axes, data.text(self.x), data.own().tolist())

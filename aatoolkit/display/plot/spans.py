@@ -87,14 +87,8 @@ class Spans:
         )
         if self.verdict:
             for row, word in enumerate(self.data.text(self.verdict)):
-                axes.annotate(
-                    canvas.safe_text(humanize(word), 30),
-                    (last[row] + 1, row),
-                    xytext=(6, 0),
-                    textcoords="offset points",
-                    va="center",
-                    **canvas.literal_text(fontsize=9, color=canvas.text_colour(axes)),
-                )
+                words_of_row = canvas.safe_text(humanize(word), 30)
+                canvas.row_note(axes, words_of_row, last[row] + 1, row, gap=6, fontsize=9)
         canvas.date_axis(axes, 7)
         canvas.style_axes(axes, "x")
         canvas.row_labels(axes, self.data.text(self.x), self.data.own().tolist())

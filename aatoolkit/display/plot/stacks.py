@@ -85,14 +85,8 @@ class Stacks:
             if lacking[row]:
                 axes.barh(row, reach, height=0.7, **MISSING)
                 words = "not measured"
-            axes.annotate(
-                words,
-                (reach if self.unit == FRACTION else left[row], row),
-                xytext=(5, 0),
-                textcoords="offset points",
-                va="center",
-                **canvas.literal_text(fontsize=8, color=canvas.text_colour(axes)),
-            )
+            end = reach if self.unit == FRACTION else left[row]
+            canvas.row_note(axes, words, end, row)
         axes.set_xlim(0, reach * (1 if self.unit == FRACTION else 1.02))
         canvas.style_axes(axes, "x")
         canvas.row_labels(axes, [str(name) for name in self.parts.index], list(self.own))

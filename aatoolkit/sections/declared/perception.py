@@ -1,4 +1,4 @@
-"""Perception: how answers speak of brands, what they ascribe to them, what they claim."""
+"""Perception: how answers describe brands, what they ascribe to them, what they claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Availability read out of answers: words, places, and nothing where there is nothing."""
+"""Detection of availability: words, places, and nothing where there is nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every name that plays a part: taken out of the vocabulary, one of these fails."""
+"""Every name in the vocabulary: without it, one of these tests fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detection never raises, whatever an answer holds, and a fault of its own says so."""
+"""Detection never raises, whatever an answer holds, and it reports a fault of its own."""
 
 from __future__ import annotations
 

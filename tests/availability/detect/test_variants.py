@@ -1,6 +1,6 @@
 """Shapes nobody documented, of our own invention: each must be read, and read right.
 
-Every case is a body, and what it says: ``section``, ``field NAME``, ``row PATH`` or ``engine ID``
+Every case is a body, and its statements: ``section``, ``field NAME``, ``row PATH`` or ``engine ID``
 with a canonical word.
 """
 

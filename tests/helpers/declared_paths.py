@@ -1,0 +1,17 @@
+"""The paths of declared columns, for tests that look for their values in an answer."""
+
+from __future__ import annotations
+
+from aatoolkit.jsontree.paths import Each, Entries, Step, parse_pattern
+from aatoolkit.sections import Column, Table
+
+
+def steps(table: Table, column: Column) -> tuple[Step, ...]:
+    """A column's pattern, limited to the keys its table is limited to."""
+    pattern = parse_pattern(column.pattern)
+    limited = tuple(
+        row if isinstance(row, Entries) and isinstance(step, Entries) else step
+        for step, row in zip(pattern, table.rows.steps, strict=False)
+    )
+    elements = (Each(),) if column.dtype == "list<string>" else ()
+    return (*limited, *pattern[len(limited) :], *elements)
