@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -104,8 +105,13 @@ def test_the_house_uses_plain_words(pattern: str) -> None:
     assert not found, f"say {INSTEAD[pattern]!r} instead:\n" + "\n".join(found)
 
 
-def first_lines_and_messages(path: Path) -> Iterator[str]:
-    """The first line of each docstring of a module, and the texts that it raises or warns with."""
+@cache
+def first_lines_and_messages() -> list[tuple[Path, str]]:
+    """The first lines of all docstrings, and the texts that modules raise or warn with."""
+    return [(path, text) for path in MODULES for text in _first_lines_and_messages(path)]
+
+
+def _first_lines_and_messages(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield (ast.get_docstring(node) or "").partition("\n")[0]
@@ -120,8 +126,7 @@ def first_lines_and_messages(path: Path) -> Iterator[str]:
 def test_docstrings_and_messages_read_like_documentation(pattern: str) -> None:
     found = [
         f"{path.relative_to(ROOT)}: {line[:90]}"
-        for path in MODULES
-        for line in first_lines_and_messages(path)
+        for path, line in first_lines_and_messages()
         if re.search(pattern, line, re.IGNORECASE)
     ]
     assert not found, f"say {INSTEAD_IN_DOCS[pattern]!r} instead:\n" + "\n".join(found)
