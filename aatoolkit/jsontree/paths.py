@@ -73,7 +73,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
     Parameters
     ----------
     path : str
-        The path; a leading ``$`` stands for the document and is optional.
+        The path; a leading ``$`` is the document and is optional.
 
     Raises
     ------

@@ -49,7 +49,7 @@ def resolve(section: str | Section, profile: Profile | None) -> tuple[Section | 
 def fits(tables: Iterable[pa.Table], report: DriftReport, signals: Iterable[Signal]) -> bool:
     """Whether an answer is what a declaration describes, rather than something else altogether.
 
-    It is not if most of its values are in no column, and it does not say that there is nothing
+    It is not if most of its values are in no column, and it does not state that there is nothing
     to report. A main table in which at least half of the columns have values settles it.
     """
     tables = list(tables)

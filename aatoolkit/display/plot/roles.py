@@ -130,11 +130,11 @@ class PlotData:
     @property
     def numbers(self) -> list[str]:
         """The numeric columns that are neither keys nor notes on another column."""
-        said = [name for name in self.kinds if is_said(self.frame, name)]
+        statuses = [name for name in self.kinds if is_said(self.frame, name)]
         return [
             name
             for name in self.of_kind("number")
-            if name not in (*self.keys, *said) and not name.endswith(COVERAGE)
+            if name not in (*self.keys, *statuses) and not name.endswith(COVERAGE)
         ]
 
     def _weight(self, name: str) -> int | None:
