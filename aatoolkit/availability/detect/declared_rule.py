@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.availability.detect.context import AnswerContext, Signal, raw
+from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.maps import entry
 from aatoolkit.availability.detect.vocabulary import read_word
 from aatoolkit.jsontree.paths import Field, key_step, parse_pattern
@@ -22,8 +22,8 @@ def read_rule(answer: AnswerContext, rule: Rule | None, headers: Mapping[str, st
     adds to what the general rules find.
     """
     known = rule or REFERENCE
+    before = len(answer.found)
     if known.kind != "object":
-        before = len(answer.found)
         read = {"header": _header, "map": _map, "rows": _rows}[known.kind]
         read(answer, known, headers)
         answer.found[before:] = [replace(each, rule=known.name) for each in answer.found[before:]]
@@ -31,9 +31,8 @@ def read_rule(answer: AnswerContext, rule: Rule | None, headers: Mapping[str, st
     stated = known.find(answer.document)
     if stated is None or (rule is None and not known.is_whole(stated)):
         return False
-    found = list(_signals(stated, known))
-    answer.found += found
-    return bool(found)
+    _object(answer, known, stated)
+    return len(answer.found) > before
 
 
 def _state(value: Any, rule: Rule, reason: object = None) -> Availability | None:
@@ -85,33 +84,30 @@ def _rows(answer: AnswerContext, rule: Rule, _: Mapping[str, str]) -> None:
             answer.add("row", target, states[value], vector.path(at), rule.name, value)
 
 
-def _signals(stated: Mapping[str, Any], rule: Rule) -> Iterator[Signal]:
+def _object(answer: AnswerContext, rule: Rule, stated: Mapping[str, Any]) -> None:
     at = "$" + "".join(map(key_step, rule.steps))
     if rule.status in stated:
-        yield _signal("section", None, stated, at, rule)
+        _add(answer, rule, "section", None, stated, at)
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         narrower = stated.get(name)
-        if isinstance(narrower, dict):
-            for target, state in narrower.items():
-                given = state if isinstance(state, dict) else {rule.status: state}
-                yield _signal(scope, target, given, f"{at}{key_step(name)}{key_step(target)}", rule)
+        for target, state in narrower.items() if isinstance(narrower, dict) else ():
+            given = state if isinstance(state, dict) else {rule.status: state}
+            _add(answer, rule, scope, target, given, f"{at}{key_step(name)}{key_step(target)}")
 
 
-def _signal(
-    scope: str, target: str | None, given: Mapping[str, Any], path: str, rule: Rule
-) -> Signal:
-    word, sample_size, as_of = map(given.get, (rule.status, rule.sample_size, rule.as_of))
+def _add(
+    answer: AnswerContext,
+    rule: Rule,
+    scope: str,
+    target: str | None,
+    given: Mapping[str, Any],
+    path: str,
+) -> None:
+    word, size, as_of = map(given.get, (rule.status, rule.sample_size, rule.as_of))
     if isinstance(word, bool):
         word = "available" if word else "unavailable"
-    return Signal(
-        scope,
-        target,
-        read_word(
-            rule.words.get(word, word) if isinstance(word, str) else word, given.get(rule.reason)
-        ),
-        sample_size if type(sample_size) is int else None,
-        as_of if isinstance(as_of, str) else None,
-        path,
-        rule.name,
-        raw(given),
-    )
+    word = rule.words.get(word, word) if isinstance(word, str) else word
+    size = size if type(size) is int else None
+    as_of = as_of if isinstance(as_of, str) else None
+    state = read_word(word, given.get(rule.reason))
+    answer.add(scope, target, state, path, rule.name, given, size=size, as_of=as_of)

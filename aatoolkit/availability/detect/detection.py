@@ -49,7 +49,7 @@ from __future__ import annotations
 
 import traceback
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -73,27 +73,22 @@ Engine = tuple[str, bool | None, bool | None]
 
 
 def listed_engines(options: ScopeOptions | Mapping[str, Any] | None) -> list[Engine]:
-    """The engines of scope options, read or as they came."""
+    """The engines of scope options, parsed or as they came."""
     if isinstance(options, ScopeOptions):
-        return [*_engines_read(options)]
-    if isinstance(options, Mapping) and isinstance(options.get("engines"), list):
-        return [*_engines_given(options["engines"])]
-    return []
-
-
-def _engines_read(options: ScopeOptions) -> Iterator[Engine]:
-    frame = options.engines
-    parts = (frame["engine"], frame["configured"], frame["configured"].isna())
-    for name, configured, unknown, never in zip(*parts, frame["last_run_day"].isna(), strict=True):
-        yield str(name), None if unknown else bool(configured), not never
-
-
-def _engines_given(engines: list[Any]) -> Iterator[Engine]:
-    for engine in engines:
-        if isinstance(engine, dict) and isinstance(engine.get("id"), str):
-            configured = engine.get("configured")
-            ran = engine["lastRunDay"] is not None if "lastRunDay" in engine else None
-            yield engine["id"], configured if isinstance(configured, bool) else None, ran
+        frame = options.engines
+        configured = (frame["configured"], frame["configured"].isna())
+        listed = zip(frame["engine"], *configured, frame["last_run_day"].notna(), strict=True)
+        return [(str(name), None if na else bool(flag), ran) for name, flag, na, ran in listed]
+    given = options.get("engines") if isinstance(options, Mapping) else None
+    return [
+        (
+            engine["id"],
+            flag if isinstance(flag := engine.get("configured"), bool) else None,
+            engine["lastRunDay"] is not None if "lastRunDay" in engine else None,
+        )
+        for engine in (given if isinstance(given, list) else ())
+        if isinstance(engine, dict) and isinstance(engine.get("id"), str)
+    ]
 
 
 def _read_options(answer: AnswerContext, engines: list[Engine]) -> None:
