@@ -79,7 +79,7 @@ INSTEAD = {
 
 INSTEAD_IN_DOCS = {
     r"\btold\b": "is reported, is described",
-    r"\b(is|are|be|was|were) said\b": "is stated",
+    r"\b(is|are|was|were) said\b": "is stated",
     r"\bsays? so\b": "reports that",
     r"\b(heard|spoken)\b": "read, detected",
     r"\b(stood|stands? (here|there))\b": "is, was",
