@@ -80,7 +80,6 @@ INSTEAD = {
 INSTEAD_IN_DOCS = {
     r"\btold\b": "is reported, is described",
     r"\b(is|are|was|were) said\b": "is stated",
-    r"\bsays? so\b": "reports that",
     r"\b(heard|spoken)\b": "read, detected",
     r"\b(stood|stands? (here|there))\b": "is, was",
     r"\bwho asks\b": "the caller",
