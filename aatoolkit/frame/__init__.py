@@ -8,6 +8,7 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``groupby``: rows in groups, and the availability of each group
 - ``duplicates``: rows that would count twice, after a join or in answers that overlap
 - ``aggregation_plan``: which rule each column follows, or why it has none
+- ``row_units``: units that differ from row to row
 - ``additivity``: over which dimensions a sum holds
 - ``aggregate``: ``aggregate``, by those rules
 - ``complete``: ``complete``, explicit rows for what was not reported

@@ -15,6 +15,7 @@ from aatoolkit.frame.additivity import differing_keys
 from aatoolkit.frame.cell_status import Mask, is_said
 from aatoolkit.frame.duplicates import DoubleCount, Duplicates
 from aatoolkit.frame.groupby import Groups, find
+from aatoolkit.frame.row_units import row_units
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
 from aatoolkit.sections.aggregation import FRACTION, ISO_4217, Aggregation
@@ -154,6 +155,7 @@ def _planned(
         raise _Refused(f"its rule ({rule}) needs {', '.join(missing)}")
     for part in planned.parts:
         _check_dtype(frame[part], part, rule)
+    _check_units(frame, known, groups, name)
     if rule.within and rule.within not in groups.keys.columns:
         _check_within(frame, known, groups, name, rule.within)
     if rule.across and planned.of:
@@ -291,6 +293,18 @@ def _check_dtype(values: pd.Series, name: str, rule: Aggregation) -> None:
         raise _Refused(f"{name} holds {kind}, not numbers")
     if rule.rule in ("min", "max") and isinstance(kind, pd.CategoricalDtype) and not kind.ordered:
         raise _Refused("its levels have no order")
+
+
+def _check_units(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str) -> None:
+    """Refuse a group whose values are in several units, whichever rule was given."""
+    units = row_units(frame, known, name)
+    if units is None:
+        return
+    there = frame[name].notna().to_numpy(bool)
+    several = units[there].groupby(groups.ids[there]).nunique(dropna=False) > 1
+    if several.any():
+        shown = ", ".join(sorted(units[there].dropna().unique())[:3])
+        raise _Refused(f"a group holds several units ({shown}); choose one metric, or add it to by")
 
 
 def _check_within(

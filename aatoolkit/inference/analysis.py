@@ -11,7 +11,7 @@ from aatoolkit.inference.evidence import gather, said_of
 from aatoolkit.inference.experiments import Split
 from aatoolkit.inference.findings import LIKELY, PROVED, ColumnFinding, Finding
 from aatoolkit.inference.inherit import settle_keys
-from aatoolkit.inference.metrics import units_by_metric
+from aatoolkit.inference.metrics import is_value_name, units_by_metric
 from aatoolkit.inference.readings import FieldReading
 from aatoolkit.inference.relations import Measure, Relation
 from aatoolkit.inference.rules import Evidence, find_rule
@@ -160,7 +160,8 @@ def _long_units(
     """Where rows are metrics, the unit of a value is that of its metric."""
     metric, units = units_by_metric(relation, readings)
     for column in columns:
-        if metric and column.dtype in ("Int64", "Float64") and not column.is_key:
+        is_number = column.dtype in ("Int64", "Float64") and not column.is_key
+        if metric and is_number and is_value_name(column.name):
             column.units = units
             told = f"each {metric} has a unit of its own"
             column.unit = Finding(f"per `{metric}`", LIKELY, told)

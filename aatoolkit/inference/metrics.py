@@ -18,6 +18,26 @@ _METRIC_WORDS = words_of("metric measure kpi indicator statistic variable")
 _UNIT_NAMES = ("unit", "units", "format", "value_type", "type")
 
 
+_VALUES = words_of(
+    """
+    value values val amount number result reading measurement observation data n y count total
+    now current latest before after previous prev prior baseline start end min max mean avg low
+    high lower upper delta change diff control treated
+    """
+)
+
+
+def is_value_name(name: str) -> bool:
+    """Whether a name says no more than that there is a value, as beside a metric's name.
+
+    Examples
+    --------
+    >>> is_value_name("value"), is_value_name("prev_value"), is_value_name("score")
+    (True, True, False)
+    """
+    return set(tokens(name)) <= _VALUES
+
+
 def units_by_metric(
     relation: Relation, readings: Mapping[str, FieldReading]
 ) -> tuple[str, dict[str, str]]:
@@ -39,6 +59,10 @@ def units_by_metric(
             continue
         named = bool(_METRIC_WORDS & set(tokens(column.name)))
         if not named and (column.name not in relation.key or set(words) & PARTICIPLES):
+            continue
+        values = (one for one in relation.columns if readings[one.name].is_number)
+        if not named and not any(is_value_name(one.name) for one in values):
+            # What only reads like a metric is a title where the numbers have names of their own.
             continue
         if sum(map(is_measure_name, words)) >= (0.3 if named else 0.6) * len(words):
             return column.name, _units(relation, readings, column.name, words)

@@ -18,6 +18,7 @@ _LEAST, _MOST = (
     frozenset(["min", "minimum", "lowest", "least"]),
     frozenset(["max", "maximum", "highest"]),
 )
+_PICKED = words_of("leader leading leaders best top worst winner runner")
 _LIMITS = words_of("limit quota allowance included budget cap max threshold target")
 
 
@@ -94,7 +95,7 @@ def find_rule(name: str, said: Meaning, evidence: Evidence, currency: str) -> Fi
     if said.kind == "change":
         return Finding(refused("a change is taken anew from the sums"), LIKELY, "name")
     if said.kind in ("share", "position", "score", "milliseconds", "seconds") or said.mean:
-        return _pooled(said, evidence)
+        return _pooled(said, evidence, words)
     if "distinct" in outcomes and outcomes["distinct"].rows >= 2 and not evidence.sums:
         told = _told(outcomes["distinct"], "less than the sum of the parts, as of distinct things")
         return Finding(refused("distinct things: the parts overlap"), PROVED, told)
@@ -104,7 +105,7 @@ def find_rule(name: str, said: Meaning, evidence: Evidence, currency: str) -> Fi
         total = Aggregation("sum", within=currency or None, across=_across(evidence))
         seen = [_told(one, "adds up") for one in evidence.verdicts if one.outcome == "adds"]
         return Finding(total, PROVED, "; ".join([*seen, *evidence.sums, *evidence.against]))
-    pooled = _pooled(said, evidence)
+    pooled = _pooled(said, evidence, words)
     if pooled.value is not None:
         return pooled
     if "adds" not in outcomes and words & _LIMITS:
@@ -122,7 +123,7 @@ def _across(evidence: Evidence) -> tuple[str, ...]:
     return (*sorted(engines - set(evidence.key)), *(n for n in evidence.key if n in proved))
 
 
-def _pooled(said: Meaning, evidence: Evidence) -> Finding[Aggregation]:
+def _pooled(said: Meaning, evidence: Evidence, words: set[str]) -> Finding[Aggregation]:
     """The ratio or the weighted mean that the evidence leaves, if it leaves one only."""
     shown = [one for one in evidence.ratios if one.numerator is not None]
     own = [one for one in shown if one.numerator and one.numerator.own and one.denominator.own]
@@ -149,6 +150,8 @@ def _pooled(said: Meaning, evidence: Evidence) -> Finding[Aggregation]:
     if shown:
         return _share_of_whole(shown[0])
     candidates = _agreed(_hints(evidence))
+    if candidates and words & _PICKED:
+        return Finding(None, OPEN, "each row may speak of another: it is that of one picked out")
     if len(candidates) == 1:
         (by,) = candidates
         if "." in by or by.startswith("sum of "):

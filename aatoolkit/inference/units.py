@@ -175,6 +175,8 @@ def _change(
         return Finding(FRACTION_CHANGE, LIKELY, f"{span}: percentage points"), scale
     if said.percent:
         return Finding(FRACTION_CHANGE, LIKELY, f"{span}: per cent"), 0.01
+    if said.places:
+        return Finding("places", LIKELY, f"{span}: a change of places"), 1.0
     if reading.dtype == "Int64":
         return Finding(COUNT, LIKELY, f"{span}: a change of counts"), 1.0
     if low >= -1 and high <= 1:

@@ -40,7 +40,7 @@ PARTICIPLES = words_of(
     matched failed blocked tracked named included observed sampled checked measured requested
     wins losses attempted succeeded skipped completed positive negative neutral mixed scored
     ranked won lost population returned supported recommended own_ahead ahead behind both
-    analysed analyzed evaluated counted listed applicable warning
+    analysed analyzed evaluated counted listed applicable warning passed
     """
 )
 _RATES = words_of(
@@ -115,6 +115,8 @@ class Meaning:
         Whether the name says per cent.
     points : bool
         Whether the name says percentage points.
+    places : bool
+        Whether the name says ranks or positions.
     hundredths : float
         1, or the fraction of a unit of currency that it is given in.
     """
@@ -123,6 +125,7 @@ class Meaning:
     mean: bool = False
     percent: bool = False
     points: bool = False
+    places: bool = False
     hundredths: float = 1.0
 
 
@@ -195,7 +198,8 @@ def meaning(name: str) -> Meaning:
         or known & PARTICIPLES
     ):
         kind = "count"
-    return Meaning(kind, mean, percent, points, hundredths)
+    places = bool(singles & (_RANKS | _POSITIONS))
+    return Meaning(kind, mean, percent, points, places, hundredths)
 
 
 def is_measure_name(name: str) -> bool:

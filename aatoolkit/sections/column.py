@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ DTYPES = (
     "list<string>",
 )
 """The dtypes a column may be declared with."""
+
+_PER_ROW = re.compile(r"per `?(\w+)`?")
 
 NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")
 
@@ -135,6 +138,18 @@ class Column:
     def is_label(self) -> bool:
         """Whether it takes keys or positions, rather than values of the answer."""
         return (self.source or "").lstrip("^")[:1] in ("@", "#")
+
+    @property
+    def unit_by(self) -> str | None:
+        """The column that says the unit of each row, or the metric that has it; else None.
+
+        Examples
+        --------
+        >>> Column("value", "Float64", unit="per `metric`").unit_by
+        'metric'
+        """
+        found = _PER_ROW.fullmatch(self.unit or "")
+        return found[1] if found else None
 
     @property
     def reading(self) -> Reading | None:

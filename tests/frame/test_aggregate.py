@@ -643,3 +643,27 @@ def test_the_code_book_says_which_aggregates_would_be_approximate() -> None:
     assert {*told.dropna().index} < {*caution.index} or told.isna().all()
     with pytest.warns(AAToolkitWarning, match="approximate"):
         frame.aa.aggregate(columns="average_position")
+
+
+def test_values_of_several_units_are_not_added_and_one_unit_is_told() -> None:
+    units = {"ttfb": "milliseconds", "lag": "milliseconds", "size": "bytes"}
+    value = aa.Column("value", "Int64", unit="per `metric`", units=units)
+    columns = (aa.Column("page", "string"), aa.Column("metric", "string"), value)
+    table = aa.Table("t", "Metrics.", aa.sections.records("rows"), ("page", "metric"), columns)
+    rows = [
+        {"page": page, "metric": metric, "value": number}
+        for page in "ab"
+        for number, metric in enumerate([*units, "odd"], 1)
+    ]
+    frame = aa.normalize(aa.Section("mine", "Mine.", table), {"rows": rows}).main
+    assert frame.aa.codebook.loc["value", "unit"] == "per `metric`"
+    with pytest.raises(AvailabilityError, match="several units"):
+        frame.aa.aggregate("page", columns="value", rules={"value": "sum"})
+    added = frame.aa.aggregate("metric", columns="value", rules={"value": "sum"})
+    assert added["value"].sum() == 20
+    times = frame[frame["metric"].isin(["ttfb", "lag"])]
+    assert times.aa.codebook.loc["value", "unit"] == "milliseconds"
+    assert times.aa.aggregate("page", columns="value", rules={"value": "max"})["value"].max() == 2
+    odd = frame[frame["metric"].isin(["ttfb", "odd"])]
+    with pytest.raises(AvailabilityError, match="several units"):
+        odd.aa.aggregate("page", columns="value", rules={"value": "sum"})

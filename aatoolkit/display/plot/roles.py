@@ -23,7 +23,6 @@ from aatoolkit.sections.section import Column
 
 Numbers = npt.NDArray[np.float64]
 
-_PER_ROW = re.compile(r"per `?(\w+)`?")
 _UNITS = {
     "fraction": FRACTION,
     "rate": FRACTION,
@@ -98,8 +97,7 @@ class PlotData:
     def unit_column(self, name: str) -> str | None:
         """The column that holds the unit or metric of a column for each row."""
         column = self.column(name)
-        found = _PER_ROW.fullmatch((column and column.unit) or "")
-        named = found[1] if found else None
+        named = column.unit_by if column else None
         return named if named in self.kinds else None
 
     def unit(self, name: str) -> str | None:
@@ -115,7 +113,9 @@ class PlotData:
         per = self.unit_column(name)
         if per is None:
             return [self.unit(name)] * len(self)
-        return [_unit(word) for word in self.text(per)]
+        column = self.column(name)
+        said = dict(column.units) if column else {}
+        return [said.get(word) or _unit(word) for word in self.text(per)]
 
     @cached_property
     def measures(self) -> list[str]:

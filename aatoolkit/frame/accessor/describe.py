@@ -8,6 +8,7 @@ import pandas as pd
 
 from aatoolkit.availability import Status
 from aatoolkit.frame.aggregation_plan import caution
+from aatoolkit.frame.row_units import common_unit
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import Source, metadata_of
@@ -50,7 +51,8 @@ class Describe:
 
         Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``of``, ``availability``,
         ``caution``. ``of`` is the declared column, as ``table.column``; a column that is no
-        declared one has no unit, rule or meaning here. ``caution`` says why an aggregate of
+        declared one has no unit, rule or meaning here. Where each metric has a unit of its own,
+        it is that of the rows that are left, if they have one. ``caution`` says why an aggregate of
         it would be approximate, where the counts of its rule are not reported.
 
         Raises
@@ -65,7 +67,10 @@ class Describe:
         return pd.DataFrame(
             {
                 "dtype": _words(dtypes.values()),
-                "unit": _words(column and column.unit for column in what.values()),
+                "unit": _words(
+                    common_unit(self._frame, metadata, name) or (column and column.unit)
+                    for name, column in what.items()
+                ),
                 "aggregation": _words(column and str(column.aggregate) for column in what.values()),
                 "doc": _words((column and column.doc) or None for column in what.values()),
                 "of": _words(column.of for column in known.values()),
