@@ -120,7 +120,7 @@ def _token(file: Path | None) -> str | None:
         return None
     try:
         return file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):  # not text, or no path
         pass
     # Its name is not repeated: it may be the token itself, given by mistake.
     raise ConfigurationError(

@@ -8,8 +8,12 @@ from argparse import Namespace
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aatoolkit.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from aatoolkit.service import Accounts
 
 
 def synthesize(folder: Path, seed: int, answers: int, icc: float) -> list[Path]:
@@ -56,7 +60,7 @@ def serve(asked: Namespace, note: Callable[[str], None]) -> None:
     problem = ""
     try:
         if asked.accounts is not None:
-            accounts, said = Accounts.load(asked.accounts), "the accounts of that file"
+            accounts, said = _accounts(asked.accounts), "the accounts of that file"
         else:
             token, said = _token(asked.token_file)
             accounts = Accounts.single(token)
@@ -74,12 +78,26 @@ def serve(asked: Namespace, note: Callable[[str], None]) -> None:
     run_server(service, asked.address, asked.port, on_ready=ready)
 
 
+def _accounts(file: Path) -> Accounts:
+    """The accounts in a file; where it cannot be read its name, maybe a token, is not repeated."""
+    from aatoolkit.service import Accounts
+
+    try:
+        return Accounts.load(file)
+    except OSError:
+        pass
+    raise ConfigurationError(
+        "the file that --accounts names cannot be read; check its path and permissions",
+        setting="accounts",
+    )
+
+
 def _token(file: Path | None) -> tuple[str, str]:
     """The one token that may see every host, and a description of it."""
     if file is not None:
         try:
             return file.read_text(encoding="utf-8").strip(), "the token in that file"
-        except (OSError, UnicodeDecodeError):
+        except (OSError, ValueError):  # not text, or no path
             pass
         raise ConfigurationError(
             "the file that --token-file names cannot be read; check its path and permissions",

@@ -59,7 +59,7 @@ def _read_file(path: Path) -> Secret:
 
     try:
         return Secret(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # not text, or no path
         reason = getattr(error, "strerror", None) or "it is not text"
     # Raised outside the handler: a decoding error holds the content of the file.
     raise ConfigurationError(

@@ -23,7 +23,16 @@ _END_64 = struct.Struct("<4sQHHLLQQQQ")
 _LOCATOR = struct.Struct("<4sLQL")
 _CENTRAL = struct.Struct("<4s4B4HL2L5H2L")
 _LOCAL = struct.Struct("<4s2B4HL2L2H")
-_ZIP64, _TIMES_AND_OWNERS = 0x0001, (0x000A, 0x5455, 0x5855, 0x7855, 0x7875)
+_ZIP64 = 0x0001
+_TIMES_AND_OWNERS = {
+    0x000A: (32,),
+    0x5455: (1, 5, 9, 13),
+    0x5855: (8, 12),
+    0x7855: (0, 4),
+    0x7875: (3, 7, 11, 15, 19),
+}
+"""The lengths that extra fields of times and owners have: no more fits in than those."""
+
 _MAX_DIRECTORY = 1 << 26
 _ENCRYPTED, _DESCRIPTOR = 0x1, 0x8
 _FULL = 0xFFFFFFFF
@@ -170,8 +179,10 @@ class ZipReader:
         mark, _, _, flags, method, _, _, crc, packed, size, name, extra = header
         rest = self._at(member.offset + _LOCAL.size, name + extra)
         long = _extras(rest[name:])
-        if _FULL in (packed, size) and len(long) >= 16:
-            size, packed = struct.unpack_from("<QQ", long)
+        if _FULL in (packed, size) and len(long) == 16:
+            size, packed = struct.unpack("<QQ", long)
+        elif long:
+            raise ValueError("an extra field is of no use")
         later = bool(flags & _DESCRIPTOR)
         expected = (0, 0, 0) if later and not crc else (member.crc, member.packed, member.size)
         if (
@@ -211,9 +222,9 @@ def _central(directory: bytes, at: int) -> tuple[Member, int]:
     name = directory[begin : begin + name_length]
     long = _extras(directory[begin + name_length : end])
     full = [value == _FULL for value in (size, packed, offset)]
-    if len(long) < 8 * sum(full):
+    if len(long) != 8 * sum(full):
         raise ValueError("its directory is damaged")
-    longs = iter(struct.unpack_from(f"<{sum(full)}Q", long))
+    longs = iter(struct.unpack(f"<{sum(full)}Q", long))
     size, packed, offset = (
         next(longs) if is_full else value
         for value, is_full in zip((size, packed, offset), full, strict=True)
@@ -224,16 +235,17 @@ def _central(directory: bytes, at: int) -> tuple[Member, int]:
 
 def _extras(extra: bytes) -> bytes:
     """The long sizes among the extra fields; others than times and owners are refused."""
-    long, at = b"", 0
+    long, at, known = b"", 0, set[int]()
     while at < len(extra):
         if at + 4 > len(extra):
             raise ValueError("an extra field is damaged")
         kind, length = struct.unpack_from("<HH", extra, at)
-        if at + 4 + length > len(extra) or length > 64:
-            raise ValueError("an extra field is damaged, or too long")
+        if at + 4 + length > len(extra) or kind in known:
+            raise ValueError("an extra field is damaged, or there twice")
+        known.add(kind)
         if kind == _ZIP64:
             long = extra[at + 4 : at + 4 + length]
-        elif kind not in _TIMES_AND_OWNERS:
-            raise ValueError("an extra field is of no known kind")
+        elif length not in _TIMES_AND_OWNERS.get(kind, ()):
+            raise ValueError("an extra field is of no known kind, or longer than that kind is")
         at += 4 + length
     return long

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -217,6 +218,55 @@ def test_an_abandoned_request_is_cancelled(tiny_store: Store) -> None:
             assert time.monotonic() < until
 
 
+@pytest.mark.parametrize("way", ["close", "reset", "pipelined"])
+def test_many_that_leave_cost_no_more_work(tiny_store: Store, way: str) -> None:
+    running = set[int]()
+    began = []
+
+    def endless(o: Observations) -> SectionAnswer:
+        number = len(began)
+        began.append(number)
+        running.add(number)
+        try:
+            o.value(ENDLESS)
+        finally:
+            running.discard(number)
+        raise AssertionError("the query was expected to be interrupted")
+
+    def asked(number: int) -> str:
+        # The questions differ, so that none is shared.
+        days, engine = (7, 30, 90)[number % 3], ("chatgpt", "gemini", "perplexity")[number // 3 % 3]
+        more = (
+            f"endless&days={days}&engine={engine}&topic={('CRM%20for%20startups', '')[number % 2]}"
+        )
+        return REQUEST.replace("quick", more) + "\r\n"
+
+    with serving(tiny_store, {"endless": endless, "quick": quick}, running=2) as server:
+        clients = []
+        for number in range(24):
+            many = 5 if way == "pipelined" else 1
+            client = connected(server, asked(number) * many)
+            clients.append((client, client.__enter__()))
+        until = time.monotonic() + 10
+        while not running and time.monotonic() < until:
+            time.sleep(0.02)
+        assert running
+        for client, bare in clients:
+            if way == "reset":
+                bare.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.__exit__(None, None, None)
+        answer = get(server, "section=quick")
+        until = time.monotonic() + 15
+        while (running or answer.status_code == 503) and time.monotonic() < until:
+            time.sleep(0.05)
+            answer = get(server, "section=quick")
+        assert answer.status_code == 200
+        assert not running
+        count = len(began)
+        time.sleep(0.2)
+        assert len(began) == count
+
+
 def test_a_request_that_others_wait_for_is_not_cancelled(tiny_store: Store) -> None:
     blocking = Blocking()
     sent = REQUEST.replace("quick", "slow") + "\r\n"
@@ -248,6 +298,14 @@ def test_a_request_that_others_wait_for_is_not_cancelled(tiny_store: Store) -> N
         ("127.0.0.1.evil.example", 421),
         ("localhost.evil.example", 421),
         ("10.0.0.1", 421),
+        ("127.1", 421),
+        ("0.0.0.0", 421),
+        ("localhost:80@evil.example", 421),
+        ("evil.example@localhost", 421),
+        ("localhost,evil.example", 421),
+        ("localhost%00.evil.example", 421),
+        ("127.0.0.1.nip.example", 421),
+        ("localhost:{port}:{port}", 421),
         ("", 421),
     ],
 )
@@ -263,6 +321,25 @@ def test_on_the_loopback_interface_the_host_header_must_name_it(
         assert answer.status_code == status
         if status == 421:
             assert answer.json()["error"]["code"] == "misdirected_request"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n",
+        "GET {path} HTTP/1.1\r\nHost: evil.example\r\nHost: localhost\r\n",
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\n .evil.example\r\n",
+        "GET {path} HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: localhost\r\n",
+        "GET http://evil.example{path} HTTP/1.1\r\nHost: localhost\r\n",
+        "GET {path} HTTP/1.0\r\n",
+        "GET {path} HTTP/1.1\r\n",
+    ],
+)
+def test_no_other_way_to_name_a_host_passes_the_check(tiny_store: Store, head: str) -> None:
+    sent = head.format(path=f"{PATH}?section=quick") + f"Authorization: Bearer {TOKEN}\r\n\r\n"
+    with serving(tiny_store, {"quick": quick}) as server, connected(server, sent) as client:
+        client.shutdown(socket.SHUT_WR)
+        assert received(client)[9:12] in (b"400", b"404", b"421")
 
 
 def test_elsewhere_any_host_header_is_accepted(tiny_store: Store) -> None:

@@ -611,6 +611,45 @@ def test_a_comment_on_a_member_is_refused(original: Path, tmp_path: Path) -> Non
         aa.Study(tmp_path / "x.zip")
 
 
+def extra(kind: int, data: bytes) -> bytes:
+    return struct.pack("<HH", kind, len(data)) + data
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        extra(0x5455, b"words in here"[:12]),
+        extra(0x5455, b"\1" + bytes(4)) * 2,
+        extra(0x7875, b"a longer text than an owner"),
+        extra(0x000A, bytes(36)),
+        extra(0x5855, b""),
+        extra(0x0001, b"sixteen letters!"),
+        extra(0x0001, b"") * 3,
+        extra(0x9999, b""),
+        extra(0x5455, bytes(5))[:-1],
+        b"abc",
+    ],
+)
+def test_nothing_is_hidden_in_the_extra_fields_of_a_bundle(
+    original: Path, tmp_path: Path, field: bytes
+) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
+        for info, data in entries(original):
+            info.extra = field
+            file.writestr(info, data)
+    with pytest.raises(errors.StudyError):
+        aa.Study(tmp_path / "x.zip").verify()
+
+
+def test_times_and_owners_of_a_bundle_are_accepted(original: Path, tmp_path: Path) -> None:
+    fields = extra(0x5455, b"\3" + bytes(8)) + extra(0x7875, b"\1\4" + bytes(4) + b"\4" + bytes(4))
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
+        for info, data in entries(original):
+            info.extra = fields
+            file.writestr(info, data)
+    assert aa.Study(tmp_path / "x.zip").verify()
+
+
 def test_bytes_after_compressed_data_are_refused(original: Path, tmp_path: Path) -> None:
     body = b"{}" * 40
     squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
