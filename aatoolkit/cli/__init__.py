@@ -3,11 +3,12 @@
 Data goes to standard output; notes, warnings and the progress bar to standard error. The exit code
 is 0 for success, 1 if something failed, 2 if the command was not understood. In reading order:
 
-- ``parser``: the commands and their options; ``arguments``: how they are parsed and refused.
+- ``parser``, ``archive_parser``: the commands and their options; ``arguments``: how they are parsed
+  and refused.
 - this module: one function per command, named in `COMMANDS`; it loads what it needs when it runs,
   so that ``--help`` loads no pandas.
 - ``report``: what the commands print and write.
-- ``study``, ``profile``, ``doctor``, ``serving``: the commands of these names.
+- ``study``, ``archive``, ``profile``, ``doctor``, ``serving``: the commands of these names.
 """
 
 from __future__ import annotations
@@ -188,6 +189,27 @@ def _collect(asked: argparse.Namespace) -> int:
         return report.collected(datasets, asked.out, asked.json)
 
 
+def _archive_add(asked: argparse.Namespace) -> int:
+    from aatoolkit.cli import archive
+
+    scope, hosts = _scope_of(asked), archive.hosts_of(asked)
+    with _client(asked, workers=asked.workers) as client:
+        return archive.add(asked, client, scope, hosts, note)
+
+
+def _archive(action: str) -> parser.Command:
+    """One of the other commands of archives."""
+
+    def run(asked: argparse.Namespace) -> int:
+        from aatoolkit.cli import archive
+
+        if action in ("sql", "compact", "forget"):
+            return int(getattr(archive, action)(asked))
+        return int(getattr(archive, action)(asked, note))
+
+    return run
+
+
 def _cache(asked: argparse.Namespace) -> int:
     from aatoolkit._util.hosts import canonical_host
     from aatoolkit.cli import report
@@ -301,6 +323,11 @@ COMMANDS: dict[str, parser.Command] = {
     "study diff": _study_diff,
     "study pack": _study_pack,
     "study publish": _study_publish,
+    "archive add": _archive_add,
+    **{
+        f"archive {action}": _archive(action)
+        for action in ("info", "sql", "compact", "verify", "rebuild", "export", "forget")
+    },
     "profile draft": _profile_draft,
     "profile check": _profile_check,
     "profile show": _profile_show,

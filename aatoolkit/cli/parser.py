@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit import __version__
+from aatoolkit.cli.archive_parser import add_archive
 from aatoolkit.cli.arguments import Parser, output
 from aatoolkit.scope import DAYS, FILTERS
 
@@ -113,6 +114,9 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
 
     _study(listed, commands)
     _profile(listed, commands)
+    add_archive(
+        listed, commands, _command, sections=_sections, filters=_filters, connection=_connection
+    )
 
     doctor = command("doctor", "check what is installed, configured and reachable")
     doctor.add_argument("host", metavar="HOST", nargs="?", help="a project to connect to")

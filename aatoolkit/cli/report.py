@@ -228,6 +228,14 @@ def files(written: Iterable[Path], json: bool) -> None:
         print("\n".join(listed))
 
 
+def frame(found: pd.DataFrame, json: bool) -> None:
+    """Print a frame in columns, or as JSON records."""
+    if json:
+        print_json(_records(found))
+    else:
+        grid(found.columns, found.itertuples(index=False))
+
+
 def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
     """Print rows in columns; on a terminal, the last column is cut to its width."""
     text = [[*map(str, heads)], *([_cell(value) for value in row] for row in rows)]

@@ -1,0 +1,66 @@
+"""``aatoolkit archive`` from the first answer to the last that is forgotten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.cli import main
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> None:
+    from aatoolkit.client.demo import serve_synthetic
+
+    base_url, token = serve_synthetic(0, 5000, 0.3)
+    monkeypatch.setenv("AATOOLKIT_BASE_URL", base_url)
+    monkeypatch.setenv("AATOOLKIT_TOKEN", token)
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> str:
+    assert main(["archive", *words]) == status
+    return capsys.readouterr().out
+
+
+def test_an_archive_from_the_command_line(
+    service: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ("--dir", str(tmp_path / "history"))
+    hosts = tmp_path / "hosts.txt"
+    hosts.write_text("# ours\nacme.example\n\nglobex.example  # theirs\n")
+    asked = ("add", "--hosts", str(hosts), "--days", "7", "--section", "domains", "--no-cache")
+    done: Any = json.loads(said(capsys, *asked, *where, "--json"))
+    assert (done["answers"], done["skipped"], done["failures"]) == (2, 0, [])
+    assert json.loads(said(capsys, *asked, *where, "--json"))["skipped"] == 2
+    tables = json.loads(said(capsys, "info", *where, "--json"))
+    assert {row["table"] for row in tables} == {table.name for table in aa.sections.get("domains")}
+    query = "SELECT count(DISTINCT host) AS hosts FROM source_domains"
+    assert json.loads(said(capsys, "sql", query, *where, "--json")) == [{"hosts": 2}]
+    assert said(capsys, "sql", query, *where, "--csv").splitlines()[-1] == "2"
+    assert said(capsys, "verify", *where, "--replay") == ""
+    assert "files" in said(capsys, "compact", *where, "--keep-hours", "0")
+    said(capsys, "export", str(tmp_path / "out"), *where, "--host", "acme.example")
+    read = aa.read_parquet(tmp_path / "out" / "domains" / "source_domains.parquet")
+    assert {*read["host"]} == {"acme.example"}
+    assert read.aa.codebook.loc["citation_count", "unit"] == "count"
+    assert "rows removed" in said(capsys, "forget", *where, "--host", "globex.example")
+    assert json.loads(said(capsys, "sql", query, *where, "--json")) == [{"hosts": 1}]
+    said(capsys, "rebuild", *where)
+    assert json.loads(said(capsys, "verify", *where, "--json"))["ok"]
+
+
+def test_what_fails_is_seen_by_a_scheduler(
+    service: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ("--dir", str(tmp_path / "history"))
+    host = "nobody.example"
+    assert main(["archive", "add", host, "--section", "domains", "--no-cache", *where]) == 1
+    assert "nobody.example domains" in capsys.readouterr().err
+    assert main(["archive", "add", *where]) == 2
+    assert "name hosts" in capsys.readouterr().err
+    assert main(["archive", "info", "--dir", str(tmp_path / "none")]) == 1
+    assert "no archive at" in capsys.readouterr().err
