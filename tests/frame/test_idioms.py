@@ -49,7 +49,7 @@ def tables() -> dict[str, pd.DataFrame]:
         for section, found in dataset.items()
         for name, frame in found.items()
         if (is_thorough() or name in FAST[section])
-        and len(frame) > 2
+        and 2 < len(frame) < 300
         and numbers(frame)
         and texts(frame)
     }
@@ -147,10 +147,10 @@ def outcome(name: str, frame: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def chosen_tables(name: str) -> list[str]:
-    """All tables; in a fast run two of them, others for each idiom."""
+    """Twelve tables, others for each idiom; in a fast run two."""
     names = [*tables()]
-    first = [*IDIOMS].index(name)
-    return names if is_thorough() else [names[(first + 5 * n) % len(names)] for n in range(2)]
+    first, wanted = [*IDIOMS].index(name) % len(names), 12 if is_thorough() else 2
+    return (names[first:] + names[:first])[:: len(names) // wanted][:wanted]
 
 
 @pytest.mark.parametrize("name", IDIOMS)
@@ -206,7 +206,7 @@ def test_the_oracle_finds_what_is_false() -> None:
     assert [*false_sums(frame, other)] != []
 
 
-@settings(deadline=None, max_examples=effort(600, 20))
+@settings(deadline=None, max_examples=effort(120, 20))
 @given(st.data())
 def test_nothing_false_after_a_chain_of_idioms(data: st.DataObject) -> None:
     table = data.draw(st.sampled_from([*tables()]))
@@ -218,7 +218,7 @@ def test_nothing_false_after_a_chain_of_idioms(data: st.DataObject) -> None:
         if made is None or not isinstance(made, pd.DataFrame):
             continue
         after, keeps_labels = made, keeps_labels and step in KEEPING
-        if not after.columns.is_unique:
+        if not after.columns.is_unique or after.size > 20_000:
             return
         false = [*false_columns(frame, after, keeps_labels), *false_sums(frame, after)]
         assert false == [], (table, steps)
