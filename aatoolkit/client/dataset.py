@@ -206,8 +206,13 @@ class Dataset(Mapping[str, Tables]):
 
         return headline(self, other, level)
 
-    def report(self, path: str | os.PathLike[str], *, rows: int = 12) -> Path:
-        """Write one HTML page: what was measured, then each section with pictures and tables.
+    def report(
+        self, path: str | os.PathLike[str], *, rows: int = 12, before: Dataset | None = None
+    ) -> Path:
+        """Write one HTML page: what changed, what was measured, then each section.
+
+        It opens with what changed for certain since the window before, or since an earlier
+        dataset, and what cannot be told, as `compare` finds it.
 
         The page is self-contained: it opens offline, loads nothing, prints, and follows the
         reader's light or dark setting. Nothing in an answer can run or restyle it. The same data
@@ -219,6 +224,8 @@ class Dataset(Mapping[str, Tables]):
             The file; missing folders are created. It is written atomically.
         rows : int
             The most rows of a table; where more exist the page says how many.
+        before : Dataset, optional
+            An earlier dataset, whose windows do not overlap with those of this one.
 
         Returns
         -------
@@ -244,7 +251,7 @@ class Dataset(Mapping[str, Tables]):
         """
         from aatoolkit.display.report import page
 
-        return write_whole(path, page(self, rows).encode())
+        return write_whole(path, page(self, rows, before).encode())
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)

@@ -18,7 +18,7 @@ from aatoolkit.frame.cell_status import Cells
 from aatoolkit.frame.groupby import By, Groups, find, flattened, group
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
-from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.sections.aggregation import FRACTION, Aggregation
 from aatoolkit.sections.column import Column
 
 Numbers = npt.NDArray[np.float64]
@@ -76,8 +76,10 @@ class ClusterSums:
 
     @cached_property
     def unit(self) -> str | None:
-        """The declared unit."""
-        return self.column.unit if self.column else None
+        """The declared unit; a share of rows is a fraction."""
+        if self.column and self.column.unit:
+            return self.column.unit
+        return FRACTION if self.is_proportion else None
 
     def added(self, values: Numbers) -> Numbers:
         """Sums over the clusters of each group."""

@@ -239,6 +239,7 @@ def comparison(
             "n": numbers(each.n for each in found),
             "clusters": numbers((each.clusters for each in found), "Int64"),
             "detectable": numbers(detectable),
+            "unit": words(row.unit for row in rows),
             "verdict": words(verdicts),
             "why": words(
                 _why(row, verdict, seen)
@@ -295,6 +296,7 @@ def meanings(
             f"The smallest change that such a sample shows in {POWER:.0%} of cases.",
             change,
         ),
+        "unit": ("The unit of the values.", None),
         "verdict": (f"One of {', '.join(VERDICTS)}.", None),
         "why": ("What the verdict rests on, or why there is none.", None),
         "method": ("How the interval and the p-value were computed.", None),

@@ -7,9 +7,9 @@ measured are hatched, or break the line; they are never drawn as 0. In reading o
 - ``options``: validate the arguments of ``df.aa.plot``.
 - ``roles``: `PlotData`, a frame with the role of each column: label, number, time, flag.
 - ``reduce``: aggregate rows that would be drawn at the same mark.
-- ``funnel``, ``figures``, ``lines``, ``heatmap``, ``pairs``, ``stacks``, ``bars``, ``spans``:
-  the kinds of pictures, each with a ``plan`` that returns None if it does not fit; ``empty``
-  is drawn if none does.
+- ``effects``, ``funnel``, ``figures``, ``lines``, ``heatmap``, ``pairs``, ``stacks``, ``bars``,
+  ``spans``: the kinds of pictures, each with a ``plan`` that returns None if it does not fit;
+  ``empty`` is drawn if none does.
 - ``labels``: numbers and words as text; ``canvas``: axes, title, legend, safe text; ``style``:
   colours, hatches, markers.
 """

@@ -97,7 +97,16 @@ class Bars:
         if self.data.is_count(self.y) and not np.isnan(values).all():
             canvas.integer_axis(axes.xaxis)
         axes.xaxis.set_major_formatter(lambda value, _: format_number(value, unit))
-        return ["Whiskers: 95% interval of the rate."] if sure.any() else []
+        return [f"Whiskers: {self._which()}."] if sure.any() else []
+
+    def _which(self) -> str:
+        """Which interval the whiskers are."""
+        method = f"{self.y}_method"
+        if method in self.data.kinds:
+            return self.data.text(method)[0]
+        if f"{self.y}_low" in self.data.kinds:
+            return "the interval of the rate, as the table has it"
+        return "95% Wilson interval, which takes answers for independent"
 
     def _bars(self, axes: Axes) -> None:
         own, levels = self.data.own(), self.data.text(self.by) if self.by else []

@@ -14,6 +14,7 @@ from aatoolkit.availability import Status
 from aatoolkit.display.plot import (
     bars,
     canvas,
+    effects,
     figures,
     funnel,
     heatmap,
@@ -57,6 +58,8 @@ class Drawable(Protocol):
 
 
 KINDS: dict[str, Callable[[PlotData, PlotOptions], Drawable | None]] = {
+    "comparison": effects.comparison,
+    "waterfall": effects.waterfall,
     "funnel": funnel.plan,
     "figures": figures.plan,
     "line": lines.plan,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aatoolkit.display.plot.labels import describe_scope
+from aatoolkit.display.report.changes import changed
 from aatoolkit.display.report.grid import grid, table_of
 from aatoolkit.display.report.markup import element, slug, text
 from aatoolkit.display.report.style import STYLE
@@ -27,7 +28,7 @@ _TELLING = ("line", "heatmap", "gap", "funnel", "shares")
 _PICTURES = 3
 
 
-def page(dataset: Dataset, rows: int) -> str:
+def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
     """The page's HTML.
 
     Raises
@@ -44,6 +45,7 @@ def page(dataset: Dataset, rows: int) -> str:
     host = host or "No answers"
     parts = [
         _head(host, sources),
+        changed(dataset, before),
         _contents(dataset),
         _measured(dataset),
         *(_section(name, tables, rows, at) for at, (name, tables) in enumerate(dataset.items())),

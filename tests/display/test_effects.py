@@ -1,0 +1,76 @@
+"""Pictures of comparisons, and the opening of a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+
+pytest.importorskip("matplotlib").use("agg")
+
+
+@pytest.fixture(scope="module")
+def halves() -> tuple[pd.DataFrame, pd.DataFrame]:
+    answers = aa.answers(aa.demo().read("chats", days=30))
+    late = answers["date"] >= pd.Timestamp("2026-11-06")
+    return answers[late], answers[~late]
+
+
+def notes(axes: object) -> str:
+    return str(axes.figure.get_supxlabel())  # type: ignore[attr-defined]
+
+
+def test_a_comparison_is_dots_with_the_interval_it_names(
+    halves: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    axes = halves[0].aa.compare(halves[1], "mentioned", by="engine").aa.plot()
+    assert axes.kind == "comparison"
+    assert "nothing is shown to have changed" in axes.finding
+    assert "1 cannot say" in axes.finding
+    assert "95% interval" in notes(axes)
+    assert "Paired by prompt_id" in notes(axes)
+    colours = {line.get_color() for line in axes.get_lines() if line.get_marker() == "o"}
+    assert colours == {"#a9b8c4"}  # grey: none is shown to differ
+
+
+def test_a_certain_change_has_a_colour() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"prompt_id": [*range(15)] * 20})
+    before, now = (frame.assign(named=rng.random(300) < rate) for rate in (0.2, 0.6))
+    axes = now.aa.compare(before, "named").aa.plot()
+    assert "shown to: named +" in axes.finding
+    assert axes.get_lines()[-1].get_color() != "#a9b8c4"
+
+
+def test_a_decomposition_is_a_waterfall(halves: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    found = halves[0].aa.decompose(halves[1], "mentioned")
+    axes = found.aa.plot()
+    assert axes.kind == "waterfall"
+    bars = [patch for patch in axes.patches if patch.get_width()]
+    ends = bars[-1].get_x() + bars[-1].get_width()
+    assert ends == pytest.approx(found["effect"].iloc[-1])
+
+
+def test_bars_name_the_interval_that_they_show() -> None:
+    prompts = aa.demo().read("prompts", days=30).main
+    found = prompts.aa.interval("mention_rate", by="topic", cluster="prompt_id", panel="fixed")
+    assert "strata" in notes(found.aa.plot(x="topic", y="mention_rate"))
+    engines = aa.demo().read("overview", days=30)["overview_engines"]
+    assert "takes answers for independent" in notes(engines.aa.plot())
+
+
+def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
+    dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
+    page = dataset.report(tmp_path / "page.html").read_text("utf-8")
+    assert page.index("What changed for certain") < page.index("What was measured")
+    assert "Nothing is shown to have changed since the window before." in page
+    assert "37.6 % to 45.8 %" in page
+    assert "would likely have shown" in page
+    same = dataset.report(tmp_path / "same.html", before=dataset).read_text("utf-8")
+    assert "the windows" in same or "both hold" in same
+    alone = aa.demo().read_all(sections=["crawl"], progress=False)
+    assert "was not read" in alone.report(tmp_path / "alone.html").read_text("utf-8")
