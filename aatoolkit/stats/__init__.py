@@ -17,6 +17,8 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``decompose``     ``df.aa.decompose``: into rates, mix, and what entered or left
 ``stability``     ``df.aa.stability`` and ``aa.samples``: repeats, and how many it takes
 ``changes``       ``df.aa.changes``: the days on which a rate changed
+``rank``          ``df.aa.rank``: each rank with the set of ranks that it may have
+``concentration`` ``df.aa.concentration``: how few members have most
 ``answers``       ``aa.answers`` and ``aa.cited_and_mentioned``: one row an answer
 ================= =====================================================================
 

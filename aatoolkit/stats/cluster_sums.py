@@ -107,7 +107,7 @@ def cluster_sums(
     known = metadata_of(flat)
     find(flat, [column, *([cluster] if cluster else [])])
     groups = group(flat, by, True)
-    rules = _with_flags(flat, column, rules or {})
+    rules = with_flags(flat, column, rules or {})
     (planned,) = plan(flat, known, groups, column, rules)
     if planned.rule.rule not in _POOLED:
         raise _refused(column, f"its rule ({planned.rule}) names no numerator and denominator")
@@ -149,7 +149,7 @@ def cluster_sums(
     )
 
 
-def _with_flags(frame: pd.DataFrame, column: str, rules: Rules) -> Rules:
+def with_flags(frame: pd.DataFrame, column: str, rules: Rules) -> Rules:
     """The rules; a column of true and false has the share of true rows as its rate."""
     return rules if column in rules or not _is_flag(frame[column]) else {**rules, column: "mean"}
 

@@ -123,7 +123,7 @@ class Lines:
             canvas.legend(axes, handles, words)
         notes = [self._samples()] if self._samples() else []
         if any((~np.isnan(line.low)).any() for line in self.series):
-            notes.append("Band: 95% Wilson interval, which takes answers for independent.")
+            notes.append("Band: Wilson's 95% interval, which takes answers for independent.")
         return notes
 
     def _line(self, axes: Axes, at: Numbers, line: LineSeries, style: SeriesStyle) -> None:

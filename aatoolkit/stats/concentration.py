@@ -1,0 +1,158 @@
+"""How concentrated counts are: ``df.aa.concentration``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.availability import Status, combine
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.aggregate import cells_of_plan
+from aatoolkit.frame.aggregation_plan import plan
+from aatoolkit.frame.groupby import find, flattened, group
+from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.sections.aggregation import COUNT, FRACTION
+from aatoolkit.stats.cluster_sums import Numbers
+from aatoolkit.stats.compare import names_of
+from aatoolkit.stats.interval import check_level
+from aatoolkit.stats.results import numbers, result, words
+
+_RESAMPLES = 499
+_LEAST = 20
+_MEASURES = ("hhi", "effective", "top_share", "gini")
+
+
+def concentration(
+    frame: pd.DataFrame,
+    column: str,
+    by: str | Sequence[str] | None,
+    *,
+    top: int,
+    rarefy: bool,
+    level: float,
+) -> pd.DataFrame:
+    """How concentrated a count is; see ``df.aa.concentration``."""
+    check_level(level)
+    if top < 1:
+        raise ValueError(f"top={top!r} is no whole number from 1")
+    keys = names_of(by)
+    flat = flattened(frame)
+    known = metadata_of(flat)
+    find(flat, [column, *keys])
+    groups = group(flat, keys, True)
+    (planned,) = plan(flat, known, groups, column, {} if known.holds(column) else {column: "sum"})
+    if planned.rule.rule != "sum":
+        why = f"its rule ({planned.rule}) is no sum of counts"
+        raise AvailabilityError(f"{column} has no concentration: {why}", columns={column: why})
+    cells = cells_of_plan(planned, flat, known, groups)
+    values = flat[column].to_numpy(np.float64, na_value=np.nan)
+    given = cells.given & (values > 0)
+    if (values[given] % 1 != 0).any():
+        why = "it holds fractions; name the count behind it"
+        raise AvailabilityError(f"{column} has no concentration: {why}", columns={column: why})
+    codes, states = groups.combined(cells)
+    counts = [values[given & (groups.ids == at)] for at in range(len(groups))]
+    sizes = [int(each.sum()) for each in counts]
+    usable = [size for size in sizes if size >= _LEAST]
+    depth = min(usable) if rarefy and len(usable) > 1 else None
+    rows = []
+    for at, each in enumerate(counts):
+        if sizes[at] < _LEAST:
+            state = states[int(codes[at])]
+            told = f" ({state})" if state.status != Status.AVAILABLE else ""
+            said = f"cannot say: {sizes[at]} in all, and it takes {_LEAST}{told}"
+            rows.append(([np.nan] * 12, said))
+            continue
+        rows.append((_measured(each, top, depth, level), ""))
+    numbers_of = np.array([row[0] for row in rows], np.float64).reshape(len(rows), 12)
+    verdicts = [
+        said or f"as concentrated as {row[3]:.1f} equal ones ({row[4]:.1f} to {row[5]:.1f})"
+        for row, said in rows
+    ]
+    names = [f"{name}{end}" for name in _MEASURES for end in ("", "_low", "_high")]
+    at_depth = f", rarefied to {depth:,}" if depth else ""
+    frame_of = pd.DataFrame(
+        {
+            **{str(name): groups.keys[name].reset_index(drop=True) for name in groups.keys.columns},
+            **{name: numbers(numbers_of[:, at]) for at, name in enumerate(names)},
+            "n": numbers(sizes, "Int64"),
+            "members": numbers((len(each) for each in counts), "Int64"),
+            "depth": numbers((depth or size for size in sizes), "Int64"),
+            "verdict": words(verdicts),
+            "method": words([f"multinomial bootstrap, basic interval{at_depth}"] * len(rows)),
+        }
+    )
+    docs = {
+        "hhi": ("Herfindahl index: the sum of squared shares, unbiased.", FRACTION),
+        "effective": ("Effective number: 1 over the index, as many equal ones.", COUNT),
+        "top_share": (f"Share of the largest {top}.", FRACTION),
+        "gini": ("Gini coefficient over those that occur at all.", FRACTION),
+    }
+    ends = {
+        "": "",
+        "_low": f"Lower end of the {level:.0%} interval: ",
+        "_high": f"Upper end of the {level:.0%} interval: ",
+    }
+    meanings: dict[str, tuple[str, str | None]] = {
+        f"{name}{end}": (f"{said}{doc}", unit)
+        for name, (doc, unit) in docs.items()
+        for end, said in ends.items()
+    }
+    meanings |= {
+        "n": (f"{column} in all.", COUNT),
+        "members": ("Different ones that occur.", COUNT),
+        "depth": ("How many were drawn for the measures, so that groups can be compared.", COUNT),
+        "verdict": ("The effective number in words, or why there is none.", None),
+        "method": ("How it was computed.", None),
+    }
+    taken = {str(name): known.columns[str(name)] for name in groups.keys.columns}
+    return result(
+        frame_of,
+        "concentration",
+        meanings,
+        taken,
+        known.sources,
+        combine(states[int(code)] for code in codes),
+        key=tuple(taken),
+    )
+
+
+def _measured(counts: Numbers, top: int, depth: int | None, level: float) -> list[float]:
+    """Each measure with its interval; the order of `_MEASURES`."""
+    rng = np.random.default_rng(0)
+    size = int(counts.sum())
+    if depth is None or depth >= size:
+        point = _all(counts[None, :], top)[0]
+    else:
+        whole = counts.astype(np.int64)
+        drawn = rng.multivariate_hypergeometric(whole, depth, size=_RESAMPLES, method="marginals")
+        point = np.nanmean(_all(drawn.astype(np.float64), top), axis=0)
+    draws = rng.multinomial(depth or size, counts / size, size=_RESAMPLES).astype(np.float64)
+    found = _all(draws, top)
+    spread = np.nanquantile(
+        found - np.nanmean(found, axis=0), [(1 - level) / 2, (1 + level) / 2], axis=0
+    )
+    low, high = point + spread[0], point + spread[1]
+    limits = [(0.0, 1.0), (1.0, np.inf), (0.0, 1.0), (0.0, 1.0)]
+    listed: list[float] = []
+    for at, (least, most) in enumerate(limits):
+        ends = (float(np.clip(low[at], least, most)), float(np.clip(high[at], least, most)))
+        listed += [float(point[at]), *ends]
+    return listed
+
+
+def _all(counts: Numbers, top: int) -> Numbers:
+    """The measures of many samples: one a row."""
+    size = counts.sum(axis=1)
+    hhi = (counts * (counts - 1)).sum(axis=1) / (size * (size - 1))
+    ordered = np.sort(counts, axis=1)
+    largest = ordered[:, -top:].sum(axis=1) / size
+    there = ordered > 0
+    members = there.sum(axis=1)
+    rank = np.cumsum(there, axis=1) * there
+    gini = (2 * (rank * ordered).sum(axis=1) / size - (members + 1)) / np.maximum(members, 1)
+    with np.errstate(divide="ignore"):
+        effective = np.where(hhi > 0, 1 / hhi, np.nan)
+    return np.column_stack([hhi, effective, largest, gini])
