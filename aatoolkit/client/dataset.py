@@ -212,7 +212,7 @@ class Dataset(Mapping[str, Tables]):
         """Write one HTML page: what changed, what was measured, then each section.
 
         It opens with what changed for certain since the window before, or since an earlier
-        dataset, and what cannot be told, as `compare` finds it.
+        dataset, and what cannot be said, as `compare` finds it.
 
         The page is self-contained: it opens offline, loads nothing, prints, and follows the
         reader's light or dark setting. Nothing in an answer can run or restyle it. The same data

@@ -4,7 +4,7 @@
 - ``combine``: ``merge``, ``rename``, ``adopt``
 - ``measures``: ``aggregate``, ``complete``
 - ``statistics``: ``interval``, ``compare``, ``decompose``
-- ``members``: ``rank``, ``concentration``
+- ``listings``: ``rank``, ``concentration``
 - ``repeats``: ``stability``, ``changes``
 - ``select``: ``require``, ``drop_unavailable``
 - ``reshape``: ``to_long``, ``with_context``
@@ -22,8 +22,8 @@ import pandas as pd
 from aatoolkit.frame.accessor.combine import Combine
 from aatoolkit.frame.accessor.describe import Describe
 from aatoolkit.frame.accessor.export import Export
+from aatoolkit.frame.accessor.listings import Listings
 from aatoolkit.frame.accessor.measures import Measures
-from aatoolkit.frame.accessor.members import Members
 from aatoolkit.frame.accessor.plot import Plot
 from aatoolkit.frame.accessor.repeats import Repeats
 from aatoolkit.frame.accessor.reshape import Reshape
@@ -32,7 +32,7 @@ from aatoolkit.frame.accessor.statistics import Statistics
 
 
 class Accessor(
-    Describe, Combine, Measures, Statistics, Repeats, Members, Select, Reshape, Plot, Export
+    Describe, Combine, Measures, Statistics, Repeats, Listings, Select, Reshape, Plot, Export
 ):
     """Metadata-aware methods of a DataFrame.
 

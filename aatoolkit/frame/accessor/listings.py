@@ -9,7 +9,7 @@ import pandas as pd
 from aatoolkit.frame.aggregation_plan import Rules
 
 
-class Members:
+class Listings:
     """Domains, brands, pages: which lead for certain, and how few have most."""
 
     _frame: pd.DataFrame
