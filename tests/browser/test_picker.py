@@ -56,6 +56,20 @@ def test_by_mouse(page: Any, alone: Alone) -> None:
     assert alone.picker.scope == aa.Scope(90)
 
 
+def test_what_is_disabled_is_shown_and_takes_no_choice(page: Any, alone: Alone) -> None:
+    before = line(page)
+    page.evaluate("model.receive({ disabled: true })")
+    page.get_by_text("90 days").click(force=True)
+    option(page, "Topics", "CRM").click(force=True)
+    assert page.evaluate("saved.length") == 0
+    assert line(page) == before
+    assert page.get_by_role("button", name="Copy").is_enabled()
+    page.evaluate("model.receive({ disabled: false })")
+    page.get_by_text("90 days").click()
+    alone.hear()
+    assert alone.picker.scope == aa.Scope(90)
+
+
 def test_what_cannot_be_requested_is_not_taken(page: Any, alone: Alone) -> None:
     closed = option(page, "Categories", "how, and why")
     assert closed.get_attribute("aria-disabled") == "true"

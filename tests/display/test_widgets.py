@@ -7,6 +7,7 @@ import warnings
 from html.parser import HTMLParser
 from typing import Any
 
+import ipywidgets
 import numpy as np
 import pandas as pd
 import pytest
@@ -358,3 +359,42 @@ def test_a_section_that_is_taken_back_stays_chosen() -> None:
     picker.dataset = None
     assert picker.sections == ("novel",)
     assert notes(picker, "sections")["novel"] == "no longer offered"
+
+
+# --- as a control of ipywidgets -----------------------------------------------------------------
+
+
+def test_the_value_is_the_choice_whichever_is_set() -> None:
+    picker = aa.ScopePicker(options_of(), layout={"width": "300px"}, disabled=True)
+    seen: list[aa.Scope] = []
+    picker.observe(lambda change: seen.append(change["new"]), "value")
+    choose(picker, days=[2])
+    picker.scope = aa.Scope(7)
+    picker.value = aa.Scope(7, engine="chatgpt")
+    assert picker.scope == picker.value == aa.Scope(7, engine="chatgpt")
+    assert seen == [aa.Scope(90), aa.Scope(7), aa.Scope(7, engine="chatgpt")]
+    with pytest.raises(ScopeError, match="did you mean 'chatgpt'"):
+        picker.value = aa.Scope(engine="chatgbt")
+    assert picker.scope == picker.value == aa.Scope(7, engine="chatgpt")
+    assert (picker.layout.width, picker.disabled) == ("300px", True)
+    sections = aa.SectionPicker(chosen="urls", disabled=True)
+    sections.value = ["domains", "ads"]
+    assert sections.sections == sections.value == ("ads", "domains")
+
+
+def test_interact_takes_a_picker_as_a_control() -> None:
+    picker, seen = aa.ScopePicker(options_of()), []
+    control = ipywidgets.interactive(lambda scope: seen.append(scope), scope=picker)
+    assert control.children[0] is picker
+    output = ipywidgets.interactive_output(lambda scope: seen.append(scope), {"scope": picker})
+    choose(picker, days=[0])
+    assert isinstance(output, ipywidgets.Output)
+    assert seen[-1] == picker.scope == aa.Scope(7)
+
+
+def test_one_line_shows_what_a_function_makes_of_each_choice() -> None:
+    picker, seen = aa.ScopePicker(options_of()), []
+    box = picker.show(seen.append)
+    assert box.children[0] is picker
+    choose(picker, days=[2])
+    assert seen == [aa.Scope(), aa.Scope(90)]

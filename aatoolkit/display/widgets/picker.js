@@ -469,6 +469,13 @@ const render = ({ model, el }) => {
     write();
   };
 
+  // What is chosen can still be read, searched by a screen reader, and copied.
+  const enable = () => {
+    const disabled = Boolean(model.get("disabled"));
+    body.inert = disabled;
+    body.setAttribute("aria-disabled", String(disabled));
+  };
+
   button.addEventListener("click", async () => {
     const told = await copy(python(true)).then(
       () => "Copied",
@@ -478,9 +485,12 @@ const render = ({ model, el }) => {
   });
   model.on("change:_groups", load);
   model.on("change:_choice", load);
+  model.on("change:disabled", enable);
   load();
+  enable();
   el.append(root);
   return () => {
+    model.off("change:disabled", enable);
     model.off("change:_groups", load);
     model.off("change:_choice", load);
   };

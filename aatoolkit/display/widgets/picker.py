@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import anywidget
+import ipywidgets
 import traitlets
 
 from aatoolkit._util.text import markup, visible
@@ -19,12 +20,27 @@ _SHOWN, _LONG = 50, 300
 """The most values of a choice, and characters of each, that are shown."""
 
 
-class Picker(anywidget.AnyWidget):
+class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
     """A widget that chooses among groups of options.
 
     The options are sent to the browser once. A choice is one bit per option, with the version
     of the options: a choice among options that have changed since is ignored.
+
+    As with every widget that has a ``value``, ``ipywidgets.interact`` and ``interactive_output``
+    take a picker as a control.
+
+    Attributes
+    ----------
+    value : object
+        The choice. It can be set, and observed: ``picker.observe(function, "value")``.
+    disabled : bool
+        Whether nothing can be chosen in the browser; the choice can still be set.
+    layout : ipywidgets.Layout
+        Width, height and borders, as of every widget.
     """
+
+    disabled = traitlets.Bool(False).tag(sync=True)
+    description = ""
 
     _esm = _HERE / "picker.js"
     _css = _HERE / "picker.css"
@@ -35,6 +51,11 @@ class Picker(anywidget.AnyWidget):
     _call = ""
     _shown: tuple[OptionGroup, ...] = ()
     _sent_choice: Mapping[str, Any] = {}
+
+    def __init__(
+        self, disabled: bool, layout: ipywidgets.Layout | Mapping[str, Any] | None
+    ) -> None:
+        super().__init__(disabled=disabled, **({} if layout is None else {"layout": layout}))
 
     def _show(self, groups: Sequence[OptionGroup], chosen: Mapping[str, Iterable[Any]]) -> None:
         """Replace the options and the choice."""
@@ -63,6 +84,31 @@ class Picker(anywidget.AnyWidget):
             return
         each = zip(self._shown, choice["bits"], strict=True)
         self._take({group.name: group.chosen(bytes(bits)) for group, bits in each})
+
+    def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
+        """Show the picker above what a function makes of its choice, now and whenever it changes.
+
+        ``picker.show(lambda scope: project.read("domains", scope).main.aa.plot())`` is a dashboard.
+
+        Parameters
+        ----------
+        function : callable
+            Called with the choice. What it returns is displayed, and so is what it displays or
+            prints itself, and the error where it fails.
+
+        Returns
+        -------
+        ipywidgets.VBox
+            The picker and the output.
+        """
+        from IPython.display import display
+
+        def run(value: Any) -> None:
+            made = function(value)
+            if made is not None:
+                display(made)  # type: ignore[no-untyped-call]
+
+        return ipywidgets.VBox([self, ipywidgets.interactive_output(run, {"value": self})])
 
     def _value(self) -> Mapping[str, tuple[Any, ...]]:
         """The choice, by the name of the group."""

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import ipywidgets
 import pandas as pd
 import traitlets
 
@@ -32,11 +33,16 @@ class ScopePicker(Picker):
         ``project.scope_options()``.
     scope : Scope, optional
         The initial choice; the last 30 days without filters by default.
+    disabled : bool
+        Whether nothing can be chosen in the browser.
+    layout : dict or ipywidgets.Layout, optional
+        Width, height and borders, as of every widget.
 
     Attributes
     ----------
     scope : Scope
-        The choice. It can be set, and observed: ``picker.observe(function, "scope")``.
+        The choice, also as ``value``. It can be set, and observed:
+        ``picker.observe(function, "scope")``.
     options : ScopeOptions
         The allowed filter values. Others can be set; the choice is kept.
     vanished : dict of str to tuple
@@ -63,8 +69,15 @@ class ScopePicker(Picker):
     # Of the plainest type, which does not let None past the check below.
     scope: traitlets.TraitType[Any, Any] = traitlets.TraitType(default_value=None)
 
-    def __init__(self, options: ScopeOptions | Project, scope: Scope | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        options: ScopeOptions | Project,
+        scope: Scope | None = None,
+        *,
+        disabled: bool = False,
+        layout: ipywidgets.Layout | Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(disabled, layout)
         self._offer(options.scope_options() if isinstance(options, Project) else options)
         if scope is not None:
             self.scope = scope
@@ -106,7 +119,7 @@ class ScopePicker(Picker):
         self._show(tuple(_groups(options, _chosen(scope))), _chosen(scope))
         self.scope = scope
 
-    @traitlets.validate("scope")
+    @traitlets.validate("scope", "value")
     def _scope_is_known(self, proposal: Any) -> Scope:
         scope = proposal["value"]
         if not isinstance(scope, Scope):
@@ -127,6 +140,11 @@ class ScopePicker(Picker):
     @traitlets.observe("scope")
     def _show_scope(self, _: Any) -> None:
         self._choose(self._value())
+        self.value = self.scope
+
+    @traitlets.observe("value")
+    def _take_value(self, _: Any) -> None:
+        self.scope = self.value
 
     def _value(self) -> Mapping[str, tuple[Any, ...]]:
         return _chosen(self.scope)

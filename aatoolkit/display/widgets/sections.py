@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import ipywidgets
 import traitlets
 
 from aatoolkit import sections as declared
@@ -29,11 +30,15 @@ class SectionPicker(Picker):
         of rows of its main table, or with its error.
     chosen : str or iterable of str, optional
         The initial choice; all sections by default.
+    disabled : bool
+        Whether nothing can be chosen in the browser.
+    layout : dict or ipywidgets.Layout, optional
+        Width, height and borders, as of every widget.
 
     Attributes
     ----------
     sections : tuple of str
-        The choice, in alphabetical order. It can be set, and observed:
+        The choice, in alphabetical order, also as ``value``. It can be set, and observed:
         ``picker.observe(function, "sections")``.
     dataset : Dataset or None
         The dataset; another can be set.
@@ -54,9 +59,14 @@ class SectionPicker(Picker):
     sections: traitlets.TraitType[Any, Any] = traitlets.TraitType(default_value=())
 
     def __init__(
-        self, dataset: Dataset | None = None, chosen: str | Iterable[str] | None = None
+        self,
+        dataset: Dataset | None = None,
+        chosen: str | Iterable[str] | None = None,
+        *,
+        disabled: bool = False,
+        layout: ipywidgets.Layout | Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(disabled, layout)
         self._offer(dataset)
         self.sections = declared.names() if chosen is None else chosen
 
@@ -90,7 +100,7 @@ class SectionPicker(Picker):
         )
         self._show([group], self._value())
 
-    @traitlets.validate("sections")
+    @traitlets.validate("sections", "value")
     def _sections_are_known(self, proposal: Any) -> tuple[str, ...]:
         given = proposal["value"]
         several = isinstance(given, Iterable) and not isinstance(given, str)
@@ -112,6 +122,11 @@ class SectionPicker(Picker):
     @traitlets.observe("sections")
     def _show_sections(self, _: Any) -> None:
         self._choose(self._value())
+        self.value = self.sections
+
+    @traitlets.observe("value")
+    def _take_value(self, _: Any) -> None:
+        self.sections = self.value
 
     def _value(self) -> Mapping[str, tuple[Any, ...]]:
         return {"sections": self.sections}
