@@ -69,7 +69,7 @@ ONLY = {
     "ipywidgets": "aatoolkit/display/widgets/",
     "anywidget": "aatoolkit/display/widgets/",
     "traitlets": "aatoolkit/display/widgets/",
-    "IPython": "aatoolkit/display/ipython.py",
+    "IPython": "aatoolkit/display/",
     # The accessor names the type of what it gives, and no more.
     "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/frame/accessor/plot.py"),
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit import __version__
+from aatoolkit._util.defaults import DEMO_HOST, WORKERS
 from aatoolkit.cli.archive_parser import add_archive
 from aatoolkit.cli.arguments import Parser, output
 from aatoolkit.scope import DAYS, FILTERS
@@ -44,7 +45,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     )
     demo.add_argument(
         "--host",
-        default="acme.example",
+        default=DEMO_HOST,
         help="the synthetic project to read (default: %(default)s)",
     )
     _synthetic(demo)
@@ -98,7 +99,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     )
     _sections(collect)
     collect.add_argument(
-        "--workers", type=int, default=8, help="concurrent requests (default: %(default)s)"
+        "--workers", type=int, default=WORKERS, help="concurrent requests (default: %(default)s)"
     )
     _filters(collect)
     _connection(collect)

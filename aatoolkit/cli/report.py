@@ -266,8 +266,29 @@ def _availability(frame: pd.DataFrame) -> Any:
     return jsonlib.loads(Accessor(frame).availability.to_json(orient="index"))
 
 
-def _records(frame: pd.DataFrame) -> Any:
-    return jsonlib.loads(frame.to_json(orient="records", date_format="iso", date_unit="s"))
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows as JSON objects: each number with all its digits, days and moments in ISO 8601."""
+    columns = {str(name): _json_values(frame[name]) for name in frame.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _json_values(values: pd.Series) -> list[Any]:
+    from pandas.api.types import is_datetime64_any_dtype
+
+    from aatoolkit.frame.csv import as_texts
+
+    cells = as_texts(values) if is_datetime64_any_dtype(values.dtype) else values
+    there = values.notna().to_numpy(bool)
+    return [
+        _json_value(cell) if known else None
+        for cell, known in zip(cells.to_numpy(object), there, strict=True)
+    ]
+
+
+def _json_value(cell: Any) -> Any:
+    if isinstance(cell, str) or not hasattr(cell, "__iter__"):
+        return cell.item() if hasattr(cell, "item") else cell
+    return [_json_value(item) for item in cell]
 
 
 def print_json(value: Any) -> None:

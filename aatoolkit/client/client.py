@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, final
 
 from aatoolkit._util.closing import Closing
+from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
 from aatoolkit._util.text import code
 from aatoolkit.client import settings
 from aatoolkit.client.collection import Collection
@@ -99,11 +100,11 @@ class Client(Closing):
         token: str | Secret | None = None,
         *,
         cache: bool | str | Path = True,
-        cache_size: int = 2 * 10**9,
+        cache_size: int = CACHE_SIZE,
         offline: bool = False,
-        expire_after: float = 3600.0,
-        deadline: float = 60.0,
-        workers: int = 8,
+        expire_after: float = EXPIRE_AFTER,
+        deadline: float = DEADLINE,
+        workers: int = WORKERS,
         profile: ProfileSource | None = None,
         max_nodes: int = MAX_NODES,
     ) -> None:

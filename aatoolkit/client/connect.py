@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.defaults import DEMO_HOST
 from aatoolkit.client.client import Client
 from aatoolkit.client.collection import Collection
 from aatoolkit.client.project import Project
@@ -97,7 +98,7 @@ def collect(
 
 
 def demo(
-    host: str = "acme.example",
+    host: str = DEMO_HOST,
     *,
     seed: int = 0,
     answers: int = 5000,

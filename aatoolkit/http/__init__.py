@@ -19,11 +19,10 @@ from __future__ import annotations
 from aatoolkit.http.address import BaseUrl
 from aatoolkit.http.cache_admin import CacheInfo, cache_info, clear_cache
 from aatoolkit.http.cache_dir import default_folder
-from aatoolkit.http.fetcher import MAX_BODY, Fetcher
+from aatoolkit.http.fetcher import Fetcher
 from aatoolkit.http.secret import Secret
 
 __all__ = [
-    "MAX_BODY",
     "BaseUrl",
     "CacheInfo",
     "Fetcher",

@@ -25,14 +25,13 @@ from requests.structures import CaseInsensitiveDict
 from requests_cache.backends.base import BaseCache, BaseStorage
 from requests_cache.models.response import CachedResponse
 
+from aatoolkit._util.defaults import CACHE_SIZE
 from aatoolkit.errors import CacheWarning
 from aatoolkit.http.database import Database
 from aatoolkit.http.eviction import RecentUses, evict
 from aatoolkit.http.secret import Secret
 
 ANONYMOUS = "anonymous"
-CACHE_SIZE = 2 * 10**9
-"""The default size limit of a cache, in bytes."""
 
 _TRIES = 3
 """How often the rest is tried to be written at the end; each waits for a lock."""

@@ -13,8 +13,9 @@ from urllib.parse import urlencode, urlsplit
 import requests
 
 from aatoolkit import errors
+from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, MAX_BODY, WORKERS
 from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.cache_backend import ANONYMOUS, CACHE_SIZE, AnswerCache, CachedAnswer
+from aatoolkit.http.cache_backend import ANONYMOUS, AnswerCache, CachedAnswer
 from aatoolkit.http.cache_dir import default_folder
 from aatoolkit.http.deadline import pause
 from aatoolkit.http.retry import Retry
@@ -23,9 +24,6 @@ from aatoolkit.http.session import EMPTY, cache_key, open_session, send
 from aatoolkit.http.single_flight import SingleFlight
 from aatoolkit.http.transport import FinalResponse
 from aatoolkit.payload import Payload, Request
-
-MAX_BODY = 64 * 2**20
-"""The default limit of the size of an answer, in bytes."""
 
 EMPTY_SECONDS = 300.0
 """For how long an answer without data is fresh at most."""
@@ -71,10 +69,10 @@ class Fetcher:
         cache: bool | str | Path = True,
         cache_size: int = CACHE_SIZE,
         offline: bool = False,
-        expire_after: float = 3600.0,
-        deadline: float = 60.0,
+        expire_after: float = EXPIRE_AFTER,
+        deadline: float = DEADLINE,
         max_body: int = MAX_BODY,
-        workers: int = 8,
+        workers: int = WORKERS,
         sleep: Callable[[float], None] = pause,
     ) -> None:
         token = Secret.wrap(token)

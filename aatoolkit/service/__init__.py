@@ -21,10 +21,11 @@ itself. In reading order:
 ``sections``         the 17 sections, one module each; ``insight_words`` has the texts of
                      insights
 ``scope_options``    the values that each filter may take
-``app``              routes, envelope and errors as an ASGI application; ``replies`` are its
-                     responses, ``workers`` bounds and cancels its work
+``app``              routes, envelope and errors as an ASGI application, and how many requests
+                     may wait before 503; ``replies`` are its responses, ``workers`` bounds and
+                     cancels its work
 ``server``           runs it, in a thread or in the foreground; ``connections`` has the
-                     deadlines of connections and the check of the Host header
+                     number and deadlines of connections and the check of the Host header
 ==================== =================================================================
 
 A real service may answer differently wherever the API's documentation is silent. These are

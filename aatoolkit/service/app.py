@@ -30,7 +30,7 @@ from aatoolkit.service.workers import Busy, Cancellation, Workers
 _log = logging.getLogger("aatoolkit.service")
 
 _CACHE_BYTES = 32 << 20
-_WAITING = 64
+MAX_WAITING = 64
 
 # An answer belongs to one account and holds until the store is read again, which may be at
 # any moment: a cache on the way must ask each time. An error is not worth keeping at all.
@@ -93,7 +93,7 @@ class Service:
         sections: Mapping[str, ServiceSection] | None = None,
         scope_options_fail: bool = False,
         running: int | None = None,
-        waiting: int = _WAITING,
+        waiting: int = MAX_WAITING,
     ) -> None:
         self._served = _Served(store)
         self.accounts = accounts

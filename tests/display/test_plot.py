@@ -33,7 +33,7 @@ from aatoolkit.display.plot.style import (
     SERIES,
     styles_for,
 )
-from aatoolkit.errors import AvailabilityError, ConfigurationError
+from aatoolkit.errors import AvailabilityError, ColumnNotFound, ConfigurationError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 from aatoolkit.service import Store, synthesize
 
@@ -351,9 +351,9 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
         ({"top": 2.5}, ConfigurationError, "from 1"),
         ({"top": True}, ConfigurationError, "from 1"),
         ({"ax": "axes"}, ConfigurationError, "no matplotlib Axes"),
-        ({"y": "mention_rat"}, AvailabilityError, "'mention_rate'"),
-        ({"x": "dates"}, AvailabilityError, "'date'"),
-        ({"by": "nowhere"}, AvailabilityError, "no such column"),
+        ({"y": "mention_rat"}, ColumnNotFound, "'mention_rate'"),
+        ({"x": "dates"}, ColumnNotFound, "'date'"),
+        ({"by": "nowhere"}, ColumnNotFound, "no such column"),
         ({"y": "date"}, AvailabilityError, "no numbers"),
         ({"kind": "funnel"}, AvailabilityError, "do not fit a picture"),
         ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not fit a picture"),

@@ -6,10 +6,10 @@
 - ``statistics``: ``interval``, ``compare``, ``decompose``
 - ``listings``: ``rank``, ``concentration``
 - ``repeats``: ``stability``, ``changes``
-- ``select``: ``require``, ``drop_unavailable``
+- ``select``: ``require``, ``drop_unavailable``, ``measured``
 - ``reshape``: ``to_long``, ``with_context``
 - ``plot``: ``plot``
-- ``export``: ``to_parquet``
+- ``export``: ``to_parquet``, ``to_excel``, ``to_arrow``
 
 Each holds signatures and documentation only; the work is done by the modules of `aatoolkit.frame`.
 A new verb goes into the family it belongs to, a new family into a file and into `Accessor`.
