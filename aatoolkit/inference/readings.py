@@ -19,9 +19,11 @@ from aatoolkit.inference.spellings import (
     DURATION,
     MONEY,
     NUMBER,
+    POINTS,
     amount,
     day_texts,
     decimal_comma,
+    decimal_mark,
     flag_texts,
     is_nothing,
     parse_number,
@@ -188,9 +190,16 @@ def _text(values: list[Any], there: list[str], name: str) -> FieldReading:
             dtype, parse, said = words
             return FieldReading(dtype, parse, empty, said)
     if not is_id_name(name) and not any(re.fullmatch(r"0\d+", word) for word in rest):
-        if all(NUMBER.fullmatch(word) for word in rest):
+        mark = decimal_mark(rest, name)
+        if mark is None:
+            said = f"numbers such as {rest[0]!r} may be read in two ways"
+            return FieldReading("string", None, empty if "" in empty else (), said)
+        if mark == "." and all(NUMBER.fullmatch(word) for word in rest):
             return _parsed(values, there, "number", parse_number, empty)
-        if all(DECIMAL_COMMA.fullmatch(word) or word.isdigit() for word in rest):
+        if all(
+            DECIMAL_COMMA.fullmatch(word) or POINTS.fullmatch(word) or word.isdigit()
+            for word in rest
+        ):
             return _parsed(values, there, "decimal comma", decimal_comma, empty)
         if all(MONEY.fullmatch(word) and money(word) is not None for word in rest):
             found = _parsed(values, there, "money", amount, empty)

@@ -60,15 +60,18 @@ def _columnar(
     finder.taken.discard(table.name)
     table.name = finder.title(steps, "") if steps else f"{finder.section}_{name}"
     finder.taken.add(table.name)
-    table.rows = RowsCall("columnar", (format_path(steps),), {"axis": block.axis})
+    table.rows = RowsCall(
+        "columnar", (format_path(steps),), {"axis": format_path((Field(block.axis),))}
+    )
     where = format_path((*steps, Field(block.axis)))
     table.columns.append(Measure(name, ".", f"{where}[]", first.values, label=True))
     for field in block.fields:
         if field != block.axis:
             cells = vector.field(field).each().values
             path = format_path((*steps, Field(field)))
-            column = Measure(snake(field), f"&{field}", f"{path}[]", cells)
-            table.columns.append(column)
+            named = fresh(snake(field), {column.name for column in table.columns})
+            source = f"&{format_path((Field(field),))}"
+            table.columns.append(Measure(named, source, f"{path}[]", cells))
 
 
 def _series(
@@ -137,4 +140,5 @@ def _series_fields(
         name = name if name in finder.vocabulary.members else snake(field)
         source = f"^{format_path((Field(field),))}"
         path = format_path((*steps, Field(field)))
-        table.columns.append(Measure(name or snake(field), source, path, held))
+        named = fresh(name or snake(field), {column.name for column in table.columns})
+        table.columns.append(Measure(named, source, path, held))

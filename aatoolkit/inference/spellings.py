@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from aatoolkit.inference.words import is_flag_name, is_time_name
+from aatoolkit.inference.words import is_flag_name, is_time_name, meaning
 from aatoolkit.jsontree.text_values import duration, iso_week, money
 from aatoolkit.jsontree.vectors import MISSING
 
@@ -46,6 +46,9 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?")
 _UTC = re.compile(r"(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?)\s?(?:UTC|GMT)")
 COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
+POINTS = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
+_SMALL = ("position", "rank", "share", "score", "probability", "milliseconds", "seconds")
+_ONE_COMMA = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _WEEK = re.compile(r"\d{4}-?W\d{2}")
 _MONTH_DAY = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}", re.I
@@ -56,6 +59,35 @@ _YES_NO = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
 def is_nothing(word: str) -> bool:
     """Whether a word stands for no value."""
     return word.strip().lower() in _NOTHING
+
+
+def decimal_mark(words: list[str], name: str) -> str | None:
+    """The decimal mark of numbers in text, ``.`` or ``,``; None where both may be meant.
+
+    A point before three digits may stand between thousands, and so may a comma. What else is in
+    the column tells, or its name: counts have no decimals, and places are not in the thousands.
+
+    Examples
+    --------
+    >>> decimal_mark(["1.204", "987"], "citation_count"), decimal_mark(["1.204", "2.31"], "depth")
+    (',', '.')
+    >>> decimal_mark(["1,204", "2,310"], "mean_position"), decimal_mark(["1,204", "7"], "hits")
+    (',', '.')
+    """
+    said = meaning(name)
+    counted = said.kind in ("count", "bytes") and not said.mean
+    small = said.kind in _SMALL
+    points = [word for word in words if "." in word]
+    commas = [word for word in words if "," in word]
+    if points and not commas and all(POINTS.fullmatch(word) for word in points):
+        if counted or any(word.count(".") > 1 for word in points):
+            return ","
+        # Thousands are written alike: where one has no point, points are decimal ones.
+        plain = any(word.isdigit() and len(word) > 3 for word in words)
+        return "." if small or said.mean or plain else None
+    if commas and not points and small and all(_ONE_COMMA.fullmatch(word) for word in words):
+        return ","
+    return "."
 
 
 def is_month_day(values: list[Any]) -> bool:

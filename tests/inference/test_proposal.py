@@ -172,3 +172,12 @@ def test_the_currency_of_an_amount_tells_rows_apart_and_the_amount_does_not() ->
     ]
     (table, *_) = aa.sections.propose({"lines": lines}, "ads").section.tables
     assert table.key == ("engine", "paid_currency")
+
+
+def test_series_whose_names_fold_alike_stay_apart() -> None:
+    answer = {"days": ["2026-11-01", "2026-11-02"], "a.b": [1, 2], "a b": [3, 4]}
+    frame = aa.normalize(aa.sections.propose(answer, "any").section, answer, strict=True).main
+    assert frame.iloc[:, 1:].to_numpy().tolist() == [[1, 3], [2, 4]]
+    nulls = {"": [None, None, None], ":": [None, None, 0]}
+    section = aa.sections.propose(nulls, "any").section
+    assert aa.normalize(section, nulls).rebuild() == nulls
