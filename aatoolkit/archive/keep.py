@@ -57,6 +57,8 @@ class ArchiveKeeper(ArchiveReader):
     ) -> UpkeepReport:
         """Remove answers with all that was derived of them, and the files that held them.
 
+        On an object store the commits of the last 30 days stay, whose statistics may name a host.
+
         Parameters
         ----------
         hosts : str or iterable of str, optional

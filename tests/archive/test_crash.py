@@ -34,7 +34,7 @@ def run(*arguments: Any) -> dict[str, Any]:
 def test_a_writer_that_is_killed_leaves_whole_runs_and_loses_none(tmp_path: Path) -> None:
     found = run("kill", tmp_path / "history", 100)
     assert found["problems"] == [], found
-    assert found["days"] > 50
+    assert found["days"] > 5
 
 
 def test_writers_that_meet_commit_all_or_are_refused(tmp_path: Path) -> None:
