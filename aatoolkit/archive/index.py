@@ -43,7 +43,7 @@ class AnswerIndex:
     def __init__(
         self, store: ArchiveStore, runs: RunLog, hosts: Collection[str] | None = None
     ) -> None:
-        self._store, self._runs = store, runs
+        self._store, self.runs = store, runs
         self._hosts = None if hosts is None else sorted(hosts)
         self._months: set[str] = set()
         self._seen: set[Identity] = set()
@@ -64,7 +64,7 @@ class AnswerIndex:
             condition &= ds.field("host").isin(self._hosts)
         with self._store.errors(ANSWERS):
             rows = table.to_pyarrow_dataset().to_table(columns=_COLUMNS, filter=condition)
-        committed = self._runs.committed
+        committed = self.runs.committed
         for row in rows.to_pylist():
             if row["run"] not in committed:
                 continue

@@ -53,15 +53,15 @@ class RunWriter:
         self.run = new_run()
         self.problems: dict[str, AAToolkitError] = {}
         self.answers = self.failed = 0
-        self._seen = self._began = RunLog([])
+        # What was committed since the index was read may hold the same answers.
+        self._seen, self._began = index.runs, RunLog([])
         self._buffer = TableBuffer()
         self._tables: dict[str, Any] = {}
 
     def begin(self) -> RunLog:
         """Write down that the run has begun; returns the runs before it."""
-        self._seen, _ = read_runs(self.store)
         log(self.store, self.run, "begun", check=self._look)
-        return self._seen
+        return self._began
 
     def _look(self, runs: RunLog) -> None:
         if runs.is_rebuilding:
@@ -70,7 +70,7 @@ class RunWriter:
                 "archive.rebuild() again",
                 path=self.store.root,
             )
-        self._seen = self._began = runs
+        self._began = runs
 
     def put(self, answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
         """Store answers in one commit; returns those that were not there already."""
@@ -192,7 +192,7 @@ class RunWriter:
         old = self.run
         runs, _ = read_runs(self.store)
         visible = runs.committed | {old}
-        self.run, self.index = new_run(), AnswerIndex(self.store, runs)
+        self.run, self.index, self._seen = new_run(), AnswerIndex(self.store, runs), runs
         self.answers = self.failed = 0
         self.begin()
         for group in groups_of(self.store, of_run(old), visible):
