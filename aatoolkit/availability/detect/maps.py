@@ -211,7 +211,7 @@ def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str)
                 known = best([text], STRONG)
                 state = known.availability if known else denial or Availability(Status.UNAVAILABLE)
                 entry(answer, name, scope, because(state, text), at, item)
-    elif scope and read and all(read) and len(read) == len(entries):
+    elif scope and read and all(read) and len(read) == len(entries) and not state_in(value, WEAK):
         entries_of(answer, key, entries, trusted=True)
     return len(answer.found) > before
 

@@ -84,9 +84,14 @@ def fold(name: str | tuple[str, ...]) -> str:
     return "".join(tokens(name) if isinstance(name, str) else name)
 
 
+_OF_PATHS = frozenset("[]$.*")
+
+
 @lru_cache(maxsize=4096)
 def kind_of_entries(key: str) -> str | None:
-    """``engine`` or ``field`` where a key names what its entries are."""
+    """``engine`` or ``field`` where a key names what its entries are; a JSON path names none."""
+    if _OF_PATHS.intersection(key):
+        return None
     parts = {*tokens(key)}
     if parts & ENGINES:
         return "engine"

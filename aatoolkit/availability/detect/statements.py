@@ -90,7 +90,7 @@ def _object(answer: AnswerContext, key: str, value: dict[str, Any], place: Place
                 entries_of(answer, name, entries_in(item, at, inner), trusted=True)
         elif not isinstance(item, dict):
             continue
-        elif inner is not None:
+        elif inner is not None and not _is_statement(item):
             entries_of(answer, key, entries_in(item, at, inner), trusted=True)
         else:
             below = None if _is_part(name) else state_in(item, WEAK)
@@ -108,6 +108,12 @@ def _is_part(name: str) -> bool:
     """Whether a key of a statement is a part of it and not an entry of a map."""
     tests = (roles.is_reason, keys.is_word, roles.is_size, roles.is_moment)
     return any(test(name) for test in tests)
+
+
+def _is_statement(value: dict[str, Any]) -> bool:
+    """Whether an object gives one state and what belongs to it, and no entries."""
+    parts = all(_is_part(name) or isinstance(item, bool) for name, item in value.items())
+    return parts and state_in(value, WEAK) is not None
 
 
 _DEEPEST = 12

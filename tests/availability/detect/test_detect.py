@@ -559,3 +559,23 @@ BUSINESS = st.fixed_dictionaries(
 @settings(deadline=None)
 def test_business_records_are_no_statements(lists: dict[str, Any], echoed: dict[str, Any]) -> None:
     assert recognise({"section": "x", **lists, "filters": echoed}) == []
+
+
+@pytest.mark.parametrize(
+    ("stated", "target"),
+    [
+        ({"fieldAvailability": {"engines[].mentionRate": {"status": "unavailable", "reason": "x"}}},
+         "engines[].mentionRate"),
+        ({"availability": {"$.engines[*].mentionRate": {"available": False}}},
+         "$.engines[*].mentionRate"),
+        ({"fieldAvailability": {"engineCount": {"status": "unavailable", "reason": "x"}}},
+         "engineCount"),
+        ({"availability": {"engines": {"status": "unavailable", "reason": "x"}}}, "engines"),
+        ({"engineStatus": {"status": "unavailable", "reason": "x"}}, None),
+    ],
+)  # fmt: skip
+def test_parts_of_a_statement_are_never_engines(stated: dict[str, Any], target: str | None) -> None:
+    rows = [{"engine": "chatgpt", "mentionRate": 0.5}, {"engine": "gemini", "mentionRate": 0.0}]
+    (signal,) = recognise({"engines": rows, **stated})
+    assert (signal.scope, signal.target) == ("section" if target is None else "field", target)
+    assert signal.availability.status in ("unavailable", "partial")
