@@ -14,12 +14,12 @@ import pyarrow as pa
 from aatoolkit import sections
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, DraftWarning, PayloadError
-from aatoolkit.inference.proposal import outline
 from aatoolkit.jsontree.nodes import Node
 from aatoolkit.metadata.attrs import EMPTY
 from aatoolkit.normalizer.drift import DriftReport
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
+from aatoolkit.sections.inference.proposal import outline
 
 T = TypeVar("T")
 

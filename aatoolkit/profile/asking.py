@@ -17,10 +17,10 @@ from aatoolkit import sections
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
-from aatoolkit.inference.vocabulary import snake
 from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope
+from aatoolkit.sections.inference.vocabulary import snake
 
 if TYPE_CHECKING:
     from aatoolkit.client.project import Project

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import code
 from aatoolkit.errors import AAToolkitError, PayloadError
-from aatoolkit.inference.analysis import Analysis, analyse
-from aatoolkit.inference.declare import section_of
-from aatoolkit.inference.source import file_of
-from aatoolkit.inference.vocabulary import Vocabulary
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.profile.asking import BUDGET, Answers, PlannedRequest, ask, engines_of
 from aatoolkit.profile.page import page_of
 from aatoolkit.profile.pointing import candidates
 from aatoolkit.profile.section_draft import SectionDraft, counted
+from aatoolkit.sections.inference.analysis import Analysis, analyse
+from aatoolkit.sections.inference.declare import section_of
+from aatoolkit.sections.inference.source import file_of
+from aatoolkit.sections.inference.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from aatoolkit.client.project import Project

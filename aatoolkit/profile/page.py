@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.text import markup
 from aatoolkit.availability.detect.context import raw
-from aatoolkit.inference.findings import OPEN, ColumnFinding
-from aatoolkit.inference.relations import Relation
 from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.sections.inference.findings import OPEN, ColumnFinding
+from aatoolkit.sections.inference.relations import Relation
 
 if TYPE_CHECKING:
     from aatoolkit.profile.drafting import Draft

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability.detect.context import raw
 from aatoolkit.errors import ConfigurationError
-from aatoolkit.inference.analysis import Analysis
-from aatoolkit.inference.declare import section_of
-from aatoolkit.inference.findings import LIKELY, OPEN, PROVED, SETTLED, ColumnFinding, Finding
 from aatoolkit.profile.pointing import Candidate
 from aatoolkit.sections import Aggregation, Rule, Section
+from aatoolkit.sections.inference.analysis import Analysis
+from aatoolkit.sections.inference.declare import section_of
+from aatoolkit.sections.inference.findings import (
+    LIKELY,
+    OPEN,
+    PROVED,
+    SETTLED,
+    ColumnFinding,
+    Finding,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,10 +5,9 @@ declaration is made of is imported from here. In reading order: ``section`` has 
 `Table`, ``column`` has `Column` and how its values are read, ``columns`` short forms of it,
 ``row_shapes`` where rows are located in an answer, ``aggregation`` units and aggregation rules,
 ``availability_rule`` where a service states its availability; ``profile`` has `Profile`, the
-declarations of one service, ``portable`` its tables in files,
-``profile_json`` all of it as data; ``declared`` is the profile that is
-shipped, one file for each section, ``registry`` the default profile of the process.
-Drafts of declarations are made in ``aatoolkit.inference``.
+declarations of one service, ``portable`` its tables in files, ``profile_json`` all of it as data;
+``declared`` is the profile that is shipped, one file for each section, ``registry`` the default
+profile of the process; ``inference`` drafts declarations of answers that nobody described.
 
 >>> import aatoolkit as aa
 >>> aa.sections.get("domains").names[0]

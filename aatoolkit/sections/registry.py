@@ -16,7 +16,7 @@ from aatoolkit.sections.profile import Profile, fingerprint, unknown
 from aatoolkit.sections.section import Column, Section, Table
 
 if TYPE_CHECKING:
-    from aatoolkit.inference.proposal import Proposal
+    from aatoolkit.sections.inference.proposal import Proposal
 
 __all__ = [
     "all",
@@ -185,7 +185,7 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     ...
     """
     # Looked for when asked for: declarations alone need neither pyarrow nor numpy.
-    drawn: Proposal = import_module("aatoolkit.inference.proposal").propose(answers, name)
+    drawn: Proposal = import_module("aatoolkit.sections.inference.proposal").propose(answers, name)
     return drawn
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.inference.identities import Numbers
-from aatoolkit.inference.relations import Relation
+from aatoolkit.sections.inference.identities import Numbers
+from aatoolkit.sections.inference.relations import Relation
 
 _FEWEST = 3
 _SLACK = 1e-9

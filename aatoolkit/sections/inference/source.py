@@ -8,12 +8,12 @@ from dataclasses import fields
 from typing import Any
 
 from aatoolkit import sections
-from aatoolkit.inference.analysis import Analysis
-from aatoolkit.inference.declare import doc_of, grain_of, section_of, without_of
-from aatoolkit.inference.findings import OPEN, ColumnFinding
-from aatoolkit.inference.relations import Relation
-from aatoolkit.inference.vocabulary import words_of
 from aatoolkit.sections import Aggregation, Rule
+from aatoolkit.sections.inference.analysis import Analysis
+from aatoolkit.sections.inference.declare import doc_of, grain_of, section_of, without_of
+from aatoolkit.sections.inference.findings import OPEN, ColumnFinding
+from aatoolkit.sections.inference.relations import Relation
+from aatoolkit.sections.inference.vocabulary import words_of
 from aatoolkit.sections.section import camel
 
 _WIDTH = 96

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from aatoolkit.inference.charts import Block
-from aatoolkit.inference.relations import (
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
+from aatoolkit.jsontree.vectors import Vector
+from aatoolkit.sections.inference.charts import Block
+from aatoolkit.sections.inference.relations import (
     Located,
     Measure,
     Places,
@@ -15,12 +17,10 @@ from aatoolkit.inference.relations import (
     fresh,
     places_of,
 )
-from aatoolkit.inference.vocabulary import singular, snake
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
-from aatoolkit.jsontree.vectors import Vector
+from aatoolkit.sections.inference.vocabulary import singular, snake
 
 if TYPE_CHECKING:
-    from aatoolkit.inference.shapes import Finder
+    from aatoolkit.sections.inference.shapes import Finder
 
 _CHART_WORDS = frozenset({"chart", "data", "trend", "trends", "series", "graph", "plot"})
 

@@ -12,7 +12,7 @@ evidence, from which ``units``, ``metrics`` and ``rules`` follow, in ``findings`
 all this for one section. ``declare`` makes declarations of it and ``source`` the Python that makes
 them; ``proposal`` is what single answers are drafted by.
 
->>> from aatoolkit.inference.proposal import propose
+>>> from aatoolkit.sections.inference.proposal import propose
 >>> propose({"hosts": [{"host": "a.example", "hits": 3}]}, "crawl").section.names
 ('crawl_hosts',)
 """

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from aatoolkit.inference.readings import FieldReading
-from aatoolkit.inference.relations import Measure, Relation
-from aatoolkit.inference.vocabulary import words_of
-from aatoolkit.inference.words import is_id_name, is_measure_name, tokens
 from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.sections.inference.readings import FieldReading
+from aatoolkit.sections.inference.relations import Measure, Relation
+from aatoolkit.sections.inference.vocabulary import words_of
+from aatoolkit.sections.inference.words import is_id_name, is_measure_name, tokens
 
 _MOST, _CANDIDATES = 3, 12
 _LABELS = words_of(

@@ -6,10 +6,10 @@ from collections import Counter
 from itertools import chain
 from typing import Any
 
-from aatoolkit.inference.vocabulary import Vocabulary, singular, snake
-from aatoolkit.inference.words import is_measure_name
 from aatoolkit.jsontree.grouping import ObjectBatch
 from aatoolkit.jsontree.keyed import KeyTraits
+from aatoolkit.sections.inference.vocabulary import Vocabulary, singular, snake
+from aatoolkit.sections.inference.words import is_measure_name
 
 _SCALARS = (str, int, float, bool)
 _FEWEST_ALIKE, _ALIKE, _NAMES = 3, 0.8, 64

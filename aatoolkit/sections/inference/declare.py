@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from aatoolkit.inference.analysis import Analysis
-from aatoolkit.inference.findings import ColumnFinding
-from aatoolkit.inference.relations import Relation
 from aatoolkit.sections import Column, Rows, Section, Table
+from aatoolkit.sections.inference.analysis import Analysis
+from aatoolkit.sections.inference.findings import ColumnFinding
+from aatoolkit.sections.inference.relations import Relation
 
 _GRAIN = {"chart": "point of a series", "parallel": "point of a series", "columnar": "position"}
 

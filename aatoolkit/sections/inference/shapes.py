@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.inference import charts, series
-from aatoolkit.inference.maps import map_key, root_key
-from aatoolkit.inference.relations import (
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
+from aatoolkit.jsontree.vectors import MISSING, Vector
+from aatoolkit.sections.inference import charts, series
+from aatoolkit.sections.inference.maps import map_key, root_key
+from aatoolkit.sections.inference.relations import (
     Located,
     Measure,
     Relation,
@@ -18,9 +20,7 @@ from aatoolkit.inference.relations import (
     fresh,
     places_of,
 )
-from aatoolkit.inference.vocabulary import Vocabulary, snake, words_of
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
-from aatoolkit.jsontree.vectors import MISSING, Vector
+from aatoolkit.sections.inference.vocabulary import Vocabulary, snake, words_of
 
 _WRAPPERS = words_of(
     """

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.inference import experiments, identities
-from aatoolkit.inference.experiments import Aligned, Split, Verdict
-from aatoolkit.inference.inherit import Readings
-from aatoolkit.inference.readings import FieldReading
-from aatoolkit.inference.relations import Measure, Relation
-from aatoolkit.inference.rules import Evidence
-from aatoolkit.inference.units import telling_name
-from aatoolkit.inference.vocabulary import words_of
-from aatoolkit.inference.words import Meaning, meaning, tokens
+from aatoolkit.sections.inference import experiments, identities
+from aatoolkit.sections.inference.experiments import Aligned, Split, Verdict
+from aatoolkit.sections.inference.inherit import Readings
+from aatoolkit.sections.inference.readings import FieldReading
+from aatoolkit.sections.inference.relations import Measure, Relation
+from aatoolkit.sections.inference.rules import Evidence
+from aatoolkit.sections.inference.units import telling_name
+from aatoolkit.sections.inference.vocabulary import words_of
+from aatoolkit.sections.inference.words import Meaning, meaning, tokens
 
 _LARGE = 50
 _KINDS_THAT_DO_NOT_ADD = words_of("share position rank score probability id time status")

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from aatoolkit.inference.readings import FieldReading
-from aatoolkit.inference.relations import Relation
-from aatoolkit.inference.rules import Evidence
-from aatoolkit.inference.units import find_unit, unit_of_word
-from aatoolkit.inference.vocabulary import words_of
-from aatoolkit.inference.words import PARTICIPLES, is_measure_name, tokens
+from aatoolkit.sections.inference.readings import FieldReading
+from aatoolkit.sections.inference.relations import Relation
+from aatoolkit.sections.inference.rules import Evidence
+from aatoolkit.sections.inference.units import find_unit, unit_of_word
+from aatoolkit.sections.inference.vocabulary import words_of
+from aatoolkit.sections.inference.words import PARTICIPLES, is_measure_name, tokens
 
 _MOST = 60
 _METRIC_WORDS = words_of("metric measure kpi indicator statistic variable")

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.inference.spellings import (
+from aatoolkit.jsontree.text_values import money
+from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.sections.inference.spellings import (
     COMPACT,
     DECIMAL_COMMA,
     DURATION,
@@ -30,9 +32,7 @@ from aatoolkit.inference.spellings import (
     seconds,
     text_decimals,
 )
-from aatoolkit.inference.words import is_flag_name, is_id_name, is_time_name, meaning
-from aatoolkit.jsontree.text_values import money
-from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning
 
 _BIG_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from aatoolkit.inference.evidence import gather, said_of
-from aatoolkit.inference.experiments import Split
-from aatoolkit.inference.findings import LIKELY, PROVED, ColumnFinding, Finding
-from aatoolkit.inference.inherit import settle_keys
-from aatoolkit.inference.metrics import is_value_name, units_by_metric
-from aatoolkit.inference.readings import FieldReading
-from aatoolkit.inference.relations import Measure, Relation
-from aatoolkit.inference.rules import Evidence, find_rule
-from aatoolkit.inference.shapes import find_relations
-from aatoolkit.inference.texts import complete_texts, year_path
-from aatoolkit.inference.totals import leave_out_totals
-from aatoolkit.inference.units import find_unit
-from aatoolkit.inference.vocabulary import Vocabulary
-from aatoolkit.inference.words import tokens
 from aatoolkit.sections import MAX, MIN, NONE, Aggregation, Rule
+from aatoolkit.sections.inference.evidence import gather, said_of
+from aatoolkit.sections.inference.experiments import Split
+from aatoolkit.sections.inference.findings import LIKELY, PROVED, ColumnFinding, Finding
+from aatoolkit.sections.inference.inherit import settle_keys
+from aatoolkit.sections.inference.metrics import is_value_name, units_by_metric
+from aatoolkit.sections.inference.readings import FieldReading
+from aatoolkit.sections.inference.relations import Measure, Relation
+from aatoolkit.sections.inference.rules import Evidence, find_rule
+from aatoolkit.sections.inference.shapes import find_relations
+from aatoolkit.sections.inference.texts import complete_texts, year_path
+from aatoolkit.sections.inference.totals import leave_out_totals
+from aatoolkit.sections.inference.units import find_unit
+from aatoolkit.sections.inference.vocabulary import Vocabulary
+from aatoolkit.sections.inference.words import tokens
 
 
 @dataclass

@@ -6,11 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.inference.findings import LIKELY, OPEN, PROVED, Finding
-from aatoolkit.inference.readings import FieldReading
-from aatoolkit.inference.rules import Evidence
-from aatoolkit.inference.vocabulary import words_of
-from aatoolkit.inference.words import Meaning, meaning, tokens
 from aatoolkit.sections import (
     BYTES,
     COUNT,
@@ -24,6 +19,11 @@ from aatoolkit.sections import (
     SCORE,
     SECONDS,
 )
+from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, Finding
+from aatoolkit.sections.inference.readings import FieldReading
+from aatoolkit.sections.inference.rules import Evidence
+from aatoolkit.sections.inference.vocabulary import words_of
+from aatoolkit.sections.inference.words import Meaning, meaning, tokens
 
 POSITION = "position"
 _BLAND = words_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aatoolkit.inference.identities import (
+from aatoolkit.sections.inference.identities import (
     Operand,
     is_proved_sum,
     ratios,

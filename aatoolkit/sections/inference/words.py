@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from aatoolkit.inference.vocabulary import singular, snake, words_of
+from aatoolkit.sections.inference.vocabulary import singular, snake, words_of
 
 _COUNTED = words_of(
     """

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aatoolkit.inference.experiments import Split, additivity, align, is_ignored, pooling_weights
-from aatoolkit.inference.relations import Measure, Relation
 from aatoolkit.jsontree.paths import Each, Field
+from aatoolkit.sections.inference.experiments import (
+    Split,
+    additivity,
+    align,
+    is_ignored,
+    pooling_weights,
+)
+from aatoolkit.sections.inference.relations import Measure, Relation
 
 
 def _relation(answers: list[dict[str, tuple[float, ...]]]) -> tuple[Relation, list[np.ndarray]]:

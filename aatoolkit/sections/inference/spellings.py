@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from aatoolkit.inference.words import is_flag_name, is_time_name, meaning
 from aatoolkit.jsontree.text_values import duration, iso_week, money
 from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.sections.inference.words import is_flag_name, is_time_name, meaning
 
 _NOTHING = frozenset(
     {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from aatoolkit.errors import PayloadError
-from aatoolkit.inference.analysis import Analysis, analyse
-from aatoolkit.inference.declare import section_of
-from aatoolkit.inference.source import code_of
-from aatoolkit.inference.vocabulary import Vocabulary
 from aatoolkit.jsontree import decode
 from aatoolkit.payload import Payload
+from aatoolkit.sections.inference.analysis import Analysis, analyse
+from aatoolkit.sections.inference.declare import section_of
+from aatoolkit.sections.inference.source import code_of
+from aatoolkit.sections.inference.vocabulary import Vocabulary
 from aatoolkit.sections.section import ENVELOPE, Section
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from aatoolkit.inference.shapes import find_relations
-from aatoolkit.inference.vocabulary import Vocabulary
+from aatoolkit.sections.inference.shapes import find_relations
+from aatoolkit.sections.inference.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary({"engine": ["chatgpt", "gemini", "grok"], "brand": ["Acme", "O'Brien"]})
 DAYS = ["2026-11-01", "2026-11-02", "2026-11-03"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aatoolkit.inference.readings import read_values
 from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.sections.inference.readings import read_values
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from aatoolkit.inference.experiments import Verdict
-from aatoolkit.inference.findings import LIKELY, OPEN, PROVED, Finding
-from aatoolkit.inference.identities import Ratio
-from aatoolkit.inference.vocabulary import words_of
-from aatoolkit.inference.words import Meaning, tokens
 from aatoolkit.sections import MAX, MIN, Aggregation, ratio, refused, weighted
+from aatoolkit.sections.inference.experiments import Verdict
+from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, Finding
+from aatoolkit.sections.inference.identities import Ratio
+from aatoolkit.sections.inference.vocabulary import words_of
+from aatoolkit.sections.inference.words import Meaning, tokens
 
 _DISTINCT = frozenset(["distinct", "unique", "different", "uniq"])
 _MEDIANS = words_of("median mdn p50 p75 p90 p95 p99 percentile quantile")

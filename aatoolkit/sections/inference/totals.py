@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.inference.identities import is_count
-from aatoolkit.inference.readings import FieldReading
-from aatoolkit.inference.relations import Relation
+from aatoolkit.sections.inference.identities import is_count
+from aatoolkit.sections.inference.readings import FieldReading
+from aatoolkit.sections.inference.relations import Relation
 
 _TOTAL = re.compile(
     r"[(\[*_\s]*(?:grand total|totals?|all\b.*|overall|sum|summe|gesamt|insgesamt"

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.inference.readings import FieldReading
-from aatoolkit.inference.relations import Relation
-from aatoolkit.inference.vocabulary import singular
+from aatoolkit.sections.inference.readings import FieldReading
+from aatoolkit.sections.inference.relations import Relation
+from aatoolkit.sections.inference.vocabulary import singular
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 

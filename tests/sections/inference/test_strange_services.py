@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from services import world
 
-from aatoolkit.inference.analysis import Analysis, analyse
-from aatoolkit.inference.findings import ColumnFinding
-from aatoolkit.inference.readings import read_values
-from aatoolkit.inference.vocabulary import Vocabulary
+from aatoolkit.sections.inference.analysis import Analysis, analyse
+from aatoolkit.sections.inference.findings import ColumnFinding
+from aatoolkit.sections.inference.readings import read_values
+from aatoolkit.sections.inference.vocabulary import Vocabulary
 
 
 def _comma(number: float, decimals: int) -> str:

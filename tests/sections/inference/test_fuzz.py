@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aatoolkit as aa
-from aatoolkit.inference.analysis import analyse
-from aatoolkit.inference.declare import section_of
-from aatoolkit.inference.vocabulary import Vocabulary, words_of
+from aatoolkit.sections.inference.analysis import analyse
+from aatoolkit.sections.inference.declare import section_of
+from aatoolkit.sections.inference.vocabulary import Vocabulary, words_of
 
 VOCABULARY = Vocabulary({"engine": ["chatgpt", "gemini"], "brand": ["Acme", "O'Brien"]})
 WORDS = tuple(

@@ -9,11 +9,11 @@ from functools import cache
 import pytest
 from services.world import ENGINES, KEY, SECTIONS, SERVICES, options
 
-from aatoolkit.inference.analysis import Analysis, analyse
-from aatoolkit.inference.declare import section_of
-from aatoolkit.inference.findings import OPEN, PROVED, ColumnFinding
-from aatoolkit.inference.source import file_of
-from aatoolkit.inference.vocabulary import Vocabulary
+from aatoolkit.sections.inference.analysis import Analysis, analyse
+from aatoolkit.sections.inference.declare import section_of
+from aatoolkit.sections.inference.findings import OPEN, PROVED, ColumnFinding
+from aatoolkit.sections.inference.source import file_of
+from aatoolkit.sections.inference.vocabulary import Vocabulary
 
 
 @cache

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aatoolkit.inference.keys import find_key
-from aatoolkit.inference.readings import FieldReading, read_values
-from aatoolkit.inference.relations import Measure, Relation, fresh
-from aatoolkit.inference.vocabulary import singular, words_of
 from aatoolkit.jsontree.paths import Each, Step
+from aatoolkit.sections.inference.keys import find_key
+from aatoolkit.sections.inference.readings import FieldReading, read_values
+from aatoolkit.sections.inference.relations import Measure, Relation, fresh
+from aatoolkit.sections.inference.vocabulary import singular, words_of
 
 _BLAND = words_of("id name key label title text code slug position")
 Readings = dict[Relation, dict[str, FieldReading]]
