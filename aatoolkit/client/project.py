@@ -181,7 +181,7 @@ class Project(Closing):
         >>> tables = aa.demo().read("domains", engine="chatgpt")
         >>> list(tables)[0]
         'source_domains'
-        >>> aa.demo().read("overview", by="engine").main["engine"].tolist()[:2]
+        >>> aa.demo().read("overview", by="engine").main["engine"].unique().tolist()[:2]
         ['chatgpt', 'claude']
         """
         if section is None:
