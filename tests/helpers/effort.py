@@ -5,7 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
+from typing import TypeVar
+
 from hypothesis import settings
+
+T = TypeVar("T")
 
 FAST = 40
 """How many examples a law is tried on in a fast run."""
@@ -19,3 +25,18 @@ def is_thorough() -> bool:
 def effort(thorough: int, fast: int | None = None) -> int:
     """The number of examples, kills or changes that a test tries in this run."""
     return thorough if is_thorough() else min(thorough, FAST if fast is None else fast)
+
+
+def explores() -> bool:
+    """Whether the tests run with the profile ``explore``, which takes as long as it takes."""
+    return settings.get_current_profile_name() == "explore"
+
+
+def cells(*axes: Iterable[T], of: int) -> list[tuple[T, ...]]:
+    """The cells of a grid of simulations: all of them when exploring, else ``of``, spread evenly.
+
+    >>> cells([1, 2, 3], "ab", of=2)
+    [(1, 'a'), (3, 'a')]
+    """
+    whole = list(product(*axes))
+    return whole if explores() else whole[:: max(1, len(whole) // of + (of > 1))][:of]

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from effort import cells, explores
 from prompts import RULES
 
 import aatoolkit as aa
@@ -34,17 +35,19 @@ def alarms(times: int, days: int, rate: float, varying: float) -> float:
     return float(np.mean([each["day"].notna().any() for each in found]))
 
 
+@pytest.mark.thorough
 def test_flat_series_have_few_changes() -> None:
     assert alarms(80, 60, 0.3, 0.0) <= 0.11
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("days", [30, 90, 365])
-@pytest.mark.parametrize("rate", [0.5, 0.05])
-@pytest.mark.parametrize("varying", [0.0, 0.2])
+@pytest.mark.parametrize(
+    ("days", "rate", "varying"), cells([30, 90, 365], [0.5, 0.05], [0.0, 0.2], of=4)
+)
 def test_flat_series_have_few_changes_everywhere(days: int, rate: float, varying: float) -> None:
-    # Of 400 series 5 % are 20, with a standard error of 4.4.
-    assert alarms(400, days, rate, varying) <= 0.075
+    # Of 400 series 5 % are 20, with a standard error of 4.4; of 150 they are 8, and 2.7.
+    times, most = (400, 0.075) if explores() else (150, 0.09)
+    assert alarms(times, days, rate, varying) <= most
 
 
 def test_a_change_is_found_near_its_day() -> None:

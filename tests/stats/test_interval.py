@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from effort import cells, explores
 from prompts import RULES, counted, rates_of, runs_of
 
 import aatoolkit as aa
@@ -66,19 +67,22 @@ def test_it_covers_what_it_promises(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("k", [5, 8, 25, 100, 200])
-@pytest.mark.parametrize("icc", [0.0, 0.1, 0.3, 0.8])
-@pytest.mark.parametrize("rate", [0.5, 0.1, 0.02, 0.97])
-@pytest.mark.parametrize("uneven", [False, True])
+@pytest.mark.parametrize(
+    ("rate", "icc", "k", "uneven"),
+    cells([0.5, 0.1, 0.02, 0.97], [0.0, 0.1, 0.3, 0.8], [5, 8, 25, 100, 200], [False, True], of=9),
+)
 def test_it_covers_what_it_promises_everywhere(
     k: int, icc: float, rate: float, uneven: bool
 ) -> None:
-    found = coverage(3000, k, icc, rate, 20, uneven)
-    assert found >= 0.93
+    times = 3000 if explores() else 600
+    # One standard error of 600 is 0.009.
+    beyond = 0.0 if explores() else 0.018
+    found = coverage(times, k, icc, rate, 20, uneven)
+    assert found >= 0.93 - beyond
     few_carry_the_hits = k * min(rate, 1 - rate) < 10 or (
         icc > 0.5 and k * min(rate, 1 - rate) < 25
     )
-    assert found <= 0.975 or few_carry_the_hits or uneven
+    assert found <= 0.975 + beyond or few_carry_the_hits or uneven
 
 
 def coverage(

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from effort import cells, explores
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
@@ -36,19 +37,22 @@ def coverage(times: int, k: int, means: list[float], shape: float) -> float:
     return held / times
 
 
+@pytest.mark.thorough
 def test_the_sets_hold_all_ranks_at_once() -> None:
     assert coverage(120, 25, [5, 5, 5, 4, 3], 1.0) >= 0.9
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("k", [8, 25, 100])
-@pytest.mark.parametrize("means", [[5.0] * 6, [8, 5, 5, 4, 2, 1], [3.0] * 20])
-@pytest.mark.parametrize("shape", [0.5, 2.0])
+@pytest.mark.parametrize(
+    ("k", "means", "shape"),
+    cells([8, 25, 100], [[5.0] * 6, [8, 5, 5, 4, 2, 1], [3.0] * 20], [0.5, 2.0], of=4),
+)
 def test_the_sets_hold_all_ranks_at_once_everywhere(
     k: int, means: list[float], shape: float
 ) -> None:
-    # 95 % of 400, with a standard error of 1.1 points.
-    assert coverage(400, k, means, shape) >= 0.93
+    # 95 % of 400, with a standard error of 1.1 points; of 150, of 1.8.
+    times, least = (400, 0.93) if explores() else (150, 0.915)
+    assert coverage(times, k, means, shape) >= least
 
 
 def test_clear_leaders_are_certain() -> None:
