@@ -179,8 +179,17 @@ def large() -> pd.DataFrame:
     return attach(rows, metadata_of(frame))
 
 
+UNNOTICED = pytest.mark.xfail(
+    strict=True, reason="few of the filled cells are in the sample, and sorting moves those"
+)
+"""What the sample of a large frame does not show; README says so."""
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", IDIOMS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=UNNOTICED) if name == "fill, then sort" else name for name in IDIOMS],
+)
 def test_nothing_false_on_a_frame_that_is_checked_by_a_sample(name: str) -> None:
     after = outcome(name, large())
     if after is not None and after.size < 10**6:
