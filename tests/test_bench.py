@@ -53,6 +53,7 @@ def test_the_benchmark_prints_a_ratio_for_every_contender_requested(tmp_path: Pa
     }
 
 
+@pytest.mark.thorough
 def test_the_benchmark_of_the_cache_compares_with_requests_and_a_stock_session(
     tmp_path: Path,
 ) -> None:
@@ -101,6 +102,7 @@ def service_figures(file: Path, *options: str) -> dict[str, list[dict[str, Any]]
     return figures("service", file)
 
 
+@pytest.mark.thorough
 def test_the_benchmark_of_the_service_measures_every_section(tmp_path: Path) -> None:
     found = service_figures(tmp_path / "figures.json", "--only", "requests", "sections")
     assert len(found["a section"]) == 17

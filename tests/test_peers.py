@@ -142,6 +142,7 @@ def test_any_document_is_shredded_and_put_together_again(make: Callable[..., Any
     assert time.process_time() - began < ENOUGH
 
 
+@pytest.mark.thorough
 @each
 def test_no_section_loses_a_document_that_is_none_of_its_answers(make: Callable[..., Any]) -> None:
     document = make(random.Random(20261121))

@@ -252,6 +252,7 @@ def test_what_fails_is_reported_and_known(place: Path, scripted: Any, reply: Any
         assert path.is_dir() or b"a-token-of-the-test" not in path.read_bytes()
 
 
+@pytest.mark.thorough
 def test_an_unfinished_run_is_not_seen_and_is_continued(
     place: Path, days: Days, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def write_until_killed(folder: Path, start: int, told: int) -> None:
         os.write(told, f"{number}\n".encode())
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.timeout(400)  # 10 s on an idle machine

@@ -37,6 +37,7 @@ def test_it_holds_every_answer_that_a_replay_gives(out: Path) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_its_rows_are_those_of_a_replay(out: Path) -> None:
     study = aa.Study(FOLDER)
     for host in study.hosts:
@@ -63,6 +64,7 @@ def test_it_cites_the_study_by_its_digest(out: Path) -> None:
     assert str(study.digest) in (out / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_a_packed_study_gives_the_same_bytes(out: Path, tmp_path: Path) -> None:
     packed = aa.Study(aa.Study(FOLDER).pack(tmp_path / "study.zip"))
     again = packed.publish(tmp_path / "again", licence="CC0-1.0")

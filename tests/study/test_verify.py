@@ -123,6 +123,7 @@ def test_two_thousand_random_changes_are_all_found(folder: Path) -> None:
     assert aa.Study(folder).verify()
 
 
+@pytest.mark.thorough
 def test_random_damage_never_escapes_as_another_error(folder: Path) -> None:
     draw = random.Random(11)
     attempts: list[Callable[[aa.Study], object]] = [
@@ -147,6 +148,7 @@ def test_random_damage_never_escapes_as_another_error(folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(400)  # 10 s on an idle machine
 def test_every_bit_of_the_small_files_counts(folder: Path) -> None:
     for name in ("study.json", "SHA256SUMS"):

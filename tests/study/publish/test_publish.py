@@ -131,6 +131,7 @@ def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(whole
     assert measured["source_domains.citation_count"]["unitCode"].endswith("unit/NUM")
 
 
+@pytest.mark.thorough
 def test_everything_that_the_crate_mentions_is_in_it(whole: Path) -> None:
     graph = json.loads((whole / "ro-crate-metadata.json").read_bytes())["@graph"]
     ids = [entity["@id"] for entity in graph]
