@@ -149,7 +149,6 @@ def columns_of(snapshot: Snapshot) -> pa.Table:
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
     """A table as a Dask DataFrame, one partition a file."""
-    dd: Any
     try:
         import dask.dataframe as dd
     except ImportError:
