@@ -36,7 +36,7 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     """One request, as the server saw it."""
 
     path: str
@@ -65,7 +65,7 @@ class Scripted:
 
     def __init__(self) -> None:
         self.script: Any = Reply({"ok": True})
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.closing = threading.Event()
         self._lock = threading.Lock()
         outer = self
@@ -79,8 +79,10 @@ class Scripted:
                 if outer.closing.is_set():
                     self.close_connection = True
                     return
-                asked = Asked(self.path, {k.lower(): v for k, v in self.headers.items()})
-                _write(self, outer._next(asked), outer.closing)
+                request = ReceivedRequest(
+                    self.path, {k.lower(): v for k, v in self.headers.items()}
+                )
+                _write(self, outer._next(request), outer.closing)
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -103,12 +105,12 @@ class Scripted:
         self._thread.join(10)
         self._server.server_close()
 
-    def _next(self, asked: Asked) -> Reply:
+    def _next(self, request: ReceivedRequest) -> Reply:
         with self._lock:
-            self.asked.append(asked)
+            self.requests.append(request)
             if isinstance(self.script, list):
                 return self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        found = self.script(asked) if callable(self.script) else self.script
+        found = self.script(request) if callable(self.script) else self.script
         assert isinstance(found, Reply)
         return found
 

@@ -201,8 +201,8 @@ def test_unobserved_stretches_are_missing(whole: aa.Dataset) -> None:
 
 
 def test_an_engine_that_cannot_report_is_named_in_the_availability(whole: aa.Dataset) -> None:
-    said = whole["fanouts"].availability
-    engine = said[said["scope"] == "engine"].set_index("target")["status"]
+    availability = whole["fanouts"].availability
+    engine = availability[availability["scope"] == "engine"].set_index("target")["status"]
     support = whole["fanouts"]["fanout_engine_support"].set_index("engine")["exposes_fanouts"]
     mute = [name for name in support.index[~support.fillna(True)] if name in engine]
     assert mute
@@ -220,7 +220,7 @@ def test_the_combined_view_holds_what_the_sections_hold(
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "said"),
+    ("call", "error", "message"),
     [
         (lambda p: p.read("domainz"), aa.errors.ScopeError, "domains"),
         (lambda p: p.read("domains", days=8), aa.errors.ScopeError, "7, 30 or 90"),
@@ -230,10 +230,10 @@ def test_the_combined_view_holds_what_the_sections_hold(
         (lambda p: p.client.project("hooli.example").read("domains"), aa.errors.NotVisible, ""),
     ],
 )
-def test_what_cannot_be_requested_is_refused(acme: aa.Project, call, error, said: str) -> None:
+def test_what_cannot_be_requested_is_refused(acme: aa.Project, call, error, message: str) -> None:
     with pytest.raises(error) as caught:
         call(acme)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_bad_token_is_refused(acme: aa.Project) -> None:

@@ -31,6 +31,6 @@ def test_it_runs_from_the_top(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_p
     notebook = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
     shown = [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
-    said = [out.text for out in shown if out.output_type == "stream" and out.name == "stderr"]
-    assert not [text for text in said if "Warning" in text or "Error" in text]
+    stderr = [out.text for out in shown if out.output_type == "stream" and out.name == "stderr"]
+    assert not [text for text in stderr if "Warning" in text or "Error" in text]
     assert any("image/png" in out.get("data", {}) for out in shown)

@@ -52,8 +52,8 @@ def commands() -> list[str]:
 
 @pytest.mark.parametrize("line", commands())
 def test_every_command_is_understood(line: str) -> None:
-    asked = parser.build(COMMANDS).parse_args(shlex.split(line)[1:])
-    assert callable(asked.run)
+    args = parser.build(COMMANDS).parse_args(shlex.split(line)[1:])
+    assert callable(args.run)
 
 
 def test_the_table_lists_every_section() -> None:
@@ -69,5 +69,5 @@ def test_the_table_lists_every_section() -> None:
 
 def test_the_windows_lines_are_the_same_as_the_others() -> None:
     unix, windows = blocks("sh")[0], blocks("bat")[0]
-    said = unix.replace("python3", "py").replace(".venv/bin/", ".venv\\Scripts\\")
-    assert said == windows
+    expected = unix.replace("python3", "py").replace(".venv/bin/", ".venv\\Scripts\\")
+    assert expected == windows

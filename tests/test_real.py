@@ -161,9 +161,9 @@ def test_every_answer_comes_back_with_its_text_and_citations(
 
 def test_the_sample_records_how_many_matched(answers: aa.Project, results: pd.DataFrame) -> None:
     tables = answers.read("chats")
-    said = tables.extra.set_index("path")["value"]
-    assert int(said["$.sampling.matched"]) == len(results)
-    assert int(said["$.sampling.returned"]) == len(tables.main) < len(results)
+    extra = tables.extra.set_index("path")["value"]
+    assert int(extra["$.sampling.matched"]) == len(results)
+    assert int(extra["$.sampling.returned"]) == len(tables.main) < len(results)
     assert tables.main.aa.availability["status"].unique().tolist() == ["partial"]
 
 

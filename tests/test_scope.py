@@ -162,16 +162,16 @@ def test_an_unknown_filter_is_refused_with_near_matches() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "near"),
+    ("wanted", "near"),
     [("chatgbt", ("chatgpt",)), ("ChatGPT", ("chatgpt",)), ("blue moon", ())],
 )
 def test_an_unknown_value_is_refused_with_near_matches(
-    options: ScopeOptions, asked: str, near: tuple[str, ...]
+    options: ScopeOptions, wanted: str, near: tuple[str, ...]
 ) -> None:
     with pytest.raises(ScopeError, match="unknown engine") as refused:
-        Scope(engine=(asked, "gemini")).check(options)
+        Scope(engine=(wanted, "gemini")).check(options)
     assert refused.value.parameter == "engine"
-    assert refused.value.unknown == (asked,)
+    assert refused.value.unknown == (wanted,)
     assert refused.value.suggestions == near
     assert all(repr(value) in str(refused.value) for value in near)
 

@@ -52,17 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     try:
-        asked = parser.build(COMMANDS).parse_args(arguments)
+        args = parser.build(COMMANDS).parse_args(arguments)
     except SystemExit as done:
         return int(done.code or 0)
     try:
-        folder = missing_folder(asked)
+        folder = missing_folder(args)
         if folder is not None:
             raise ConfigurationError(
                 f"there is no folder {folder}; make it, or give --parents", setting="parents"
             )
         with _warnings_as_notes():
-            status = asked.run(asked)
+            status = args.run(args)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read our output has read enough; the interpreter must not complain at exit.
@@ -100,20 +100,20 @@ def _warnings_as_notes() -> Iterator[None]:
         yield
 
 
-def _scope_of(asked: argparse.Namespace) -> Scope:
-    return Scope(days=asked.days, **{name: tuple(getattr(asked, name)) for name in FILTERS})
+def _scope_of(args: argparse.Namespace) -> Scope:
+    return Scope(days=args.days, **{name: tuple(getattr(args, name)) for name in FILTERS})
 
 
-def _client(asked: argparse.Namespace, **more: Any) -> Client:
+def _client(args: argparse.Namespace, **more: Any) -> Client:
     from aatoolkit.client.client import Client
 
-    token = _token(asked.token_file)
-    more = {"cache": not asked.no_cache, "offline": asked.offline, **more}
-    return Client(asked.base_url, token, profile=asked.profile, **more)
+    token = _token(args.token_file)
+    more = {"cache": not args.no_cache, "offline": args.offline, **more}
+    return Client(args.base_url, token, profile=args.profile, **more)
 
 
-def _project(asked: argparse.Namespace) -> Project:
-    return _client(asked).project(asked.host)
+def _project(args: argparse.Namespace) -> Project:
+    return _client(args).project(args.host)
 
 
 def _token(file: Path | None) -> str | None:
@@ -130,182 +130,182 @@ def _token(file: Path | None) -> str | None:
     )
 
 
-def _demo(asked: argparse.Namespace) -> int:
+def _demo(args: argparse.Namespace) -> int:
     from aatoolkit.cli import report
     from aatoolkit.client.connect import demo
 
-    scope = _scope_of(asked)
+    scope = _scope_of(args)
     note("starting the embedded service on synthetic data")
-    with demo(asked.host, seed=asked.seed, answers=asked.answers, icc=asked.icc) as project:
+    with demo(args.host, seed=args.seed, answers=args.answers, icc=args.icc) as project:
         note(f"serving at {project.client.base_url}, for as long as this command runs")
         note(repr(scope.check(project.scope_options()) and project.scope_options()))
         dataset = project.read_all(scope)
-        return report.export(dataset, asked.out, asked.json)
+        return report.export(dataset, args.out, args.json)
 
 
-def _scope(asked: argparse.Namespace) -> int:
+def _scope(args: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
-    with _project(asked) as project:
-        report.scope_options(project.scope_options(refresh=asked.refresh), asked.json)
+    with _project(args) as project:
+        report.scope_options(project.scope_options(refresh=args.refresh), args.json)
     return 0
 
 
-def _read(asked: argparse.Namespace) -> int:
+def _read(args: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
-    form = report.table_format(asked.out, json=asked.json, csv=asked.csv)
-    with _project(asked) as project:
-        tables = project.read(asked.section, _scope_of(asked))
-    report.table(tables, asked.table, form, asked.out)
+    form = report.table_format(args.out, json=args.json, csv=args.csv)
+    with _project(args) as project:
+        tables = project.read(args.section, _scope_of(args))
+    report.table(tables, args.table, form, args.out)
     return 0
 
 
-def _export(asked: argparse.Namespace) -> int:
+def _export(args: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
-    scope = _scope_of(asked)
-    with _project(asked) as project:
-        dataset = project.read_all(scope, sections=asked.sections)
-    return report.export(dataset, asked.out, asked.json)
+    scope = _scope_of(args)
+    with _project(args) as project:
+        dataset = project.read_all(scope, sections=args.sections)
+    return report.export(dataset, args.out, args.json)
 
 
-def _report(asked: argparse.Namespace) -> int:
+def _report(args: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
-    report.check_suffix(asked.out, ".html", ".htm")
-    scope = _scope_of(asked)
-    with _project(asked) as project:
-        dataset = project.read_all(scope, sections=asked.sections)
-    return report.page(dataset, asked.out, asked.json)
+    report.check_suffix(args.out, ".html", ".htm")
+    scope = _scope_of(args)
+    with _project(args) as project:
+        dataset = project.read_all(scope, sections=args.sections)
+    return report.page(dataset, args.out, args.json)
 
 
-def _collect(asked: argparse.Namespace) -> int:
+def _collect(args: argparse.Namespace) -> int:
     from aatoolkit.cli import report
 
-    scope = _scope_of(asked)
-    with _client(asked, workers=asked.workers) as client:
-        datasets = client.datasets(asked.hosts, scope, asked.sections)
-        return report.collected(datasets, asked.out, asked.json)
+    scope = _scope_of(args)
+    with _client(args, workers=args.workers) as client:
+        datasets = client.datasets(args.hosts, scope, args.sections)
+        return report.collected(datasets, args.out, args.json)
 
 
-def _archive_add(asked: argparse.Namespace) -> int:
+def _archive_add(args: argparse.Namespace) -> int:
     from aatoolkit.cli import archive
 
-    scope, hosts = _scope_of(asked), archive.hosts_of(asked)
-    with _client(asked, workers=asked.workers) as client:
-        return archive.add(asked, client, scope, hosts, note)
+    scope, hosts = _scope_of(args), archive.hosts_of(args)
+    with _client(args, workers=args.workers) as client:
+        return archive.add(args, client, scope, hosts, note)
 
 
 def _archive(action: str) -> parser.Command:
     """One of the other commands of archives."""
 
-    def run(asked: argparse.Namespace) -> int:
+    def run(args: argparse.Namespace) -> int:
         from aatoolkit.cli import archive
 
         if action in ("sql", "compact", "forget"):
-            return int(getattr(archive, action)(asked))
-        return int(getattr(archive, action)(asked, note))
+            return int(getattr(archive, action)(args))
+        return int(getattr(archive, action)(args, note))
 
     return run
 
 
-def _cache(asked: argparse.Namespace) -> int:
+def _cache(args: argparse.Namespace) -> int:
     from aatoolkit._util.hosts import canonical_host
     from aatoolkit.cli import report
     from aatoolkit.http import cache_info, clear_cache
 
-    if asked.action == "info":
-        if asked.host is not None:
+    if args.action == "info":
+        if args.host is not None:
             raise ConfigurationError("--host goes with clear, info lists all hosts", setting="host")
-        report.cache(cache_info(asked.folder), asked.json)
+        report.cache(cache_info(args.folder), args.json)
         return 0
-    host = None if asked.host is None else canonical_host(asked.host)
-    report.cleared(clear_cache(asked.folder, host), cache_info(asked.folder), asked.json)
+    host = None if args.host is None else canonical_host(args.host)
+    report.cleared(clear_cache(args.folder, host), cache_info(args.folder), args.json)
     return 0
 
 
-def _study_record(asked: argparse.Namespace) -> int:
+def _study_record(args: argparse.Namespace) -> int:
     from aatoolkit.cli import study
 
-    scope = _scope_of(asked)
-    with _project(asked) as project:
-        return study.record(asked, project, scope, note)
+    scope = _scope_of(args)
+    with _project(args) as project:
+        return study.record(args, project, scope, note)
 
 
-def _study_show(asked: argparse.Namespace) -> int:
+def _study_show(args: argparse.Namespace) -> int:
     from aatoolkit.cli import study
 
-    return study.show(asked)
+    return study.show(args)
 
 
-def _study_verify(asked: argparse.Namespace) -> int:
+def _study_verify(args: argparse.Namespace) -> int:
     from aatoolkit.cli import study
 
-    return study.verify(asked, note)
+    return study.verify(args, note)
 
 
-def _study_diff(asked: argparse.Namespace) -> int:
+def _study_diff(args: argparse.Namespace) -> int:
     from aatoolkit.cli import study
 
-    return study.diff(asked, note)
+    return study.diff(args, note)
 
 
-def _study_pack(asked: argparse.Namespace) -> int:
+def _study_pack(args: argparse.Namespace) -> int:
     from aatoolkit.cli import study
 
-    return study.pack(asked, note)
+    return study.pack(args, note)
 
 
-def _study_publish(asked: argparse.Namespace) -> int:
+def _study_publish(args: argparse.Namespace) -> int:
     from aatoolkit.cli import study
 
-    return study.publish(asked, note)
+    return study.publish(args, note)
 
 
-def _profile_draft(asked: argparse.Namespace) -> int:
+def _profile_draft(args: argparse.Namespace) -> int:
     from aatoolkit.cli import profile
 
-    with _project(asked) as project:
-        return profile.draft(asked, project, note)
+    with _project(args) as project:
+        return profile.draft(args, project, note)
 
 
-def _profile_check(asked: argparse.Namespace) -> int:
+def _profile_check(args: argparse.Namespace) -> int:
     from aatoolkit.cli import profile
 
-    with _project(asked) as project:
-        return profile.check(asked, project, note)
+    with _project(args) as project:
+        return profile.check(args, project, note)
 
 
-def _profile_show(asked: argparse.Namespace) -> int:
+def _profile_show(args: argparse.Namespace) -> int:
     from aatoolkit.cli import profile
 
-    return profile.show(asked)
+    return profile.show(args)
 
 
-def _doctor(asked: argparse.Namespace) -> int:
+def _doctor(args: argparse.Namespace) -> int:
     from aatoolkit.cli import doctor, report
 
-    findings = doctor.examine(asked.base_url, _token(asked.token_file), asked.host)
-    report.findings(findings, asked.json)
+    findings = doctor.examine(args.base_url, _token(args.token_file), args.host)
+    report.findings(findings, args.json)
     return 0 if all(finding.good is not False for finding in findings) else 1
 
 
-def _synth(asked: argparse.Namespace) -> int:
+def _synth(args: argparse.Namespace) -> int:
     from aatoolkit.cli import report, serving
 
-    report.files(serving.synthesize(asked.out, asked.seed, asked.answers, asked.icc), asked.json)
-    note(f"a synthetic store is in {asked.out}; aatoolkit serve {asked.out} serves it")
+    report.files(serving.synthesize(args.out, args.seed, args.answers, args.icc), args.json)
+    note(f"a synthetic store is in {args.out}; aatoolkit serve {args.out} serves it")
     return 0
 
 
-def _serve(asked: argparse.Namespace) -> int:
+def _serve(args: argparse.Namespace) -> int:
     from aatoolkit.cli import serving
 
-    if asked.describe:
+    if args.describe:
         print(serving.description())
     else:
-        serving.serve(asked, note)
+        serving.serve(args, note)
     return 0
 
 

@@ -70,10 +70,10 @@ def output(parser: argparse._ActionsContainer, *names: str, **options: Any) -> N
     parser.set_defaults(output=action.dest)
 
 
-def missing_folder(asked: argparse.Namespace) -> Path | None:
+def missing_folder(args: argparse.Namespace) -> Path | None:
     """Return the folder that an output needs, if it does not exist and is not to be made."""
-    target = getattr(asked, getattr(asked, "output", ""), None)
-    if target is None or asked.parents:
+    target = getattr(args, getattr(args, "output", ""), None)
+    if target is None or args.parents:
         return None
     folder = Path(target).absolute().parent
     return None if folder.is_dir() else folder

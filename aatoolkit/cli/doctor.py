@@ -27,7 +27,7 @@ class Diagnosis:
 
     what: str
     good: bool | None
-    said: str
+    finding: str
 
 
 def examine(base_url: str | None, token: str | None, host: str | None) -> list[Diagnosis]:
@@ -49,8 +49,10 @@ def _packages() -> Iterator[Diagnosis]:
     for extra, names in _EXTRAS.items():
         missing = [name for name in names if _version(name) is None]
         remedy = f'without {", ".join(missing)}: pip install "aatoolkit[{extra}]"'
-        said = ", ".join(f"{name} {_version(name)}" for name in names)
-        yield Diagnosis(f"extra {extra}", None if missing else True, remedy if missing else said)
+        versions = ", ".join(f"{name} {_version(name)}" for name in names)
+        yield Diagnosis(
+            f"extra {extra}", None if missing else True, remedy if missing else versions
+        )
 
 
 def _version(name: str) -> str | None:

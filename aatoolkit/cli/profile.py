@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 Note = Callable[[str], None]
 
 
-def draft(asked: argparse.Namespace, project: Project, note: Note) -> int:
+def draft(args: argparse.Namespace, project: Project, note: Note) -> int:
     """Draft a profile and write its file; 1 if a section could not be read."""
-    drafted = draft_profile(project, requests=asked.requests, progress=True)
-    path = drafted.save(asked.out)
-    if asked.report is not None:
-        drafted.report(asked.report)
-    if asked.json:
+    drafted = draft_profile(project, requests=args.requests, progress=True)
+    path = drafted.save(args.out)
+    if args.report is not None:
+        drafted.report(args.report)
+    if args.json:
         counts = {name: one.counts() for name, one in drafted.items()}
         errors = {name: str(error) for name, error in drafted.errors.items()}
         found = {"file": str(path), "requests": len(drafted.requests)}
@@ -35,12 +35,12 @@ def draft(asked: argparse.Namespace, project: Project, note: Note) -> int:
     return 1 if drafted.errors else 0
 
 
-def check(asked: argparse.Namespace, project: Project, note: Note) -> int:
+def check(args: argparse.Namespace, project: Project, note: Note) -> int:
     """Say where a service answers otherwise than its profile; 1 if it does."""
-    if asked.profile is None:
+    if args.profile is None:
         raise ConfigurationError("which profile? give --profile FILE", setting="profile")
     found = project.client.profile.check(project)
-    if asked.json:
+    if args.json:
         print(found.to_json(orient="records", force_ascii=False))
     elif len(found):
         for row in found.itertuples(index=False):
@@ -49,10 +49,10 @@ def check(asked: argparse.Namespace, project: Project, note: Note) -> int:
     return 1 if len(found) else 0
 
 
-def show(asked: argparse.Namespace) -> int:
+def show(args: argparse.Namespace) -> int:
     """Print what a profile declares."""
-    profile = Profile.load(asked.file)
-    if asked.json:
+    profile = Profile.load(args.file)
+    if args.json:
         held = {name: {t.name: list(t.names) for t in profile[name]} for name in profile}
         print(json.dumps({"name": profile.name, "sections": held}, ensure_ascii=False))
         return 0

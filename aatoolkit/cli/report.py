@@ -66,7 +66,7 @@ def collected(datasets: Iterable[tuple[str, Scope, Dataset]], folder: Path, json
     """Write the tables of each host as they arrive; returns 1 if a request failed."""
     from aatoolkit.frame.parquet import write_tables
 
-    told: list[dict[str, Any]] = []
+    hosts: list[dict[str, Any]] = []
     for host, _, dataset in datasets:
         place = folder / host
         facts = {
@@ -78,14 +78,14 @@ def collected(datasets: Iterable[tuple[str, Scope, Dataset]], folder: Path, json
         }
         for name, error in dataset.errors.items():
             _note(f"aatoolkit: {host} {name} failed: {error}")
-        told.append(facts)
+        hosts.append(facts)
     heads = ("host", "sections", "rows", "files", "failed")
     if json:
-        print_json({"folder": str(folder), "hosts": told})
+        print_json({"folder": str(folder), "hosts": hosts})
     else:
-        grid(heads, ({**facts, "errors": len(facts["errors"])}.values() for facts in told))
-    _note(f"{sum(facts['files'] for facts in told)} Parquet files are in {folder}")
-    return 1 if any(facts["errors"] for facts in told) else 0
+        grid(heads, ({**facts, "errors": len(facts["errors"])}.values() for facts in hosts))
+    _note(f"{sum(facts['files'] for facts in hosts)} Parquet files are in {folder}")
+    return 1 if any(facts["errors"] for facts in hosts) else 0
 
 
 def scope_options(options: ScopeOptions, json: bool) -> None:
@@ -122,20 +122,20 @@ def table_format(out: Path | None, *, json: bool, csv: bool) -> Format:
     ConfigurationError
         If they contradict each other, or the suffix is none of a format.
     """
-    asked: list[Format] = []
+    formats: list[Format] = []
     if csv:
-        asked.append("csv")
+        formats.append("csv")
     if json:
-        asked.append("json")
+        formats.append("json")
     if out is not None:
         check_suffix(out, *_SUFFIXES)
-        asked.append(_SUFFIXES[out.suffix.lower()])
-    if len({*asked}) > 1:
+        formats.append(_SUFFIXES[out.suffix.lower()])
+    if len({*formats}) > 1:
         raise ConfigurationError(
-            f"the table is asked for as {' and as '.join(dict.fromkeys(asked))}; choose one format",
+            f"{' and '.join(dict.fromkeys(formats))} are requested at once; choose one format",
             setting="format",
         )
-    return asked[0] if asked else "grid"
+    return formats[0] if formats else "grid"
 
 
 def check_suffix(path: Path, *suffixes: str) -> None:
@@ -195,8 +195,8 @@ def cache(info: CacheInfo, json: bool) -> None:
     """Print what a cache holds, host by host."""
     heads = ("origin", "host", "answers", "bytes", "oldest", "newest")
     if json:
-        told = {**vars(info), "hosts": [vars(host) for host in info.hosts]}
-        print_json(told)
+        facts = {**vars(info), "hosts": [vars(host) for host in info.hosts]}
+        print_json(facts)
         return
     grid(heads, ([getattr(host, name) for name in heads] for host in info.hosts))
     _note(f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}")
@@ -216,7 +216,7 @@ def findings(found: Sequence[Diagnosis], json: bool) -> None:
         print_json([vars(finding) for finding in found])
         return
     marks = {True: "ok", False: "PROBLEM", None: "-"}
-    grid(("what", "", "finding"), ((f.what, marks[f.good], f.said) for f in found))
+    grid(("what", "", "finding"), ((f.what, marks[f.good], f.finding) for f in found))
 
 
 def files(written: Iterable[Path], json: bool) -> None:

@@ -45,7 +45,7 @@ def description() -> str:
     return str(describe_store())
 
 
-def serve(asked: Namespace, note: Callable[[str], None]) -> None:
+def serve(args: Namespace, note: Callable[[str], None]) -> None:
     """Serve a store in the foreground; prints the address and the token.
 
     Raises
@@ -55,27 +55,27 @@ def serve(asked: Namespace, note: Callable[[str], None]) -> None:
     """
     from aatoolkit.service import Accounts, Service, Store, StoreError, run_server
 
-    if asked.store is None:
+    if args.store is None:
         raise ConfigurationError("say which store to serve: aatoolkit serve DIR", setting="store")
     problem = ""
     try:
-        if asked.accounts is not None:
-            accounts, said = _accounts(asked.accounts), "the accounts of that file"
+        if args.accounts is not None:
+            accounts, whom = _accounts(args.accounts), "the accounts of that file"
         else:
-            token, said = _token(asked.token_file)
+            token, whom = _token(args.token_file)
             accounts = Accounts.single(token)
-        store = Store.open(asked.store, as_of=_instant(asked.as_of))
+        store = Store.open(args.store, as_of=_instant(args.as_of))
     except (StoreError, ValueError) as error:
         problem = str(error)
     if problem:
         raise ConfigurationError(problem, setting="store")
 
     def ready(base_url: str) -> None:
-        note(f"serving {', '.join(store.hosts)} at {base_url} for {said}; Ctrl-C stops it")
+        note(f"serving {', '.join(store.hosts)} at {base_url} for {whom}; Ctrl-C stops it")
 
     service = Service(store, accounts)
-    service.scope_options_fail = asked.fail_scope_options
-    run_server(service, asked.address, asked.port, on_ready=ready)
+    service.scope_options_fail = args.fail_scope_options
+    run_server(service, args.address, args.port, on_ready=ready)
 
 
 def _accounts(file: Path) -> Accounts:

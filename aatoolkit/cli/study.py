@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 Note = Callable[[str], None]
 
 
-def record(asked: argparse.Namespace, project: Project, scope: Scope, note: Note) -> int:
+def record(args: argparse.Namespace, project: Project, scope: Scope, note: Note) -> int:
     """Read scope options and sections into a study, and seal it; 1 if a section failed."""
-    folder: Path = asked.study
+    folder: Path = args.study
     if (folder / STUDY).exists():
         study = Study.resume(folder)
     else:
         study = Study.create(
-            folder, title=asked.title, description=asked.description, creators=asked.creators
+            folder, title=args.title, description=args.description, creators=args.creators
         )
     failed: dict[str, AAToolkitError] = {}
     with study:
@@ -38,77 +38,79 @@ def record(asked: argparse.Namespace, project: Project, scope: Scope, note: Note
             recorded.scope_options()
         except AAToolkitError as error:
             failed["scope options"] = error
-        failed |= recorded.read_all(scope, sections=asked.sections).errors
+        failed |= recorded.read_all(scope, sections=args.sections).errors
     for name, why in failed.items():
         note(f"aatoolkit: {name} failed: {why}")
-    _records(study, asked.json)
+    _records(study, args.json)
     note(f"the study is in {folder}; cite it by its digest, {study.digest}")
     return 1 if failed else 0
 
 
-def show(asked: argparse.Namespace) -> int:
+def show(args: argparse.Namespace) -> int:
     """Print what a study holds."""
-    study = Study(asked.study)
-    if not asked.json:
+    study = Study(args.study)
+    if not args.json:
         about = {**study.about, "digest": study.digest or "not sealed"}
-        for name, said in about.items():
-            words = ", ".join(said) if isinstance(said, tuple) else said
+        for name, value in about.items():
+            words = ", ".join(value) if isinstance(value, tuple) else value
             print(f"{name}: {visible(str(words or ''))}".rstrip())
         print()
-    _records(study, asked.json)
+    _records(study, args.json)
     return 0
 
 
-def verify(asked: argparse.Namespace, note: Note) -> int:
+def verify(args: argparse.Namespace, note: Note) -> int:
     """Verify a study, print what is wrong; 1 if something is."""
-    found = Study(asked.study).verify(replay=asked.replay)
-    if asked.json:
-        told = [vars(problem) for problem in found.found]
-        report.print_json({"ok": found.ok, "digest": found.digest, "problems": told})
+    found = Study(args.study).verify(replay=args.replay)
+    if args.json:
+        problems = [vars(problem) for problem in found.found]
+        report.print_json({"ok": found.ok, "digest": found.digest, "problems": problems})
     elif not found.ok:
         print("\n".join(map(str, found.found)))
     if found.ok:
         note(f"{found.files} files, {found.records} records: all as sealed")
-        if not asked.json:
+        if not args.json:
             print(found.digest)
     return 0 if found.ok else 1
 
 
-def diff(asked: argparse.Namespace, note: Note) -> int:
+def diff(args: argparse.Namespace, note: Note) -> int:
     """Print what changed between two studies: 0 nothing, 1 something, 2 they cannot be read."""
     try:
-        found = Study(asked.study).diff(Study(asked.other))
+        found = Study(args.study).diff(Study(args.other))
     except StudyError as error:
         note(f"aatoolkit: {error}")
         return 2
-    if asked.json:
-        told = {name: json.loads(frame.to_json(orient="records")) for name, frame in frames(found)}
-        report.print_json({"same": found.same, **told})
+    if args.json:
+        changes = {
+            name: json.loads(frame.to_json(orient="records")) for name, frame in frames(found)
+        }
+        report.print_json({"same": found.same, **changes})
     elif not found.is_same:
         print(found)
     return 0 if found.is_same else 1
 
 
-def pack(asked: argparse.Namespace, note: Note) -> int:
+def pack(args: argparse.Namespace, note: Note) -> int:
     """Put a study into one file."""
-    study = Study(asked.study)
-    report.files([study.pack(asked.file)], asked.json)
+    study = Study(args.study)
+    report.files([study.pack(args.file)], args.json)
     note(f"digest {study.digest}")
     return 0
 
 
-def publish(asked: argparse.Namespace, note: Note) -> int:
+def publish(args: argparse.Namespace, note: Note) -> int:
     """Put a study's tables into a folder."""
-    study = Study(asked.study)
+    study = Study(args.study)
     out = study.publish(
-        asked.out,
-        redact=asked.redact,
-        excel=asked.excel,
-        csv=asked.csv,
-        licence=asked.licence,
-        overwrite=asked.overwrite,
+        args.out,
+        redact=args.redact,
+        excel=args.excel,
+        csv=args.csv,
+        licence=args.licence,
+        overwrite=args.overwrite,
     )
-    report.files(sorted(path for path in out.rglob("*") if path.is_file()), asked.json)
+    report.files(sorted(path for path in out.rglob("*") if path.is_file()), args.json)
     note(f"the publication is in {out}; it cites the study by its digest, {study.digest}")
     return 0
 

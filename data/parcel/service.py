@@ -212,8 +212,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8790)
     parser.add_argument("--month-later", action="store_true")
-    asked = parser.parse_args()
-    Handler.later = asked.month_later
-    server = ThreadingHTTPServer(("127.0.0.1", asked.port), Handler)
+    args = parser.parse_args()
+    Handler.later = args.month_later
+    server = ThreadingHTTPServer(("127.0.0.1", args.port), Handler)
     print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
     server.serve_forever()

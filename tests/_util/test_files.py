@@ -190,16 +190,16 @@ def test_whichever_call_of_python_fails_the_old_version_or_the_new_is_there(
             patch.setattr(os, call, failing)
             try:
                 write("new")
-                said = "new"
+                expected = "new"
             except NotWritten as error:
-                said, in_place, words = "old", error.in_place, str(error)
+                expected, in_place, words = "old", error.in_place, str(error)
         found = path / "b" if kind == "folder" else path
         now = found.read_text() if found.exists() else None
         assert now in ("new", "old" if nth % 2 else None)
-        assert now == "new" or said == "old"
-        assert said == "new" or in_place == (now == "new") == ("in place" in words)
+        assert now == "new" or expected == "old"
+        assert expected == "new" or in_place == (now == "new") == ("in place" in words)
         # What may not be durable was not saved.
-        assert said == "old" or seen < nth or call != "fsync"
+        assert expected == "old" or seen < nth or call != "fsync"
         if seen < nth:
             return
     pytest.fail("it never came to an end")

@@ -129,8 +129,8 @@ def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
     assert polars.read_parquet(paths)["citation_count"].sum() == wanted
     scanned = ds.dataset(paths).to_table(columns=["citation_count"])
     assert int(scanned["citation_count"].to_pandas().sum()) == wanted
-    ((asked,),) = filled.sql("SELECT sum(citation_count) FROM source_domains").fetchall()
-    assert asked == wanted
+    ((total,),) = filled.sql("SELECT sum(citation_count) FROM source_domains").fetchall()
+    assert total == wanted
 
 
 def test_a_body_that_did_not_change_is_stored_once(filled: aa.Archive) -> None:
@@ -234,8 +234,8 @@ def test_the_same_answers_are_added_once(place: Path, days: Days) -> None:
 
 def test_what_fails_is_reported_and_known(place: Path, scripted: Any, reply: Any) -> None:
     good = {"domains": [], "typeBreakdown": [], "availability": {"status": "available"}}
-    scripted.script = lambda asked: (
-        reply(good) if "acme" in asked.path else reply({"error": "no"}, 403)
+    scripted.script = lambda request: (
+        reply(good) if "acme" in request.path else reply({"error": "no"}, 403)
     )
     with aa.Client(scripted.url, token="a-token-of-the-test", cache=False) as client:
         archive = aa.Archive(place)
@@ -362,8 +362,8 @@ def test_declarations_grow_and_change(place: Path) -> None:
     assert changed.rebuild()
     assert changed.read("mine")["m"].tolist() == [0.5, 0.5, 0.5]
     assert changed.verify(replay=True)
-    told = changed.changes.set_index("change")
-    assert told.loc["changed unit", ["before", "after"]].tolist() == ["fraction", "percent"]
+    changes = changed.changes.set_index("change")
+    assert changes.loc["changed unit", ["before", "after"]].tolist() == ["fraction", "percent"]
 
 
 # --- keeping ----------------------------------------------------------------------------------
@@ -476,10 +476,10 @@ def test_a_forked_process_is_refused(filled: aa.Archive) -> None:
     if pid == 0:
         try:
             filled.read("domains")
-            said = b"nothing"
+            message = b"nothing"
         except BaseException as error:
-            said = str(error).encode()
-        os.write(into, said)
+            message = str(error).encode()
+        os.write(into, message)
         os._exit(0)
     os.close(into)
     with os.fdopen(out, "rb") as pipe:

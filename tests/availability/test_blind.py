@@ -21,11 +21,11 @@ SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
 
 
-def read(section: str, **said: Any) -> aa.Tables:
+def read(section: str, **parts: Any) -> aa.Tables:
     """The rows of a sample, and what else an answer says instead of its availability."""
     body = json.loads((SAMPLES / f"{section}.json").read_bytes())
     del body["availability"]
-    return aa.normalize(section, {**body, **said})
+    return aa.normalize(section, {**body, **parts})
 
 
 def status(frame: pd.DataFrame, column: str) -> tuple[str, str | None]:
@@ -56,9 +56,9 @@ def test_a_map_of_engines_concerns_the_rows_of_each() -> None:
 
 def test_days_that_are_not_complete_yet_concern_themselves() -> None:
     frame = read("overview", dataCompleteThrough="2026-11-19")["overview_trend"]
-    said = cells(frame, "answer_count", "date")
-    assert said["2026-11-18"] == "available"
-    assert said["2026-11-20"] == "partial"
+    statements = cells(frame, "answer_count", "date")
+    assert statements["2026-11-18"] == "available"
+    assert statements["2026-11-20"] == "partial"
     assert status(frame, "answer_count") == ("partial", "pending")
     early = frame[frame["date"] <= "2026-11-19"]
     assert status(early, "answer_count")[0] == "available"
@@ -155,9 +155,9 @@ def test_a_word_of_business_says_nothing_of_the_data() -> None:
     body["brands"][0]["brand"] = "Pending & Sons"
     after = aa.normalize("shopping", body)
     for name, frame in after.items():
-        told = ["status", "cause", "reason"]
+        columns = ["status", "cause", "reason"]
         pd.testing.assert_frame_equal(
-            frame.aa.availability[told], before[name].aa.availability[told]
+            frame.aa.availability[columns], before[name].aa.availability[columns]
         )
     assert len(after.hints) == len(before.hints)
 
@@ -181,8 +181,8 @@ def test_what_scope_options_say_takes_no_number_away() -> None:
     options = json.loads((SAMPLES / "scope_options.json").read_bytes())
     for engine in options["engines"]:
         engine["configured"] = False
-    told = aa.normalize("overview", body, options=options)["overview_engines"]
+    frame = aa.normalize("overview", body, options=options)["overview_engines"]
     pd.testing.assert_frame_equal(
         pd.DataFrame({name: alone[name].array for name in alone}),
-        pd.DataFrame({name: told[name].array for name in told}),
+        pd.DataFrame({name: frame[name].array for name in frame}),
     )

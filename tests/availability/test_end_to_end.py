@@ -145,8 +145,8 @@ def test_scope_options_never_change_a_number_and_reading_does_not_depend_on_the_
     }
     late = bot("b", 1, byEngine={"gemini": 2})
     answer = {"bots": [bot("a", 1, byEngine={"chatgpt": 0, "gemini": 0}), late]}
-    scripted.script = lambda asked: (
-        reply(options) if asked.path.endswith("scope-options") else reply(answer)
+    scripted.script = lambda request: (
+        reply(options) if request.path.endswith("scope-options") else reply(answer)
     )
     before = project.read("probe")
     with pytest.warns(errors.SchemaDriftWarning):
@@ -214,9 +214,9 @@ def test_a_reason_gives_empty_tables_with_it(read: Read, case: str) -> None:
     tables = read(body, status)
     for name, frame in tables.items():
         assert len(frame) == 0
-        said = frame.aa.availability
-        assert {*said["status"]} == {word}
-        assert [*said["cause"].dropna().unique()] == ([cause] if cause else [])
+        availability = frame.aa.availability
+        assert {*availability["status"]} == {word}
+        assert [*availability["cause"].dropna().unique()] == ([cause] if cause else [])
         assert tables.shown(name).startswith(("○ ", "– "))
     assert tables.main["requests"].dtype == "Int64"
     assert tables.main.aa.aggregate(columns="requests").loc[0, "requests"] is pd.NA
@@ -230,8 +230,8 @@ def test_a_reason_gives_empty_tables_with_it(read: Read, case: str) -> None:
 def test_a_pending_answer_with_numbers_is_partial(read: Read) -> None:
     tables = read({"bots": [bot("a", 3)]}, 202)
     assert tables.main["requests"].tolist() == [3]
-    said = tables.main.aa.availability.loc["requests"]
-    assert said[["status", "cause"]].tolist() == ["partial", "pending"]
+    availability = tables.main.aa.availability.loc["requests"]
+    assert availability[["status", "cause"]].tolist() == ["partial", "pending"]
 
 
 ERRORS: dict[str, tuple[int, Any, type[errors.FetchError]]] = {
@@ -330,11 +330,11 @@ def test_a_fault_in_normalising_is_reported_with_the_answer(
         raise TypeError("x")
 
     monkeypatch.setattr("aatoolkit.normalizer.normalize.is_silent", broken)
-    scripted.script = lambda asked: reply({"bots": [bot("a", 1)]})
-    with pytest.raises(errors.InternalError, match="a fault of aatoolkit") as told:
+    scripted.script = lambda request: reply({"bots": [bot("a", 1)]})
+    with pytest.raises(errors.InternalError, match="a fault of aatoolkit") as caught:
         project.read("probe")
-    assert told.value.section == "probe"
-    assert told.value.payload.json == {"bots": [bot("a", 1)]}
+    assert caught.value.section == "probe"
+    assert caught.value.payload.json == {"bots": [bot("a", 1)]}
     dataset = project.read_all(sections=["probe"])
     assert isinstance(dataset.errors["probe"], errors.InternalError)
 

@@ -198,13 +198,13 @@ def _rows(
     ends = np.asarray(context["window_end"])
     count = len(ends)
     back = np.tile(np.arange(WINDOW - 1, -1, -1), len(hosts) * len(fetched))
-    asked = chance.integers(10, 60, count)
+    times = chance.integers(10, 60, count)
     return pa.table(
         {
             **context,
             "date": pa.array(ends.astype("datetime64[D]") - back.astype("timedelta64[D]")),
-            "answer_count": pa.array(asked),
-            "mention_count": pa.array(chance.binomial(asked, 0.4)),
+            "answer_count": pa.array(times),
+            "mention_count": pa.array(chance.binomial(times, 0.4)),
         }
     )
 
@@ -270,16 +270,16 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=100, help="for add (default: 100)")
     parser.add_argument("--rows", type=int, default=10**6, help="for query (default: 1,000,000)")
     parser.add_argument("--folder", type=Path, help="where query writes (default: a temporary one)")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     found = figures.Figures("archive")
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
-    if asked.what == "add":
-        add(asked.hosts, found)
+    if args.what == "add":
+        add(args.hosts, found)
     else:
-        query(asked.rows, found, asked.folder)
-        if asked.rows <= 10**6:
-            compaction(asked.rows, found)
-    found.write(asked.json)
+        query(args.rows, found, args.folder)
+        if args.rows <= 10**6:
+            compaction(args.rows, found)
+    found.write(args.json)
 
 
 if __name__ == "__main__":

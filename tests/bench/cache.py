@@ -120,15 +120,15 @@ def stock(base: str, folder: Path, workers: int) -> Callable[[Question], bytes]:
     return over(requests_cache.CachedSession(str(folder / "stock")), base, workers)
 
 
-def seconds(ask: Callable[[Question], Any], asked: Iterable[Question], workers: int) -> float:
+def seconds(ask: Callable[[Question], Any], listed: Iterable[Question], workers: int) -> float:
     """How long all questions take; asked in this thread if there is one worker."""
     began = time.perf_counter()
     if workers == 1:
-        for question in asked:
+        for question in listed:
             ask(question)
     else:
         with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(ask, asked))
+            list(pool.map(ask, listed))
     return time.perf_counter() - began
 
 
@@ -187,49 +187,49 @@ def in_turns(contenders: dict[str, Callable[[], Any]], repeats: int) -> dict[str
 
 
 def warm(
-    base: str, folder: Path, asked: list[Question], repeats: int, found: figures.Figures
+    base: str, folder: Path, listed: list[Question], repeats: int, found: figures.Figures
 ) -> None:
     """Answers that are kept, as payloads."""
     made = {"stock CachedSession": stock, "aatoolkit": ours}
-    asking = {name: make(base, folder / f"warm {name}", 16) for name, make in made.items()}
-    for ask in asking.values():
-        seconds(ask, asked, 16)
+    made_by = {name: make(base, folder / f"warm {name}", 16) for name, make in made.items()}
+    for ask in made_by.values():
+        seconds(ask, listed, 16)
     contenders = {
-        name: lambda ask=ask: seconds(ask, asked, 1)  # type: ignore[misc]
-        for name, ask in asking.items()
+        name: lambda ask=ask: seconds(ask, listed, 1)  # type: ignore[misc]
+        for name, ask in made_by.items()
     }
     taken = in_turns(contenders, repeats)
-    print(f"\n{len(asked)} warm answers, one thread: times as fast as a stock CachedSession")
+    print(f"\n{len(listed)} warm answers, one thread: times as fast as a stock CachedSession")
     for name, spent in taken.items():
         print(f"  {name:24}{spent * 1e3:9.1f} ms{taken['stock CachedSession'] / spent:8.1f}")
         faster = taken["stock CachedSession"] / spent
-        found.add("warm: times as fast as stock", faster, "x", contender=name, answers=len(asked))
+        found.add("warm: times as fast as stock", faster, "x", contender=name, answers=len(listed))
 
 
 def cold(
     base: str,
     folder: Path,
-    asked: list[Question],
+    listed: list[Question],
     workers: int,
     repeats: int,
     found: figures.Figures,
 ) -> None:
     """Answers that have to be fetched: one after the other, and many at once."""
     made = {"plain requests": plain, "stock CachedSession": stock, "aatoolkit": ours}
-    share = asked[: max(1, len(asked) // 5)]
-    alone = seconds(ours(base, folder / "alone", 1), share, 1) * len(asked) / len(share)
+    share = listed[: max(1, len(listed) // 5)]
+    alone = seconds(ours(base, folder / "alone", 1), share, 1) * len(listed) / len(share)
     taken: dict[str, list[float]] = {name: [] for name in made}
     for turn in range(repeats):
         for name, make in made.items():
             ask = make(base, folder / f"cold {turn} {name}", workers)
-            taken[name].append(seconds(ask, asked, workers))
+            taken[name].append(seconds(ask, listed, workers))
     print(
-        f"\n{len(asked)} cold answers, {workers} workers: times as fast as aatoolkit one by one\n"
+        f"\n{len(listed)} cold answers, {workers} workers: times as fast as aatoolkit one by one\n"
         f"  {'one by one':24}{alone:9.2f} s  (from {len(share)} of them)"
     )
     for name, spent in taken.items():
         print(f"  {name:24}{median(spent):9.2f} s {alone / median(spent):8.1f}")
-        which = {"contender": name, "answers": len(asked), "workers": workers}
+        which = {"contender": name, "answers": len(listed), "workers": workers}
         found.add("cold: times as fast as one by one", alone / median(spent), "x", **which)
 
 
@@ -258,11 +258,11 @@ def main() -> None:
         try:
             assert service.stdout is not None
             base = f"http://127.0.0.1:{int(service.stdout.readline())}"
-            folder, asked = Path(place), questions(this.answers)
+            folder, listed = Path(place), questions(this.answers)
             found = figures.Figures("cache")
             hit_to_frames(folder, base, 3 * this.repeats, found)
-            warm(base, folder, asked, this.repeats, found)
-            cold(base, folder, asked, this.workers, this.repeats, found)
+            warm(base, folder, listed, this.repeats, found)
+            cold(base, folder, listed, this.workers, this.repeats, found)
             found.write(this.json)
         finally:
             service.kill()

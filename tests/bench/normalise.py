@@ -245,7 +245,7 @@ def _bytes(text: str) -> int:
     return int(text)
 
 
-def asked() -> argparse.Namespace:
+def arguments() -> argparse.Namespace:
     """What was asked for on the command line."""
     parser = figures.parser(__doc__)
     add = parser.add_argument
@@ -261,7 +261,7 @@ def asked() -> argparse.Namespace:
 
 def main() -> None:
     """Compare, or measure the memory of one contender."""
-    this = asked()
+    this = arguments()
     warnings.simplefilter("ignore")
     if this.rise:
         print(rise(this.rise, this.kinds[0], this.sizes[0]))

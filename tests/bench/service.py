@@ -128,8 +128,8 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def path_of(section: str, days: int = 30, engines: tuple[str, ...] = ()) -> str:
-    asked = f"section={section}&days={days}"
-    return f"{API}/agent-analytics?{asked}" + (
+    query = f"section={section}&days={days}"
+    return f"{API}/agent-analytics?{query}" + (
         f"&engine={quote(','.join(engines))}" if engines else ""
     )
 
@@ -244,11 +244,11 @@ def _latencies(server: Server, clients: int, kind: str) -> list[float]:
     def ask(number: int) -> list[float]:
         draw = random.Random(number)
         scope = chosen[number % len(chosen)] if kind == "own" else ()
-        asked = [(name, days) for name in names for days in (30, 90)]
-        draw.shuffle(asked)
+        spans = [(name, days) for name in names for days in (30, 90)]
+        draw.shuffle(spans)
         connection = server.connect()
         with contextlib.closing(connection):
-            return [seconds(lambda q=q: server.get(path_of(*q, scope), connection)) for q in asked]
+            return [seconds(lambda q=q: server.get(path_of(*q, scope), connection)) for q in spans]
 
     with ThreadPoolExecutor(clients) as pool:
         return [spent for times in pool.map(ask, range(clients)) for spent in times]

@@ -97,12 +97,12 @@ def page(browser: Browser, seen: Seen) -> Iterator[Page]:
             seen.outside.append(request.url)
             route.abort()
 
-    def heard(message: ConsoleMessage) -> None:
+    def on_console(message: ConsoleMessage) -> None:
         if message.type == "error":
             seen.errors.append(f"{message.text} ({message.location.get('url', '')})")
 
     context.route("**/*", gate)
-    context.on("console", heard)
+    context.on("console", on_console)
     context.on("weberror", lambda error: seen.errors.append(str(error.error)))
     page = context.new_page()
     yield page

@@ -97,8 +97,8 @@ def _await(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.1)
         else:
             return
-    said = log.read_text("utf-8", "replace")[-2000:]
-    raise AssertionError(f"JupyterLab did not start:\n{said}")
+    log_tail = log.read_text("utf-8", "replace")[-2000:]
+    raise AssertionError(f"JupyterLab did not start:\n{log_tail}")
 
 
 def write_notebook(path: Path, *cells: str) -> None:

@@ -69,9 +69,9 @@ def test_choose_copy_paste_and_read(lab: str, page: Any, shots: Path | None) -> 
     page.keyboard.press("Control+v")
     page.keyboard.type("\nassert scope == picker.scope")
     notebook.run(1)
-    said = notebook.run(2).inner_text()
-    found = re.search(r"Scope\(days=90,.*?\) (\d+) \['(.*)'\]", said)
-    assert found is not None, said
+    output = notebook.run(2).inner_text()
+    found = re.search(r"Scope\(days=90,.*?\) (\d+) \['(.*)'\]", output)
+    assert found is not None, output
     assert int(found[1]) > 0
     assert found[2] == "days=90&engine=gemini%2Cperplexity&topic=Sales+automation"
 

@@ -25,8 +25,8 @@ def press(page: Any, *keys: str) -> None:
 
 
 def line(page: Any) -> str:
-    said: str = page.get_by_role("group", name="The choice in Python").inner_text()
-    return said
+    text: str = page.get_by_role("group", name="The choice in Python").inner_text()
+    return text
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AATOOLKIT_TOKEN", token)
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> str:
+def output(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> str:
     assert main(["archive", *words]) == status
     return capsys.readouterr().out
 
@@ -32,25 +32,25 @@ def test_an_archive_from_the_command_line(
     where = ("--dir", str(tmp_path / "history"))
     hosts = tmp_path / "hosts.txt"
     hosts.write_text("# ours\nacme.example\n\nglobex.example  # theirs\n")
-    asked = ("add", "--hosts", str(hosts), "--days", "7", "--section", "domains", "--no-cache")
-    done: Any = json.loads(said(capsys, *asked, *where, "--json"))
+    add = ("add", "--hosts", str(hosts), "--days", "7", "--section", "domains", "--no-cache")
+    done: Any = json.loads(output(capsys, *add, *where, "--json"))
     assert (done["answers"], done["skipped"], done["failures"]) == (2, 0, [])
-    assert json.loads(said(capsys, *asked, *where, "--json"))["skipped"] == 2
-    tables = json.loads(said(capsys, "info", *where, "--json"))
+    assert json.loads(output(capsys, *add, *where, "--json"))["skipped"] == 2
+    tables = json.loads(output(capsys, "info", *where, "--json"))
     assert {row["table"] for row in tables} == {table.name for table in aa.sections.get("domains")}
     query = "SELECT count(DISTINCT host) AS hosts FROM source_domains"
-    assert json.loads(said(capsys, "sql", query, *where, "--json")) == [{"hosts": 2}]
-    assert said(capsys, "sql", query, *where, "--csv").splitlines()[-1] == "2"
-    assert said(capsys, "verify", *where, "--replay") == ""
-    assert "files" in said(capsys, "compact", *where, "--keep-hours", "0")
-    said(capsys, "export", str(tmp_path / "out"), *where, "--host", "acme.example")
+    assert json.loads(output(capsys, "sql", query, *where, "--json")) == [{"hosts": 2}]
+    assert output(capsys, "sql", query, *where, "--csv").splitlines()[-1] == "2"
+    assert output(capsys, "verify", *where, "--replay") == ""
+    assert "files" in output(capsys, "compact", *where, "--keep-hours", "0")
+    output(capsys, "export", str(tmp_path / "out"), *where, "--host", "acme.example")
     read = aa.read_parquet(tmp_path / "out" / "domains" / "source_domains.parquet")
     assert {*read["host"]} == {"acme.example"}
     assert read.aa.codebook.loc["citation_count", "unit"] == "count"
-    assert "rows removed" in said(capsys, "forget", *where, "--host", "globex.example")
-    assert json.loads(said(capsys, "sql", query, *where, "--json")) == [{"hosts": 1}]
-    said(capsys, "rebuild", *where)
-    assert json.loads(said(capsys, "verify", *where, "--json"))["ok"]
+    assert "rows removed" in output(capsys, "forget", *where, "--host", "globex.example")
+    assert json.loads(output(capsys, "sql", query, *where, "--json")) == [{"hosts": 1}]
+    output(capsys, "rebuild", *where)
+    assert json.loads(output(capsys, "verify", *where, "--json"))["ok"]
 
 
 def test_what_fails_is_seen_by_a_scheduler(

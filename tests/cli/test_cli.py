@@ -46,16 +46,16 @@ def test_demo_reads_everything_and_writes_every_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["demo", "--out", "files", "--answers", "600", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert {row["section"] for row in said["tables"]} == set(aa.sections.names())
-    assert len(said["tables"]) == sum(len(aa.sections.get(n).tables) for n in aa.sections.names())
-    assert said["errors"] == {}
-    assert all(row["availability"] for row in said["tables"])
-    for row in said["tables"]:
+    output = json.loads(capsys.readouterr().out)
+    assert {row["section"] for row in output["tables"]} == set(aa.sections.names())
+    assert len(output["tables"]) == sum(len(aa.sections.get(n).tables) for n in aa.sections.names())
+    assert output["errors"] == {}
+    assert all(row["availability"] for row in output["tables"])
+    for row in output["tables"]:
         frame = aa.read_parquet(tmp_path / "files" / row["section"] / f"{row['table']}.parquet")
         assert len(frame) == row["rows"]
         assert frame.aa.codebook["of"].notna().all()
-    assert {str(path) for path in Path("files").rglob("*.parquet")} == set(said["files"])
+    assert {str(path) for path in Path("files").rglob("*.parquet")} == set(output["files"])
 
 
 @pytest.mark.thorough
@@ -72,10 +72,10 @@ def test_demo_prints_one_table_and_where(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.usefixtures("at_service")
 def test_scope_prints_the_six_parts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scope", "acme.example", "--no-cache", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert set(said) == {"host", *aa.ScopeOptions.PARTS}
-    assert said["days"] == [7, 30, 90]
-    assert any(engine["last_run_day"] is None for engine in said["engines"])
+    output = json.loads(capsys.readouterr().out)
+    assert set(output) == {"host", *aa.ScopeOptions.PARTS}
+    assert output["days"] == [7, 30, 90]
+    assert any(engine["last_run_day"] is None for engine in output["engines"])
     assert main(["scope", "acme.example", "--no-cache", "--refresh"]) == 0
     text = capsys.readouterr().out
     assert all(f"{part}:" in text for part in aa.ScopeOptions.PARTS)
@@ -83,34 +83,34 @@ def test_scope_prints_the_six_parts(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("at_service")
 def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["read", "acme.example", "domains", "--no-cache", "--engine", "chatgpt"]
-    assert main([*asked, "--csv"]) == 0
+    command = ["read", "acme.example", "domains", "--no-cache", "--engine", "chatgpt"]
+    assert main([*command, "--csv"]) == 0
     csv = capsys.readouterr().out
-    assert main([*asked, "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert main([*asked, "--out", "domains.parquet"]) == 0
+    assert main([*command, "--json"]) == 0
+    output = json.loads(capsys.readouterr().out)
+    assert main([*command, "--out", "domains.parquet"]) == 0
     frame = pd.read_parquet("domains.parquet")
-    assert len(frame) == len(said["rows"]) == len(csv.splitlines()) - 1
-    assert said["availability"]["citation_count"]["status"] == "available"
+    assert len(frame) == len(output["rows"]) == len(csv.splitlines()) - 1
+    assert output["availability"]["citation_count"]["status"] == "available"
     assert frame.aa.sources.loc[0, "scope"] == "days=30&engine=chatgpt"
-    assert main([*asked, "--table", "source_domain_types"]) == 0
+    assert main([*command, "--table", "source_domain_types"]) == 0
     assert capsys.readouterr().out.startswith("domain_type")
 
 
 @pytest.mark.usefixtures("at_service")
 def test_a_file_has_the_format_of_its_suffix(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["read", "acme.example", "domains", "--no-cache"]
-    assert main([*asked, "--csv"]) == 0
+    command = ["read", "acme.example", "domains", "--no-cache"]
+    assert main([*command, "--csv"]) == 0
     csv = capsys.readouterr().out
-    assert main([*asked, "-o", "domains.csv", "--csv"]) == 0
-    assert main([*asked, "-o", "domains.JSON"]) == 0
+    assert main([*command, "-o", "domains.csv", "--csv"]) == 0
+    assert main([*command, "-o", "domains.JSON"]) == 0
     assert capsys.readouterr().out == ""
     assert Path("domains.csv").read_text() == csv
     assert len(json.loads(Path("domains.JSON").read_text())["rows"]) == len(csv.splitlines()) - 1
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("command", "message"),
     [
         (["read", "h.example", "urls", "--csv", "--json"], "as csv and as json; choose one"),
         (["read", "h.example", "urls", "--csv", "-o", "x.parquet"], "as csv and as parquet"),
@@ -129,19 +129,19 @@ def test_a_file_has_the_format_of_its_suffix(capsys: pytest.CaptureFixture[str])
 )
 @pytest.mark.usefixtures("at_service")
 def test_what_is_requested_is_never_ignored(
-    asked: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    command: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(asked) == 2
+    assert main(command) == 2
     printed = capsys.readouterr()
-    assert said in printed.err
+    assert message in printed.err
     assert printed.out == ""
     assert not [*Path().iterdir()]
 
 
 @pytest.mark.usefixtures("at_service")
 def test_missing_folders_are_made_on_request(tmp_path: Path) -> None:
-    asked = ["read", "acme.example", "domains", "--no-cache", "-o", "a/b/x.csv", "--parents"]
-    assert main(asked) == 0
+    command = ["read", "acme.example", "domains", "--no-cache", "-o", "a/b/x.csv", "--parents"]
+    assert main(command) == 0
     assert (tmp_path / "a/b/x.csv").stat().st_size > 0
 
 
@@ -149,7 +149,7 @@ SECRET = "canary-9f31c07a5d"
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "command",
     [
         ["read", "acme.example", "urls", "--token", SECRET],
         ["read", "acme.example", "urls", f"--token={SECRET}"],
@@ -183,10 +183,10 @@ SECRET = "canary-9f31c07a5d"
 )
 @pytest.mark.usefixtures("at_service")
 def test_no_error_repeats_a_token_given_by_mistake(
-    asked: list[str], capsys: pytest.CaptureFixture[str]
+    command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("store").mkdir()
-    assert main(asked) == 2
+    assert main(command) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert SECRET not in printed.err
@@ -232,10 +232,10 @@ def test_a_warning_is_a_note_without_code(
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         assert main(["read", "acme.example", "urls"]) == 0
-    said = capsys.readouterr().err
-    assert said.count("aatoolkit: warning: the cache in") == 1
-    assert "CacheWarning" not in said
-    assert ".py" not in said
+    stderr = capsys.readouterr().err
+    assert stderr.count("aatoolkit: warning: the cache in") == 1
+    assert "CacheWarning" not in stderr
+    assert ".py" not in stderr
 
 
 @pytest.mark.usefixtures("at_service")
@@ -254,7 +254,7 @@ def test_doctor_tries_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "hooli.example", "--json"]) == 1
     found = {finding["what"]: finding for finding in json.loads(capsys.readouterr().out)}
     assert found["project"]["good"] is False
-    assert found["pandas"]["said"] == pd.__version__
+    assert found["pandas"]["finding"] == pd.__version__
 
 
 @pytest.mark.usefixtures("at_service")
@@ -262,8 +262,8 @@ def test_many_hosts_are_collected_into_folders(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hosts = ["acme.example", "Globex.example", "hooli.example"]
-    asked = ["collect", *hosts, "--section", "crawl", "--section", "urls", "--no-cache"]
-    assert main([*asked, "--out", "all", "--json"]) == 1, "one host is not visible"
+    command = ["collect", *hosts, "--section", "crawl", "--section", "urls", "--no-cache"]
+    assert main([*command, "--out", "all", "--json"]) == 1, "one host is not visible"
     printed = capsys.readouterr()
     acme, globex, hooli = json.loads(printed.out)["hosts"]
     assert (acme["sections"], acme["errors"], globex["host"]) == (2, {}, "globex.example")
@@ -273,7 +273,7 @@ def test_many_hosts_are_collected_into_folders(
         frame = aa.read_parquet(tmp_path / "all" / host / "urls" / "cited_urls.parquet")
         assert frame.aa.sources.loc[0, "host"] == host
     assert not (tmp_path / "all" / "hooli.example").exists()
-    assert main([*asked[:3], *asked[4:], "-o", "all", "--workers", "2", "--days", "7"]) == 0
+    assert main([*command[:3], *command[4:], "-o", "all", "--workers", "2", "--days", "7"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["host", "acme.example", "globex.example"]
 
@@ -287,9 +287,9 @@ def test_the_cache_is_reported_and_cleared(
     assert main(["read", "acme.example", "ads", "--csv"]) == 0
     capsys.readouterr()
     assert main(["cache", "info", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["answers"], said["bytes"] > 0) == (3, True)
-    assert [(host["origin"], host["host"], host["answers"]) for host in said["hosts"]] == [
+    output = json.loads(capsys.readouterr().out)
+    assert (output["answers"], output["bytes"] > 0) == (3, True)
+    assert [(host["origin"], host["host"], host["answers"]) for host in output["hosts"]] == [
         (base_url, "acme.example", 2),
         (base_url, "globex.example", 1),
     ]
@@ -309,7 +309,7 @@ def test_the_cache_is_reported_and_cleared(
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "said"),
+    ("command", "status", "message"),
     [
         ([], 2, "required"),
         (["cache"], 2, "required"),
@@ -334,14 +334,14 @@ def test_the_cache_is_reported_and_cleared(
 )
 @pytest.mark.usefixtures("at_service")
 def test_what_is_wrong_is_printed_on_standard_error(
-    asked: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
+    command: list[str], status: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if asked and asked[0] == "read":
-        asked = [*asked, "--no-cache"]
-    assert main(asked) == status
+    if command and command[0] == "read":
+        command = [*command, "--no-cache"]
+    assert main(command) == status
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert said in printed.err
+    assert message in printed.err
     assert "Traceback" not in printed.err
 
 
@@ -392,9 +392,9 @@ def test_a_reader_that_stops_reading_is_no_error(base_url: str) -> None:
     ) as process:
         process.stdout.read(10)
         process.stdout.close()
-        said = process.stderr.read().decode()
+        stderr = process.stderr.read().decode()
         deadline = time.monotonic() + 20
         while process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert process.returncode == 0, said
-    assert "Traceback" not in said
+        assert process.returncode == 0, stderr
+    assert "Traceback" not in stderr

@@ -34,10 +34,10 @@ RECORD = ["study", "record", "acme.example", "mine", "--no-cache"]
 
 def test_a_study_is_recorded_sealed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*RECORD, "--all-sections", "--title", "Mine", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    output = json.loads(capsys.readouterr().out)
     study = aa.Study("mine")
-    assert said["digest"] == study.digest
-    assert len(said["records"]) == 18
+    assert output["digest"] == study.digest
+    assert len(output["records"]) == 18
     assert study.verify()
     assert main(["study", "show", "mine"]) == 0
     shown = capsys.readouterr().out
@@ -109,8 +109,8 @@ def test_a_packed_study_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) ->
 def test_a_study_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main([*RECORD, "--section", "chats"])
     capsys.readouterr()
-    asked = ["study", "publish", "mine", "out", "--redact", "texts", "--redact", "chats.model"]
-    assert main([*asked, "--csv", "--excel", "--licence", "CC0-1.0", "--json"]) == 0
+    command = ["study", "publish", "mine", "out", "--redact", "texts", "--redact", "chats.model"]
+    assert main([*command, "--csv", "--excel", "--licence", "CC0-1.0", "--json"]) == 0
     printed = capsys.readouterr()
     listed = {Path(name).relative_to("out").as_posix() for name in json.loads(printed.out)}
     assert listed == {
@@ -120,9 +120,9 @@ def test_a_study_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert str(aa.Study("mine").digest) in printed.err
     columns = {*aa.read_parquet("out/data/chats.parquet")}
     assert not columns & {"answer_text", "prompt", "model"}
-    assert main(asked) == 1
+    assert main(command) == 1
     assert "something is there" in capsys.readouterr().err
-    assert main([*asked, "--overwrite"]) == 0
+    assert main([*command, "--overwrite"]) == 0
     assert main(["study", "publish", "mine", "other", "--redact", "chats.txt"]) == 1
     assert "no column 'chats.txt'" in capsys.readouterr().err
     assert not Path("other").exists()

@@ -33,7 +33,7 @@ def sample(name: str) -> Any:
 def project(scripted: Any, reply: Any, tmp_path: Path) -> Iterator[Callable[..., aa.Project]]:
     """Makes projects of the scripted server, which answers with the reference shapes."""
     made: list[aa.Project] = []
-    scripted.script = lambda asked: reply(answer(asked))
+    scripted.script = lambda request: reply(answer(request))
 
     def make(**settings: Any) -> aa.Project:
         given = {"base_url": scripted.url, "token": TOKEN, "cache": tmp_path / "cache", **settings}
@@ -45,12 +45,12 @@ def project(scripted: Any, reply: Any, tmp_path: Path) -> Iterator[Callable[...,
         one.close()
 
 
-def answer(asked: Any) -> Any:
+def answer(request: Any) -> Any:
     """The reference answer to a request."""
-    if "scope-options" in asked.path:
+    if "scope-options" in request.path:
         return sample("scope_options")
-    if "section" in asked.params:
-        return sample(asked.params["section"])
+    if "section" in request.params:
+        return sample(request.params["section"])
     return {"domain": HOST, "sections": {name: sample(name) for name in sections.names()}}
 
 
@@ -75,7 +75,7 @@ def test_settings_come_from_the_environment(
     monkeypatch.setenv("AATOOLKIT_TOKEN", "from-environment")
     sent(cache=False)
     sent(cache=False, token="from-argument")
-    assert [asked.headers["authorization"] for asked in scripted.asked] == [
+    assert [request.headers["authorization"] for request in scripted.requests] == [
         "Bearer from-file",
         "Bearer from-environment",
         "Bearer from-argument",
@@ -89,16 +89,16 @@ def sent(**settings: Any) -> None:
 
 def test_the_key_store_is_used_last(scripted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     keyring = pytest.importorskip("keyring")
-    asked: list[tuple[str, str]] = []
+    looked_up: list[tuple[str, str]] = []
 
     def get_password(service: str, name: str) -> str:
-        asked.append((service, name))
+        looked_up.append((service, name))
         return "from-key-store"
 
     monkeypatch.setattr(keyring, "get_password", get_password)
     sent(base_url=scripted.url, cache=False)
-    assert asked == [("aatoolkit", scripted.url)]
-    assert scripted.asked[0].headers["authorization"] == "Bearer from-key-store"
+    assert looked_up == [("aatoolkit", scripted.url)]
+    assert scripted.requests[0].headers["authorization"] == "Bearer from-key-store"
 
 
 def test_a_key_store_that_fails_means_no_token(
@@ -111,7 +111,7 @@ def test_a_key_store_that_fails_means_no_token(
 
     monkeypatch.setattr(keyring, "get_password", get_password)
     sent(base_url=scripted.url, cache=False)
-    assert "authorization" not in scripted.asked[0].headers
+    assert "authorization" not in scripted.requests[0].headers
     with aa.Client(scripted.url, cache=False) as client:
         assert not client.has_token
     with aa.Client(scripted.url, "abc", cache=False) as client:
@@ -170,12 +170,12 @@ def test_filters_are_a_scope_or_keywords_or_both(project: Any, scripted: Any) ->
     ]
     assert {payload.scope for payload in payloads} == {scope}
     assert [payload.from_cache for payload in payloads] == [False, True, True]
-    assert scripted.asked[0].params == {"section": "urls", "days": "7", "engine": "gemini"}
+    assert scripted.requests[0].params == {"section": "urls", "days": "7", "engine": "gemini"}
 
 
 def test_the_combined_view_has_no_section(project: Any, scripted: Any) -> None:
     payload = project().fetch(None)
-    assert scripted.asked[0].params == {"days": "30"}
+    assert scripted.requests[0].params == {"days": "30"}
     assert payload.section is None
 
 
@@ -192,7 +192,7 @@ def test_what_cannot_be_requested_is_refused_before_a_request(project: Any, scri
         one.read(None)
     with pytest.raises(errors.ScopeError):
         one.fetch("scope_options")
-    assert scripted.asked == []
+    assert scripted.requests == []
 
 
 def test_a_section_is_read_into_tables(project: Any) -> None:
@@ -213,7 +213,7 @@ def test_scope_options_are_read_and_refreshed(project: Any, scripted: Any) -> No
     assert options.values("engine") == tuple(engine["id"] for engine in answered["engines"])
     one.scope_options()
     one.scope_options(refresh=True)
-    assert [asked.params for asked in scripted.asked] == [{}, {"refresh": "1"}]
+    assert [request.params for request in scripted.requests] == [{}, {"refresh": "1"}]
 
 
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
@@ -232,7 +232,7 @@ def test_the_documented_read_failure_is_typed(project: Any, scripted: Any, reply
     with pytest.raises(errors.ServerFailed) as caught:
         one.scope_options()
     assert caught.value.status == 502
-    assert len(scripted.asked) == 3
+    assert len(scripted.requests) == 3
 
 
 # -- many answers ----------------------------------------------------------------------------
@@ -240,17 +240,17 @@ def test_the_documented_read_failure_is_typed(project: Any, scripted: Any, reply
 
 def test_all_sections_come_in_the_order_requested(project: Any, scripted: Any, reply: Any) -> None:
     one = project()
-    asked_for = ["urls", "ads", "domains", "urls", "chats"]
+    names = ["urls", "ads", "domains", "urls", "chats"]
 
-    def slow_first(asked: Any) -> Any:
-        scripted.closing.wait(0.2 if asked.params["section"] == "urls" else 0)
-        return reply(answer(asked))
+    def slow_first(request: Any) -> Any:
+        scripted.closing.wait(0.2 if request.params["section"] == "urls" else 0)
+        return reply(answer(request))
 
     scripted.script = slow_first
-    dataset = one.read_all(sections=asked_for, days=7)
+    dataset = one.read_all(sections=names, days=7)
     assert list(dataset) == ["urls", "ads", "domains", "chats"]
     assert dataset.errors == {}
-    assert len(scripted.asked) == 4
+    assert len(scripted.requests) == 4
 
 
 def test_without_names_all_sections_are_read(project: Any) -> None:
@@ -262,7 +262,9 @@ def test_without_names_all_sections_are_read(project: Any) -> None:
 def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply: Any) -> None:
     one = project()
     broken = {"urls": reply({}, 500), "ads": reply(b"<html>"), "chats": reply({}, 404)}
-    scripted.script = lambda asked: broken.get(asked.params["section"]) or reply(answer(asked))
+    scripted.script = lambda request: (
+        broken.get(request.params["section"]) or reply(answer(request))
+    )
     dataset = one.read_all(sections=["ads", "domains", "urls", "chats"])
     assert list(dataset) == ["domains"]
     assert {name: type(error) for name, error in dataset.errors.items()} == {
@@ -291,7 +293,7 @@ def test_to_fail_everywhere_otherwise_is_a_dataset(project: Any, scripted: Any, 
 
 def test_no_sections_are_no_requests(project: Any, scripted: Any) -> None:
     assert len(project().read_all(sections=[])) == 0
-    assert scripted.asked == []
+    assert scripted.requests == []
 
 
 def test_as_many_requests_are_under_way_as_there_are_workers(
@@ -299,16 +301,16 @@ def test_as_many_requests_are_under_way_as_there_are_workers(
 ) -> None:
     together, under_way, most, lock = threading.Barrier(8, timeout=30), 0, 0, threading.Lock()
 
-    def counted(asked: Any) -> Any:
+    def counted(request: Any) -> Any:
         nonlocal under_way, most
         with lock:
             under_way += 1
-            most, first = max(most, under_way), len(scripted.asked) <= 8
+            most, first = max(most, under_way), len(scripted.requests) <= 8
         if first:
             together.wait()
         with lock:
             under_way -= 1
-        return reply(answer(asked))
+        return reply(answer(request))
 
     scripted.script = counted
     dataset = project(cache=False, workers=8).read_all()
@@ -330,14 +332,14 @@ def test_an_interrupt_ends_reading_at_once(project: Any, scripted: Any, reply: A
 
     release, once = threading.Event(), threading.Lock()
 
-    def interrupt(asked: Any) -> Any:
+    def interrupt(request: Any) -> Any:
         # Both handlers may see two requests; only one of them interrupts.
-        if len(scripted.asked) == 2 and once.acquire(blocking=False):
+        if len(scripted.requests) == 2 and once.acquire(blocking=False):
             # Once the caller is surely waiting: a signal just before that is seen only after.
             release.wait(0.5)
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         release.wait(30)
-        return reply(answer(asked))
+        return reply(answer(request))
 
     scripted.script = interrupt
     began = time.monotonic()
@@ -348,7 +350,7 @@ def test_an_interrupt_ends_reading_at_once(project: Any, scripted: Any, reply: A
     for thread in threading.enumerate():
         if thread.name.startswith("aatoolkit_"):
             thread.join(10)
-    assert len(scripted.asked) == 2, "what waited was cancelled"
+    assert len(scripted.requests) == 2, "what waited was cancelled"
 
 
 def test_a_progress_bar_is_shown_where_it_is_wanted(
@@ -469,7 +471,7 @@ def test_a_keyword_adds_to_a_scope_and_may_not_contradict_it(scripted: Any) -> N
             with pytest.raises(errors.ScopeError, match=r"give it once, or .*with_") as caught:
                 project.fetch("ads", scope, **filters)
             assert caught.value.parameter == name
-        assert len(scripted.asked) == 2
+        assert len(scripted.requests) == 2
 
 
 def test_untagged_prompts_are_not_requested(scripted: Any) -> None:
@@ -479,7 +481,7 @@ def test_untagged_prompts_are_not_requested(scripted: Any) -> None:
         assert (caught.value.parameter, caught.value.unknown) == ("topic", ("(none)",))
         with pytest.raises(errors.ScopeError, match="prompts without a category"):
             project.fetch(None, aa.Scope(category="(none)"))
-    assert not scripted.asked
+    assert not scripted.requests
 
 
 def test_a_mistyped_section_or_host_has_near_matches() -> None:
@@ -508,8 +510,8 @@ def test_an_answer_with_more_paths_than_the_client_allows_is_refused(
 ) -> None:
     many = {"more": branches("f", 6)}  # some 1,100 paths
 
-    def script(asked: Any) -> Any:
-        found = answer(asked)
+    def script(request: Any) -> Any:
+        found = answer(request)
         for part in found.get("sections", {"": found}).values():
             part |= many
         return reply(found)

@@ -30,15 +30,15 @@ def sample(name: str) -> Any:
     return json.loads((SAMPLES / f"{name}.json").read_bytes())
 
 
-def host_of(asked: Any) -> str:
-    return str(asked.path.split("/")[3])
+def host_of(request: Any) -> str:
+    return str(request.path.split("/")[3])
 
 
 @pytest.fixture
 def client(scripted: Any, reply: Any) -> Iterator[Callable[..., aa.Client]]:
     """Makes clients of the scripted server, which answers with the reference shapes."""
     made: list[aa.Client] = []
-    scripted.script = lambda asked: reply(sample(asked.params["section"]))
+    scripted.script = lambda request: reply(sample(request.params["section"]))
 
     def make(**settings: Any) -> aa.Client:
         made.append(aa.Client(scripted.url, "a-token-of-somebody", **{"cache": False, **settings}))
@@ -65,7 +65,7 @@ def test_hosts_and_scopes_come_in_the_order_requested_each_once(client: Any, scr
     assert collected.scopes == (aa.Scope(days=30), aa.Scope(days=7))
     assert list(collected) == [(host, scope) for host in collected.hosts for scope in scopes[:2]]
     assert all(list(dataset) == SOME for dataset in collected.values())
-    assert len(scripted.asked) == 2 * 2 * 2
+    assert len(scripted.requests) == 2 * 2 * 2
 
 
 def test_one_host_one_section_and_one_scope_need_no_list(client: Any) -> None:
@@ -80,7 +80,7 @@ def test_without_names_all_sections_are_read(client: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "parameter"),
+    ("arguments", "parameter"),
     [
         ((["a.example", "not a host"], None, SOME), "host"),
         ((["a.example", 7], None, SOME), "hosts"),
@@ -91,20 +91,20 @@ def test_without_names_all_sections_are_read(client: Any) -> None:
     ],
 )
 def test_what_cannot_be_requested_is_refused_before_anything_goes_out(
-    client: Any, scripted: Any, asked: Any, parameter: str
+    client: Any, scripted: Any, arguments: Any, parameter: str
 ) -> None:
     for verb in (client().collect, client().datasets):
         with pytest.raises(errors.ScopeError) as caught:
-            verb(*asked)
+            verb(*arguments)
         assert caught.value.parameter == parameter
-    assert scripted.asked == []
+    assert scripted.requests == []
 
 
 def test_nothing_requested_is_nothing_collected(client: Any, scripted: Any) -> None:
     assert len(client().collect([])) == 0
     empty = client().collect(["a.example"], sections=[])
     assert [len(dataset) for dataset in empty.values()] == [0]
-    assert scripted.asked == []
+    assert scripted.requests == []
     assert empty.summary.empty
     assert len(aa.collect([], base_url=scripted.url)) == 0
 
@@ -114,7 +114,7 @@ def test_the_short_form_takes_the_settings_of_a_client(scripted: Any, client: An
         HOSTS[:2], sections="urls", base_url=scripted.url, token="of-the-short-form", cache=False
     )
     assert collected.hosts == (*HOSTS[:2],)
-    assert scripted.asked[0].headers["authorization"] == "Bearer of-the-short-form"
+    assert scripted.requests[0].headers["authorization"] == "Bearer of-the-short-form"
     with pytest.raises(errors.ConfigurationError):
         aa.collect(HOSTS, base_url=scripted.url, token="two words", cache=False)
 
@@ -125,9 +125,9 @@ def test_the_short_form_takes_the_settings_of_a_client(scripted: Any, client: An
 def test_order_does_not_depend_on_what_comes_in_first(
     client: Any, scripted: Any, reply: Any
 ) -> None:
-    def slow_first(asked: Any) -> Any:
-        scripted.closing.wait(0.3 if host_of(asked) == HOSTS[0] else 0)
-        return reply(sample(asked.params["section"]))
+    def slow_first(request: Any) -> Any:
+        scripted.closing.wait(0.3 if host_of(request) == HOSTS[0] else 0)
+        return reply(sample(request.params["section"]))
 
     scripted.script = slow_first
     collected = client(workers=4).collect(HOSTS, sections=SOME)
@@ -138,16 +138,16 @@ def test_order_does_not_depend_on_what_comes_in_first(
 
 def test_failures_are_reported_answer_by_answer(client: Any, scripted: Any, reply: Any) -> None:
     broken = {(HOSTS[1], "urls"): reply({}, 500), (HOSTS[2], "domains"): reply(b"<html>")}
-    scripted.script = lambda asked: (
-        broken.get((host_of(asked), asked.params["section"]))
+    scripted.script = lambda request: (
+        broken.get((host_of(request), request.params["section"]))
         or reply(
-            {} if host_of(asked) == HOSTS[3] else sample(asked.params["section"]),
-            404 if host_of(asked) == HOSTS[3] else 200,
+            {} if host_of(request) == HOSTS[3] else sample(request.params["section"]),
+            404 if host_of(request) == HOSTS[3] else 200,
         )
     )
     collected = client().collect(HOSTS[:5], sections=SOME)
     scope = aa.Scope()
-    assert {asked: type(error).__name__ for asked, error in collected.errors.items()} == {
+    assert {request: type(error).__name__ for request, error in collected.errors.items()} == {
         (HOSTS[1], scope, "urls"): "ServerFailed",
         (HOSTS[2], scope, "domains"): "DecodeError",
         (HOSTS[3], scope, "urls"): "NotFound",
@@ -167,7 +167,7 @@ def test_a_wrong_token_is_one_error_and_soon(client: Any, scripted: Any, reply: 
     scripted.script = reply({}, 401)
     with pytest.raises(errors.NotAuthorized):
         client(workers=2).collect([f"h-{n}.example" for n in range(200)], sections=SOME)
-    assert len(scripted.asked) < 20
+    assert len(scripted.requests) < 20
 
 
 def test_a_key_error_names_what_is_missing(client: Any) -> None:
@@ -235,8 +235,8 @@ def test_every_table_of_every_section_can_be_put_together(service: aa.Client) ->
 
 
 def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, reply: Any) -> None:
-    scripted.script = lambda asked: reply(
-        sample(asked.params["section"]), 500 if host_of(asked) == HOSTS[1] else 200
+    scripted.script = lambda request: reply(
+        sample(request.params["section"]), 500 if host_of(request) == HOSTS[1] else 200
     )
     collected = client().collect(HOSTS[:3], sections="domains")
     one = collected[HOSTS[0]]["domains"].main.aa.availability
@@ -261,7 +261,7 @@ def test_few_answers_are_held_however_many_hosts_there_are(
     for host, _, dataset in client(workers=2).datasets(hosts, sections=SOME):
         held.append(weakref.ref(dataset["urls"]))
         seen += 1
-        ahead = max(ahead, len(scripted.asked) - 2 * seen)
+        ahead = max(ahead, len(scripted.requests) - 2 * seen)
         del dataset
         most = max(most, sum(one() is not None for one in held))
         assert host == hosts[seen - 1]
@@ -275,21 +275,21 @@ def test_what_is_not_taken_is_not_requested(client: Any, scripted: Any) -> None:
     next(datasets)
     datasets.close()
     time.sleep(0.3)
-    asked = len(scripted.asked)
-    assert asked <= 17 + 6
+    sent = len(scripted.requests)
+    assert sent <= 17 + 6
     time.sleep(0.3)
-    assert len(scripted.asked) == asked
+    assert len(scripted.requests) == sent
 
 
 def test_an_interrupt_ends_collecting_at_once(client: Any, scripted: Any, reply: Any) -> None:
     release, once = threading.Event(), threading.Lock()
 
-    def interrupt(asked: Any) -> Any:
-        if len(scripted.asked) == 2 and once.acquire(blocking=False):
+    def interrupt(request: Any) -> Any:
+        if len(scripted.requests) == 2 and once.acquire(blocking=False):
             release.wait(0.5)
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         release.wait(30)
-        return reply(sample(asked.params["section"]))
+        return reply(sample(request.params["section"]))
 
     scripted.script = interrupt
     began = time.monotonic()
@@ -301,7 +301,7 @@ def test_an_interrupt_ends_collecting_at_once(client: Any, scripted: Any, reply:
             thread.join(10)
             assert not thread.is_alive(), "nothing goes on"
     release.set()
-    assert len(scripted.asked) == 2, "what waited was left out"
+    assert len(scripted.requests) == 2, "what waited was left out"
 
 
 def test_no_more_are_under_way_than_there_are_workers(
@@ -309,7 +309,7 @@ def test_no_more_are_under_way_than_there_are_workers(
 ) -> None:
     lock, now, most = threading.Lock(), 0, 0
 
-    def count(asked: Any) -> Any:
+    def count(request: Any) -> Any:
         nonlocal now, most
         with lock:
             now += 1
@@ -317,7 +317,7 @@ def test_no_more_are_under_way_than_there_are_workers(
         scripted.closing.wait(0.02)
         with lock:
             now -= 1
-        return reply(sample(asked.params["section"]))
+        return reply(sample(request.params["section"]))
 
     scripted.script = count
     client(workers=3).collect(HOSTS, sections=SOME)
@@ -331,7 +331,7 @@ def test_a_sick_service_is_not_called_three_times_for_everything(
     hosts = [f"h-{n}.example" for n in range(40)]
     collected = client().collect(hosts, sections=SOME)
     assert len(collected.errors) == 80
-    assert len(scripted.asked) < 80 + 30, "the quota of second attempts is one for all"
+    assert len(scripted.requests) < 80 + 30, "the quota of second attempts is one for all"
 
 
 def test_one_bar_for_all(client: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -343,7 +343,7 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "said"),
+    ("options", "error", "message"),
     [
         ({"kind": "bar"}, ConfigurationError, "'bars'"),
         ({"kind": "zzz"}, ConfigurationError, "heatmap"),
@@ -360,9 +360,9 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
     ],
 )
 def test_what_cannot_be_requested_is_refused(
-    overview: aa.Tables, options: dict, error: type[Exception], said: str
+    overview: aa.Tables, options: dict, error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         overview["overview_trend"].aa.plot(**options)
 
 

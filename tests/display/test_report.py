@@ -239,11 +239,11 @@ def test_the_command_writes_it(
     token.write_text("test-token-of-one-account")
     out = tmp_path / "page.html"
     connection = ["--base-url", client.base_url, "--token-file", str(token), "--no-cache"]
-    asked = ["report", "acme.example", "-o", str(out), "--section", "ranking", "--days", "7"]
-    assert main([*asked, *connection]) == 0
-    said = capsys.readouterr()
-    assert said.out.strip() == str(out)
+    command = ["report", "acme.example", "-o", str(out), "--section", "ranking", "--days", "7"]
+    assert main([*command, *connection]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.strip() == str(out)
     assert "last 7 days" in out.read_text(encoding="utf-8")
-    assert main([*asked, *connection, "--json"]) == 0
+    assert main([*command, *connection, "--json"]) == 0
     assert '"ranking"' in capsys.readouterr().out
     assert main(["report", "acme.example", *connection]) == 2

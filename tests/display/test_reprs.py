@@ -26,7 +26,7 @@ class Read(HTMLParser):
         super().__init__()
         self.tags: set[str] = set()
         self.attributes: set[str | None] = set()
-        self.said = ""
+        self.text = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
@@ -34,7 +34,7 @@ class Read(HTMLParser):
         self.attributes |= {name for name, _ in attrs}
 
     def handle_data(self, data: str) -> None:
-        self.said += data
+        self.text += data
 
 
 TAGS = {
@@ -92,7 +92,7 @@ def test_everything_shows_itself_in_a_notebook_short_and_safely(kind: str, thing
     assert "tex2jax_ignore" in shown
     assert len(shown) < 40_000
     # Nothing in it turns the direction of a line, or hides in it; the spaces are pandas' own.
-    assert {char for char in read.said if not char.isprintable()} <= {"\n", "\xa0"}
+    assert {char for char in read.text if not char.isprintable()} <= {"\n", "\xa0"}
 
 
 # --- Tab ------------------------------------------------------------------------------------

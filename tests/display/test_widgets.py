@@ -55,26 +55,26 @@ def test_it_begins_with_everything_of_30_days() -> None:
 
 def test_a_choice_in_the_browser_is_a_scope_and_notifies() -> None:
     picker = aa.ScopePicker(options_of())
-    told: list[aa.Scope] = []
-    picker.observe(lambda change: told.append(change["new"]), "scope")
+    changes: list[aa.Scope] = []
+    picker.observe(lambda change: changes.append(change["new"]), "scope")
     choose(picker, engine=[1, 0], days=[2])
     choose(picker, topic=[0])
     choose(picker, engine=[])
-    assert told == [
+    assert changes == [
         aa.Scope(90, engine=("chatgpt", "gemini")),
         aa.Scope(90, engine=("chatgpt", "gemini"), topic="CRM"),
         aa.Scope(90, topic="CRM"),
     ]
-    assert picker.scope == told[-1]
+    assert picker.scope == changes[-1]
 
 
 def test_a_scope_that_is_set_is_shown() -> None:
     picker = aa.ScopePicker(options_of())
-    told: list[aa.Scope] = []
-    picker.observe(lambda change: told.append(change["new"]), "scope")
+    changes: list[aa.Scope] = []
+    picker.observe(lambda change: changes.append(change["new"]), "scope")
     picker.scope = aa.Scope(7, engine="gemini", brand=("Zenith", "Acme"))
     assert picker._choice["bits"] == [b"\x01", b"\x02", b"\x00", b"\x00", b"\x03"]
-    assert told == [picker.scope]
+    assert changes == [picker.scope]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_project_is_requested_once_and_never_by_a_choice(scripted: Any, reply:
         picker.scope = aa.Scope(7)
         picker._repr_mimebundle_()
         repr(picker)
-    assert [asked.path.partition("?")[0].rpartition("/")[2] for asked in scripted.asked] == [
+    assert [request.path.partition("?")[0].rpartition("/")[2] for request in scripted.requests] == [
         "scope-options"
     ]
 
@@ -181,9 +181,9 @@ def test_options_that_repeat_are_one_and_windows_of_no_scope_are_closed() -> Non
 def test_what_is_chosen_stays_chosen_when_the_options_change() -> None:
     picker = aa.ScopePicker(options_of(), aa.Scope(7, engine="gemini", topic=("CRM", "Sales")))
     scope = picker.scope
-    with pytest.warns(ScopeWarning, match=r"no longer offered.*days.*topic \('CRM',\)") as told:
+    with pytest.warns(ScopeWarning, match=r"no longer offered.*days.*topic \('CRM',\)") as caught:
         picker.options = options_of(topics=("Sales", "Support"), days=(30,))
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     assert picker.scope == scope
     assert picker.vanished == {"days": (7,), "topic": ("CRM",)}
     assert group(picker, "topic")["values"] == ["CRM", "Sales", "Support", "(none)"]
@@ -291,8 +291,8 @@ def test_without_a_kernel_the_choice_is_shown() -> None:
     assert data["text/plain"] == (
         "<ScopePicker of acme.example: aa.Scope(days=7, engine=('gemini',))>"
     )
-    said = re.sub("<[^>]+>", " ", data["text/html"])
-    assert re.sub(r"\s+", " ", said).strip() == (
+    text = re.sub("<[^>]+>", " ", data["text/html"])
+    assert re.sub(r"\s+", " ", text).strip() == (
         "acme.example Window 7 Engines gemini Topics all 2 Categories all 2 Brands all 2 "
         "aa.Scope(days=7, engine=(&#x27;gemini&#x27;,))"
     )
@@ -313,12 +313,12 @@ def test_all_sections_are_chosen_to_begin_with_and_each_shows_what_it_holds() ->
 
 def test_sections_are_chosen_watched_and_set() -> None:
     picker = aa.SectionPicker(chosen=())
-    told: list[tuple[str, ...]] = []
-    picker.observe(lambda change: told.append(change["new"]), "sections")
+    changes: list[tuple[str, ...]] = []
+    picker.observe(lambda change: changes.append(change["new"]), "sections")
     choose(picker, sections=[1, 0])
     picker.sections = ["urls", "gaps"]
     picker.sections = "domains"
-    assert told == [("actions", "ads"), ("gaps", "urls"), ("domains",)]
+    assert changes == [("actions", "ads"), ("gaps", "urls"), ("domains",)]
 
 
 @pytest.mark.parametrize(
@@ -340,11 +340,11 @@ def test_sections_are_marked_with_what_a_host_has() -> None:
     picker = aa.SectionPicker(Dataset(dict(read), {"urls": failed}), chosen=["gaps"])
     assert picker.sections == ("gaps",)
     sent = group(picker, "sections")
-    said = dict(zip(sent["values"], sent["notes"], strict=True))
+    notes = dict(zip(sent["values"], sent["notes"], strict=True))
     marks = dict(zip(sent["values"], sent["marks"], strict=True))
-    assert said["crawl"].startswith("○ unavailable")
-    assert re.fullmatch(r"[●◐] \w+ · \d+ rows", said["domains"])
-    assert (said["urls"], said["gaps"]) == ("failed: ScopeError", "not read")
+    assert notes["crawl"].startswith("○ unavailable")
+    assert re.fullmatch(r"[●◐] \w+ · \d+ rows", notes["domains"])
+    assert (notes["urls"], notes["gaps"]) == ("failed: ScopeError", "not read")
     assert [marks[name] for name in ("crawl", "domains", "urls", "gaps")] == [2, 0, 2, 0]
     picker.dataset = None
     assert not any(group(picker, "sections")["notes"])

@@ -88,9 +88,9 @@ WORKED = {
 @pytest.mark.parametrize(("frame", "skip_missing", "value", "status"), WORKED.values(), ids=WORKED)
 def test_worked_sums(frame: pd.DataFrame, skip_missing: bool, value: object, status: str) -> None:
     known = described(frame, x=("nowhere.x", MEASURED))
-    found, said = total(known, skip_missing)
+    found, state = total(known, skip_missing)
     assert (found is pd.NA) if value is pd.NA else found == value
-    assert said == status
+    assert state == status
 
 
 def test_a_column_that_could_not_be_measured_is_missing_with_its_cause() -> None:
@@ -514,9 +514,9 @@ def test_a_number_that_was_taken_out_is_missing_whatever_is_said_beside_it() -> 
     result = described(frame, x=("nowhere.x", MEASURED)).aa.aggregate("g", rules={"x": "sum"})
     assert result["x_availability"].tolist() == ["available", "unavailable"]
     taken = result.iloc[:1].assign(x=pd.array([None], "Int64"))
-    value, said = total(taken)
+    value, status = total(taken)
     assert value is pd.NA
-    assert said == "unknown"
+    assert status == "unknown"
 
 
 def test_what_is_not_a_number_is_missing() -> None:
@@ -631,7 +631,7 @@ def test_answers_under_several_metrics_of_an_action_are_not_added() -> None:
 
 def test_the_code_book_says_which_aggregates_would_be_approximate() -> None:
     body = json.loads((SAMPLES / "ranking.json").read_bytes())
-    told = aa.normalize("ranking", body).main.aa.codebook["caution"]
+    cautions = aa.normalize("ranking", body).main.aa.codebook["caution"]
     for row in body["leaderboard"]:
         row.pop("positionCount", None)
     frame = aa.normalize("ranking", body).main
@@ -640,7 +640,7 @@ def test_the_code_book_says_which_aggregates_would_be_approximate() -> None:
     assert caution["average_position"] == (
         "approximate: weighted by mention_count, as position_count is not reported"
     )
-    assert {*told.dropna().index} < {*caution.index} or told.isna().all()
+    assert {*cautions.dropna().index} < {*caution.index} or cautions.isna().all()
     with pytest.warns(AAToolkitWarning, match="approximate"):
         frame.aa.aggregate(columns="average_position")
 

@@ -11,7 +11,7 @@ from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
 
 MEASURED = Availability(Status.AVAILABLE)
 NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
-SAID = ["availability", "availability_cause", "availability_reason"]
+AVAILABILITY = ["availability", "availability_cause", "availability_reason"]
 
 ENGINES = pd.DataFrame(
     {
@@ -87,7 +87,7 @@ def test_what_scope_options_suggest_speaks_of_new_rows_only() -> None:
 
 def test_an_engine_that_cannot_report_is_not_applicable() -> None:
     whole = queries().aa.complete(engine=["claude", "gemini", "copilot"], availability=ENGINES)
-    added = whole.iloc[3:].drop_duplicates("engine").set_index("engine")[SAID]
+    added = whole.iloc[3:].drop_duplicates("engine").set_index("engine")[AVAILABILITY]
     assert added.loc["claude"].tolist() == [
         "not_applicable",
         "not_supported",
@@ -135,8 +135,8 @@ def test_what_holds_of_one_engine_no_longer_concerns_the_others() -> None:
 
 
 def test_rows_of_an_engine_that_is_said_to_have_none_do_not_count() -> None:
-    said = ENGINES.assign(target=[None, "chatgpt", "gemini", "copilot"])
-    result = queries().aa.complete(availability=said).aa.aggregate("engine")
+    statements = ENGINES.assign(target=[None, "chatgpt", "gemini", "copilot"])
+    result = queries().aa.complete(availability=statements).aa.aggregate("engine")
     assert result["occurrences"].tolist() == [pd.NA, 2]
     assert result["occurrences_availability"].tolist() == ["not_applicable", "available"]
 
@@ -154,7 +154,9 @@ def test_rows_of_what_could_not_be_measured_say_so() -> None:
         ),
     )
     whole = empty.aa.complete(engine=["chatgpt"])
-    assert whole[SAID].values.tolist() == [["unavailable", "not_connected", "Create the CNAME."]]
+    assert whole[AVAILABILITY].values.tolist() == [
+        ["unavailable", "not_connected", "Create the CNAME."]
+    ]
     assert whole["occurrences"].dtype == "Int64"
 
 

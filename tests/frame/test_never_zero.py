@@ -145,18 +145,18 @@ tables = st.lists(cells, max_size=8).map(
 )
 
 
-def status_of(value: object, said: object) -> Status:
+def status_of(value: object, word: object) -> Status:
     """The model: what is known of a cell, in plain Python."""
-    if said in (Status.UNAVAILABLE, Status.NOT_APPLICABLE, Status.UNKNOWN, Status.PARTIAL):
-        return Status(said)
+    if word in (Status.UNAVAILABLE, Status.NOT_APPLICABLE, Status.UNKNOWN, Status.PARTIAL):
+        return Status(word)
     return Status.UNKNOWN if value is pd.NA else Status.AVAILABLE
 
 
 def expected(rows: pd.DataFrame, skip_missing: bool) -> tuple[object, Status]:
     """The model: the sum of some rows and what is known of it, row by row."""
     listed = [
-        (value, status_of(value, said))
-        for value, said in zip(rows["x"], rows["availability"], strict=True)
+        (value, status_of(value, word))
+        for value, word in zip(rows["x"], rows["availability"], strict=True)
     ]
     status = reduce(join, (status for _, status in listed), Status.NOT_APPLICABLE)
     given = [
@@ -218,8 +218,8 @@ def test_one_step_is_two_steps(frame: pd.DataFrame, skip_missing: bool) -> None:
     for by in (None, "g"):
         direct, steps = step(frame, by), step(step(frame, ["g", "h"]), by)
         assert steps["x"].tolist() == direct["x"].tolist()
-        said, again = (each.aa.availability.loc["x", "status"] for each in (direct, steps))
-        assert said == again
+        once, again = (each.aa.availability.loc["x", "status"] for each in (direct, steps))
+        assert once == again
 
 
 @pytest.fixture(scope="module")
@@ -253,11 +253,11 @@ def test_an_engine_that_shows_no_fanouts_is_not_applicable_and_never_zero(
     project = client.project("acme.example")
     tables = project.read("fanouts")
     frame = tables["fanout_query_engines"]
-    said = tables.availability
+    availability = tables.availability
     engines = project.scope_options().values("engine")
-    known = frame.aa.complete(availability=said).aa.aggregate("engine", skip_missing=True)
-    whole = known.aa.complete(engine=engines, availability=said).set_index("engine")
-    mute = {*said.loc[said["scope"] == "engine", "target"]}
+    known = frame.aa.complete(availability=availability).aa.aggregate("engine", skip_missing=True)
+    whole = known.aa.complete(engine=engines, availability=availability).set_index("engine")
+    mute = {*availability.loc[availability["scope"] == "engine", "target"]}
     assert mute
     for engine in mute:
         assert whole.loc[engine, "occurrences"] is pd.NA

@@ -131,10 +131,12 @@ def test_every_aggregate_of_the_demonstration_is_that_of_its_cells() -> None:
 
 def test_a_rate_by_engine_is_that_of_the_answers() -> None:
     engines = dataset()["overview"]["overview_engines"]
-    said = {row["engine"]: row for row in document("overview")["engines"]}
+    stated = {row["engine"]: row for row in document("overview")["engines"]}
     interval = engines.aa.interval("mention_rate")
     for at, row in enumerate(rows_of(engines)):
-        answers, mentions = (said[row["engine"]][name] for name in ("answerCount", "mentionCount"))
+        answers, mentions = (
+            stated[row["engine"]][name] for name in ("answerCount", "mentionCount")
+        )
         low, high = interval.iloc[at]
         if not answers:
             assert row["mention_rate"] is None
@@ -147,10 +149,10 @@ def test_a_rate_by_engine_is_that_of_the_answers() -> None:
             ((centre - half) / (1 + z * z / answers), (centre + half) / (1 + z * z / answers))
         )
     whole = engines.aa.aggregate(columns=["mention_rate", "answer_count"], skip_missing=True)
-    total = sum(row["answerCount"] or 0 for row in said.values())
+    total = sum(row["answerCount"] or 0 for row in stated.values())
     assert whole.loc[0, "answer_count"] == total
     assert whole.loc[0, "mention_rate"] == pytest.approx(
-        sum(row["mentionCount"] or 0 for row in said.values()) / total
+        sum(row["mentionCount"] or 0 for row in stated.values()) / total
     )
 
 

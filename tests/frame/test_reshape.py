@@ -71,8 +71,8 @@ def test_every_table_has_a_long_form_that_loses_no_number(section: str) -> None:
     for name, frame in read(section).items():
         long = frame.aa.to_long()
         for variable, cells in long.groupby("variable"):
-            told = frame[variable].astype("Float64").tolist()
-            assert cells["value"].astype("Float64").tolist() == told, name
+            values = frame[variable].astype("Float64").tolist()
+            assert cells["value"].astype("Float64").tolist() == values, name
         assert long["availability"].notna().all()
 
 
@@ -151,8 +151,10 @@ def test_intervals_are_those_of_wilson() -> None:
 def test_where_a_side_was_not_measured_there_is_no_interval() -> None:
     found = rates([None, 1, 0, 1], [10, None, 0, 2]).aa.interval("mention_rate")
     assert found.isna().all(axis=1).tolist() == [True, True, True, False]
-    said = rates([1, 1, 1], [2, 2, 2]).assign(availability=["partial", "unavailable", "available"])
-    found = said.aa.interval("mention_rate")
+    counts = rates([1, 1, 1], [2, 2, 2]).assign(
+        availability=["partial", "unavailable", "available"]
+    )
+    found = counts.aa.interval("mention_rate")
     assert found.isna().all(axis=1).tolist() == [False, True, False]
 
 

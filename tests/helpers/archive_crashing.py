@@ -117,11 +117,11 @@ def kill(place: Path, kills: int, seed: int = 0) -> dict[str, Any]:
             pid,
             pipe,
         ):
-            told = [pipe.readline()]
+            lines = [pipe.readline()]
             time.sleep(chance.uniform(0, 1.5))
             os.kill(pid, signal.SIGKILL)
-            told += pipe.readlines()
-        words = [line.decode().strip() for line in told]
+            lines += pipe.readlines()
+        words = [line.decode().strip() for line in lines]
         problems += [word for word in words if not word.isdigit() and word != "ready"]
         done |= {int(word) for word in words if word.isdigit()}
         if not (place / "runs").exists():

@@ -158,23 +158,23 @@ def kill(kind: str, place: Path, kills: int) -> dict[str, Any]:
     pace = 0.01
     for _ in range(kills):
         with child(lambda say, first=last + 1: _write_on(write, place, first, say)) as (pid, pipe):
-            told = []
+            lines = []
             for _ in range(chance.randrange(3)):
                 begun = time.monotonic()
-                told.append(pipe.readline())
+                lines.append(pipe.readline())
                 pace = (pace + time.monotonic() - begun) / 2
             time.sleep(chance.uniform(0, pace))
             os.kill(pid, signal.SIGKILL)
-            told += pipe.readlines()
-        said = int(told[-1]) if told else last
+            lines += pipe.readlines()
+        acknowledged = int(lines[-1]) if lines else last
         try:
             now = read(place)
         except Exception as error:
             problems.append(f"not whole: {error!r}")
             break
-        if now not in (said, said + 1):
-            problems.append(f"said {said}, found {now}")
-        found["acknowledged"] += len(told)
+        if now not in (acknowledged, acknowledged + 1):
+            problems.append(f"acknowledged {acknowledged}, found {now}")
+        found["acknowledged"] += len(lines)
         found["unfinished"] += len(left(place)) - found["left"]
         found["left"] = len(left(place))
         last = now
@@ -203,19 +203,19 @@ def faults(kind: str, place: Path) -> dict[str, Any]:
             for fault in ("error=EIO", "error=ENOSPC", "signal=KILL"):
                 injected = f"inject={name}:{fault}:when={nth}"
                 options = ("-o", os.devnull, "-e", f"trace={name}", "-e", injected)
-                said = _traced(lambda n=last + 1: write(place, n), *options)
+                outcome = _traced(lambda n=last + 1: write(place, n), *options)
                 at = f"{name} {nth} {fault}"
                 try:
                     now = read(place)
                 except Exception as error:
                     problems.append(f"{at}: not whole: {error!r}")
                     return {"problems": problems, **found}
-                if now not in (last, last + 1) or (said == "done" and now != last + 1):
-                    problems.append(f"{at}: {said}, wrote {last + 1} over {last}, found {now}")
-                if said == "failed" or (said == "killed" and "KILL" not in fault):
-                    problems.append(f"{at}: {said}")
+                if now not in (last, last + 1) or (outcome == "done" and now != last + 1):
+                    problems.append(f"{at}: {outcome}, wrote {last + 1} over {last}, found {now}")
+                if outcome == "failed" or (outcome == "killed" and "KILL" not in fault):
+                    problems.append(f"{at}: {outcome}")
                 found["runs"] += 1
-                found[said] += 1
+                found[outcome] += 1
                 last = now
                 sweep(place)
     return {"problems": problems, **found, "left": len(left(place))}
@@ -270,13 +270,13 @@ def full_disk(kind: str, place: Path) -> dict[str, Any]:
             file.flush()
         try:
             write(place, used + 1)
-            said = used + 1
+            expected = used + 1
         except aa.errors.NotWritten:
-            said = last
+            expected = last
         last = read(place)
-        if last != said:
-            problems.append(f"said {said}, found {last}")
-        found["written" if said == used + 1 else "refused"] += 1
+        if last != expected:
+            problems.append(f"expected {expected}, found {last}")
+        found["written" if expected == used + 1 else "refused"] += 1
     return {"problems": problems, **found, "left": len(left(place))}
 
 
@@ -292,13 +292,13 @@ def small_files(kind: str, place: Path) -> dict[str, Any]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         try:
             write(place, limit + 1)
-            said = limit + 1
+            expected = limit + 1
         except aa.errors.NotWritten:
-            said = last
+            expected = last
         last = read(place)
-        if last != said:
-            problems.append(f"said {said}, found {last}")
-        found["written" if said == limit + 1 else "refused"] += 1
+        if last != expected:
+            problems.append(f"expected {expected}, found {last}")
+        found["written" if expected == limit + 1 else "refused"] += 1
     return {"problems": problems, **found, "left": len(left(place))}
 
 
@@ -326,9 +326,9 @@ def together(kind: str, place: Path, writers: int, writes: int) -> dict[str, Any
                     found["reads"] += 1
                 except FileNotFoundError:  # of a folder that was replaced while it was read
                     found["missed"] += 1
-            said = pipe.read().decode().split("\n")[:-1]
-            found["writes"] += sum(word.isdigit() for word in said)
-            problems += [word for word in said if not word.isdigit()]
+            lines = pipe.read().decode().split("\n")[:-1]
+            found["writes"] += sum(word.isdigit() for word in lines)
+            problems += [word for word in lines if not word.isdigit()]
     return {"problems": problems, **found, "last": read(place), "left": len(left(place))}
 
 

@@ -62,32 +62,32 @@ def black_hole() -> Iterator[tuple[str, int]]:
 
 def leading_to(monkeypatch: pytest.MonkeyPatch, *found: tuple[str, int] | Exception) -> list[str]:
     """Have every name lead to these addresses; the names that are looked up."""
-    asked: list[str] = []
+    looked_up: list[str] = []
 
     def look_up(host: str, *_: Any, **__: Any) -> Any:
-        asked.append(host)
+        looked_up.append(host)
         for each in found:
             if isinstance(each, Exception):
                 raise each
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in found]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    return asked
+    return looked_up
 
 
 @pytest.fixture
 def silent_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Look-ups hang, until the test is over."""
     over = threading.Event()
-    asked: list[str] = []
+    looked_up: list[str] = []
 
     def look_up(host: str, *_: Any, **__: Any) -> Any:
-        asked.append(host)
+        looked_up.append(host)
         over.wait(20)
         raise socket.gaierror
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    yield asked
+    yield looked_up
     over.set()
     for thread in threading.enumerate():
         if thread.name == "aatoolkit-dns":
@@ -116,10 +116,10 @@ def test_a_look_up_that_hangs_ends_at_the_deadline_and_is_done_once(
 def test_an_unknown_name_is_reported_as_unknown(
     fetcher: Any, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
-    asked = leading_to(monkeypatch, fault)
+    looked_up = leading_to(monkeypatch, fault)
     with pytest.raises(errors.ConnectionFailed, match="name of the service is not known"):
         ask(fetcher("https://api.example", deadline=9, sleep=lambda _: None))
-    assert asked == ["api.example"] * 3
+    assert looked_up == ["api.example"] * 3
 
 
 def test_an_address_that_does_not_answer_ends_at_the_deadline(fetcher: Any) -> None:

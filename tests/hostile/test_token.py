@@ -113,7 +113,7 @@ def provoke(world: World) -> None:
             project.client._source._retry.__dict__["sleep"] = lambda _: None
             world.errors[name] = failing(project)
             project.close()
-            assert any(f"Bearer {CANARY}".encode() in asked for asked in server.heads)
+            assert any(f"Bearer {CANARY}".encode() in head for head in server.heads)
     with HostileServer(replying(Wire.stall)) as server:
         project = project_of(server, world.folder / "cache")
         main = threading.main_thread().ident
@@ -336,7 +336,7 @@ def test_the_environment_neither_replaces_nor_receives_the_token(
             project.close()
         assert proxy.connections == 0
     sent = [
-        line for asked in server.heads for line in asked.split(b"\r\n") if b"uthorization" in line
+        line for head in server.heads for line in head.split(b"\r\n") if b"uthorization" in line
     ]
     assert sent == [f"Authorization: Bearer {CANARY}".encode()]
 

@@ -87,7 +87,7 @@ def _outcome(fetcher: Fetcher, case: Case) -> Any:
     return found
 
 
-def _said(found: Any) -> str:
+def _words_of(found: Any) -> str:
     if not isinstance(found, errors.FetchError):
         return "an answer"
     word = getattr(found, "problem", None) or found.status or ""
@@ -105,7 +105,7 @@ def main(word: str = "") -> None:
             trial = tried(case, Path(folder))
         tries.append(trial)
         print(
-            f"{ascii(name)[1:-1]:44.44} {_said(trial.found):28.28} {trial.asks:4} "
+            f"{ascii(name)[1:-1]:44.44} {_words_of(trial.found):28.28} {trial.asks:4} "
             f"{trial.seconds:6.2f} {trial.deadline:5.1f} {trial.memory / 2**20:5.1f}"
         )
     slow = [trial.seconds - trial.deadline for trial in tries if trial.deadline == DEADLINE]

@@ -48,7 +48,9 @@ def folder(tmp_path: Path) -> Path:
 def fetcher(scripted: Any, reply: Any, folder: Path) -> Iterator[Callable[..., Fetcher]]:
     """Makes fetchers of the scripted server, which repeats the topic; closed after the test."""
     made: list[Fetcher] = []
-    scripted.script = lambda asked: reply({"topic": asked.params.get("topic"), "pad": "x" * 500})
+    scripted.script = lambda request: reply(
+        {"topic": request.params.get("topic"), "pad": "x" * 500}
+    )
 
     def make(**settings: Any) -> Fetcher:
         given = {"cache": folder, "token": TOKEN, "sleep": lambda _: None, **settings}
@@ -60,7 +62,7 @@ def fetcher(scripted: Any, reply: Any, folder: Path) -> Iterator[Callable[..., F
         one.close()
 
 
-def ask(fetcher: Fetcher, topic: str = "a", **more: Any) -> Payload:
+def get(fetcher: Fetcher, topic: str = "a", **more: Any) -> Payload:
     params = {"section": "domains", "days": "7", "topic": topic}
     return fetcher.get(Request("agent-analytics", HOST, "domains", params=params, **more))
 
@@ -118,10 +120,10 @@ def test_other_questions_have_other_keys(one: Any, other: Any) -> None:
 
 
 def test_the_key_of_a_question_is_the_key_of_its_request(scripted: Any, fetcher: Any) -> None:
-    asking = fetcher(base_url=f"{scripted.url}/v1/")
+    reader = fetcher(base_url=f"{scripted.url}/v1/")
     for topic in ("a b", "ä&=+%", "b,a", "/?#", "'\""):
-        assert not ask(asking, topic).from_cache
-        assert ask(asking, topic).from_cache
+        assert not get(reader, topic).from_cache
+        assert get(reader, topic).from_cache
 
 
 # -- who may see it --------------------------------------------------------------------------
@@ -130,12 +132,12 @@ def test_the_key_of_a_question_is_the_key_of_its_request(scripted: Any, fetcher:
 def test_what_others_may_read_is_closed_to_them(scripted: Any, fetcher: Any, folder: Path) -> None:
     folder.mkdir()
     folder.chmod(0o755)
-    ask(fetcher())
+    get(fetcher())
     assert mode(folder) == 0o700
     for part in folder.iterdir():
         part.chmod(0o644)
     folder.chmod(0o777)
-    ask(fetcher())
+    get(fetcher())
     assert mode(folder) == 0o700
     assert {mode(part) for part in folder.iterdir()} == {0o600}
 
@@ -144,7 +146,7 @@ def test_a_working_folder_keeps_its_mode(scripted: Any, fetcher: Any, folder: Pa
     folder.mkdir()
     folder.chmod(0o755)
     (folder / "notes.txt").write_text("something else")
-    ask(fetcher())
+    get(fetcher())
     assert mode(folder) == 0o755
     assert {mode(part) for part in folder.glob(f"{FILE}*")} == {0o600}
 
@@ -153,9 +155,9 @@ def refused(fetcher: Callable[..., Fetcher], why: str) -> None:
     """One warning, then the network; nothing is kept."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        asking = fetcher()
-        assert topic_of(ask(asking)) == "a"
-        assert not ask(asking).from_cache
+        reader = fetcher()
+        assert topic_of(get(reader)) == "a"
+        assert not get(reader).from_cache
     (warning,) = warned
     assert warning.category is errors.CacheWarning
     assert why in str(warning.message)
@@ -188,8 +190,8 @@ def test_a_link_to_a_folder_is_followed(
 ) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o755)
     folder.symlink_to(tmp_path / "elsewhere")
-    ask(fetcher())
-    assert ask(fetcher()).from_cache
+    get(fetcher())
+    assert get(fetcher()).from_cache
     assert mode(tmp_path / "elsewhere") == 0o700
 
 
@@ -247,13 +249,13 @@ def test_no_spelling_of_the_token_is_kept(
         reply(gzip.compress(b'{"ok": 1}'), headers={**odd, "Content-Encoding": "gzip"}),
         reply({"topic": "kept"}, headers=odd),
     ]
-    asking = fetcher()
+    reader = fetcher()
     for topic, kind in (("redirect", errors.UnexpectedRedirect), ("echo", errors.DecodeError)):
         with pytest.raises(kind):
-            ask(asking, topic)
+            get(reader, topic)
     for topic in ("gzip", "plain"):
-        ask(asking, topic)
-    asking.close()
+        get(reader, topic)
+    reader.close()
     assert cache_info(folder).answers == 2
     assert found_in(folder, spellings(TOKEN)) == set()
 
@@ -269,17 +271,17 @@ def test_the_search_for_the_token_would_find_it(tmp_path: Path) -> None:
 def test_accounts_and_services_are_apart_for_good(
     scripted: Any, fetcher: Any, reply: Any, folder: Path
 ) -> None:
-    scripted.script = lambda asked: reply(
-        {"topic": asked.headers.get("authorization", "Bearer nobody")[-3:]}
+    scripted.script = lambda request: reply(
+        {"topic": request.headers.get("authorization", "Bearer nobody")[-3:]}
     )
     for token in ("account-a", "account-b", None):
         own = token[-3:] if token else "ody"
-        assert topic_of(ask(fetcher(token=token))) == own
-        assert topic_of(ask(fetcher(token=token, offline=True))) == own
+        assert topic_of(get(fetcher(token=token))) == own
+        assert topic_of(get(fetcher(token=token, offline=True))) == own
     with pytest.raises(errors.NotCached):
-        ask(fetcher(token="account-c", offline=True))
+        get(fetcher(token="account-c", offline=True))
     with pytest.raises(errors.NotCached):
-        ask(fetcher(base_url="https://api.example", token="account-a", offline=True))
+        get(fetcher(base_url="https://api.example", token="account-a", offline=True))
     fingerprints = [fetcher(token=token)._account for token in ("account-a", "account-a", "b")]
     assert fingerprints[0] == fingerprints[1] != fingerprints[2]
     other = fetcher(token="account-a", cache=folder.with_name("other"))
@@ -311,10 +313,10 @@ fetcher.close()
 
 
 def test_offline_a_process_touches_no_socket(scripted: Any, fetcher: Any, folder: Path) -> None:
-    body = ask(fetcher()).body
-    said, wrong = python(OFFLINE, scripted.url, TOKEN, str(folder)).communicate(timeout=60)
+    body = get(fetcher()).body
+    output, wrong = python(OFFLINE, scripted.url, TOKEN, str(folder)).communicate(timeout=60)
     assert wrong == ""
-    kept, missing = said.splitlines()
+    kept, missing = output.splitlines()
     assert kept.encode() == body
     assert missing.endswith("topic=b")
 
@@ -345,30 +347,30 @@ def test_a_lasting_absence_is_kept_for_a_while(
     kept: bool,
 ) -> None:
     scripted.script = reply(body, status)
-    asking = fetcher(expire_after=3600)
-    first = ask(asking)
+    reader = fetcher(expire_after=3600)
+    first = get(reader)
     assert (first.status, first.from_cache) == (status, False)
-    again = ask(asking)
+    again = get(reader)
     assert (again.status, again.body, again.from_cache) == (status, first.body, kept)
     if kept:
-        assert ask(fetcher(offline=True)).status == status
+        assert get(fetcher(offline=True)).status == status
         monkeypatch.setattr("aatoolkit.http.fetcher.EMPTY_SECONDS", 0.0)
-        assert not ask(asking).from_cache, "soon there may be something"
-        assert ask(fetcher(offline=True)).stale
+        assert not get(reader).from_cache, "soon there may be something"
+        assert get(fetcher(offline=True)).stale
     else:
         with pytest.raises(errors.NotCached):
-            ask(fetcher(offline=True))
+            get(fetcher(offline=True))
 
 
 def test_something_takes_the_place_of_nothing_and_pending_does_not(
     scripted: Any, fetcher: Any, reply: Any
 ) -> None:
-    asking = fetcher(expire_after=0)
+    reader = fetcher(expire_after=0)
     pending, failed = {"dataStatus": "pending", "domains": []}, {"error": "Something broke."}
     replies = [(b"", 204), ({"topic": "a"}, 200), (b"", 202), (pending, 200), (failed, 200)]
     scripted.script = [reply(*one) for one in replies]
-    assert [ask(asking).status for _ in replies] == [204, 200, 202, 200, 200]
-    assert topic_of(ask(fetcher(offline=True))) == "a"
+    assert [get(reader).status for _ in replies] == [204, 200, 202, 200, 200]
+    assert topic_of(get(fetcher(offline=True))) == "a"
 
 
 # -- a file that is of no use ----------------------------------------------------------------
@@ -416,28 +418,28 @@ def test_a_spoilt_file_costs_a_warning_at_most(
     scripted: Any, fetcher: Any, folder: Path, fault: Callable[[Path], None]
 ) -> None:
     first = fetcher()
-    body = ask(first).body
+    body = get(first).body
     first.close()
     fault(folder)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        asking = fetcher()
-        assert ask(asking).body == body
-        assert topic_of(ask(asking, "b")) == "b"
-        asking.close()
+        reader = fetcher()
+        assert get(reader).body == body
+        assert topic_of(get(reader, "b")) == "b"
+        reader.close()
     assert [warning.category for warning in warned] in ([], [errors.CacheWarning])
 
 
 def test_an_answer_is_sealed_with_its_question(scripted: Any, fetcher: Any, folder: Path) -> None:
-    asking = fetcher()
+    reader = fetcher()
     keys = []
     for topic in "ab":
-        ask(asking, topic)
-        keys += [key for key in asking._store.responses if key not in keys]
+        get(reader, topic)
+        keys += [key for key in reader._store.responses if key not in keys]
     edit(folder, "UPDATE answers SET key = 'c' WHERE key = ?", keys[0])
     edit(folder, "UPDATE answers SET key = ? WHERE key = ?", *keys)
     with pytest.warns(errors.CacheWarning, match="damaged"):
-        assert topic_of(ask(asking, "a")) == "a"
+        assert topic_of(get(reader, "a")) == "a"
 
 
 @pytest.mark.parametrize("fault", SPOILT, ids=SPOILT)
@@ -445,7 +447,7 @@ def test_clearing_helps_a_spoilt_file_or_gives_the_reason(
     scripted: Any, fetcher: Any, folder: Path, fault: str
 ) -> None:
     first = fetcher()
-    ask(first)
+    get(first)
     first.close()
     SPOILT[fault](folder)
     if fault in ("another database", "a folder"):
@@ -455,14 +457,14 @@ def test_clearing_helps_a_spoilt_file_or_gives_the_reason(
         return
     clear_cache(folder)
     assert cache_info(folder).answers == 0
-    ask(fetcher())
-    assert ask(fetcher()).from_cache
+    get(fetcher())
+    assert get(fetcher()).from_cache
 
 
 def test_flipped_bytes_never_give_another_body(scripted: Any, fetcher: Any, folder: Path) -> None:
     """Whatever bits of the file are flipped, an answer is what it was, or is not used."""
     first = fetcher()
-    bodies = {topic: ask(first, topic).body for topic in "abcdefgh"}
+    bodies = {topic: get(first, topic).body for topic in "abcdefgh"}
     first.close()
     whole = (folder / FILE).read_bytes()
     draw, used, refused = random.Random(20261121), 0, 0
@@ -475,14 +477,14 @@ def test_flipped_bytes_never_give_another_body(scripted: Any, fetcher: Any, fold
         (folder / FILE).write_bytes(spoilt)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.CacheWarning)
-            asking = fetcher(offline=True)
+            reader = fetcher(offline=True)
             for topic, body in bodies.items():
                 try:
-                    assert ask(asking, topic).body == body
+                    assert get(reader, topic).body == body
                     used += 1
                 except errors.NotCached:
                     refused += 1
-            asking.close()
+            reader.close()
     assert used > refused > 0, (used, refused)
 
 
@@ -504,17 +506,17 @@ with warnings.catch_warnings(record=True) as warned:
 print([warning.category.__name__ for warning in warned], payload.from_cache)
 fetcher.close()
 """
-    said, wrong = python(code, scripted.url, TOKEN, str(folder)).communicate(timeout=100)
+    output, wrong = python(code, scripted.url, TOKEN, str(folder)).communicate(timeout=100)
     assert wrong == ""
-    assert said == "['CacheWarning'] False\n"
+    assert output == "['CacheWarning'] False\n"
     kept = cache_info(folder).answers
     assert 0 < kept < 200
-    asking = fetcher(offline=True)
-    assert all(topic_of(ask(asking, str(topic))) == str(topic) for topic in range(kept))
-    asking.close()
-    asked = fetcher()
-    ask(asked, "199")
-    assert ask(asked, "199").from_cache, "with room again, answers are kept again"
+    reader = fetcher(offline=True)
+    assert all(topic_of(get(reader, str(topic))) == str(topic) for topic in range(kept))
+    reader.close()
+    reader = fetcher()
+    get(reader, "199")
+    assert get(reader, "199").from_cache, "with room again, answers are kept again"
 
 
 READ_ONLY = """
@@ -551,9 +553,9 @@ def test_a_read_only_cache_answers_and_keeps_nothing(scripted: Any, reply: Any) 
     scripted.script = reply({"ok": 1})
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o777)
-        said, wrong = python(READ_ONLY, scripted.url, place, cwd="/").communicate(timeout=60)
+        output, wrong = python(READ_ONLY, scripted.url, place, cwd="/").communicate(timeout=60)
     assert wrong == ""
-    assert said == "[True, False, False, True] ['CacheWarning']\n"
+    assert output == "[True, False, False, True] ['CacheWarning']\n"
 
 
 def test_what_a_lock_keeps_from_being_written_is_written_after_it(
@@ -561,35 +563,35 @@ def test_what_a_lock_keeps_from_being_written_is_written_after_it(
 ) -> None:
     monkeypatch.setattr("aatoolkit.http.database._BUSY_SECONDS", 0.05)
     monkeypatch.setattr("aatoolkit.http.database._REST_SECONDS", (0.3, 1.0))
-    asking = fetcher()
-    ask(asking)
+    reader = fetcher()
+    get(reader)
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        assert not ask(asking, "b").from_cache, "and no warning: nothing is lost"
-        assert ask(asking).from_cache, "what is written does not keep anybody from reading"
-        assert ask(fetcher(offline=True)).from_cache, "nor from beginning to"
-        assert ask(asking, "b").from_cache, "it waits in memory"
-        assert not ask(asking, "c").from_cache
+        assert not get(reader, "b").from_cache, "and no warning: nothing is lost"
+        assert get(reader).from_cache, "what is written does not keep anybody from reading"
+        assert get(fetcher(offline=True)).from_cache, "nor from beginning to"
+        assert get(reader, "b").from_cache, "it waits in memory"
+        assert not get(reader, "c").from_cache
         assert cache_info(folder).answers == 1
     time.sleep(0.4)
-    ask(asking, "d")
+    get(reader, "d")
     assert cache_info(folder).answers == 4
-    assert all(ask(fetcher(offline=True), topic).from_cache for topic in "abcd")
+    assert all(get(fetcher(offline=True), topic).from_cache for topic in "abcd")
 
 
 def test_what_waits_for_a_lock_is_written_at_the_end(
     fetcher: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("aatoolkit.http.database._BUSY_SECONDS", 0.05)
-    asking, refused = fetcher(), fetcher()
-    ask(asking)
+    reader, refused = fetcher(), fetcher()
+    get(reader)
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        ask(asking, "b")
-        ask(refused, "c")
+        get(reader, "b")
+        get(refused, "c")
         with pytest.warns(errors.CacheWarning, match="locked; 1 answers were lost"):
             refused.close()
-    asking.close()
+    reader.close()
     assert cache_info(folder).answers == 2
 
 
@@ -598,14 +600,14 @@ def test_what_waits_for_a_lock_is_bounded(
 ) -> None:
     monkeypatch.setattr("aatoolkit.http.database._BUSY_SECONDS", 0.05)
     monkeypatch.setattr("aatoolkit.http.cache_backend.PENDING_SIZE", 2500)  # three answers
-    asking = fetcher()
+    reader = fetcher()
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for topic in "abcdef":
-            ask(asking, topic)
-    asking.close()
+            get(reader, topic)
+    reader.close()
     assert 2 <= cache_info(folder).answers <= 3
-    assert ask(fetcher(offline=True), "f").from_cache
+    assert get(fetcher(offline=True), "f").from_cache
 
 
 def test_a_lock_that_stays_is_warned_about_once(
@@ -614,15 +616,15 @@ def test_a_lock_that_stays_is_warned_about_once(
     monkeypatch.setattr("aatoolkit.http.database._BUSY_SECONDS", 0.05)
     monkeypatch.setattr("aatoolkit.http.database._REST_SECONDS", (0.0, 0.0))
     monkeypatch.setattr("aatoolkit.http.database._PATIENCE", 0.3)
-    asking = fetcher()
+    reader = fetcher()
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        ask(asking, "a")
+        get(reader, "a")
         time.sleep(0.4)
         with pytest.warns(errors.CacheWarning, match="locked") as warned:
-            ask(asking, "b")
+            get(reader, "b")
         assert len(warned) == 1
-        ask(asking, "c")
+        get(reader, "c")
 
 
 CONTENDING = """
@@ -668,21 +670,21 @@ def size_of(folder: Path) -> int:
 def test_the_cache_stays_within_its_size_and_keeps_what_is_used(
     scripted: Any, fetcher: Any, reply: Any, folder: Path
 ) -> None:
-    scripted.script = lambda asked: reply({"topic": asked.params["topic"], "pad": "x" * 20_000})
-    asking = fetcher(cache_size=600_000)
+    scripted.script = lambda request: reply({"topic": request.params["topic"], "pad": "x" * 20_000})
+    reader = fetcher(cache_size=600_000)
     for number in range(100):
-        ask(asking, str(number))
-        ask(asking, "0")
+        get(reader, str(number))
+        get(reader, "0")
     offline = fetcher(offline=True)
-    assert ask(offline, "0").from_cache, "it is used all the time"
-    assert ask(offline, "99").from_cache
+    assert get(offline, "0").from_cache, "it is used all the time"
+    assert get(offline, "99").from_cache
     with pytest.raises(errors.NotCached):
-        ask(offline, "50")
+        get(offline, "50")
     kept = cache_info(folder).answers
     assert 20 < kept < 30
-    assert scripted.asked[0].params["topic"] == "0"
-    assert sum(asked.params["topic"] == "0" for asked in scripted.asked) == 1
-    asking.close()
+    assert scripted.requests[0].params["topic"] == "0"
+    assert sum(request.params["topic"] == "0" for request in scripted.requests) == 1
+    reader.close()
     offline.close()
     assert size_of(folder) < 700_000
 
@@ -690,25 +692,25 @@ def test_the_cache_stays_within_its_size_and_keeps_what_is_used(
 def test_a_smaller_limit_shrinks_the_files(
     scripted: Any, fetcher: Any, reply: Any, folder: Path
 ) -> None:
-    scripted.script = lambda asked: reply({"topic": asked.params["topic"], "pad": "x" * 50_000})
-    asking = fetcher()
+    scripted.script = lambda request: reply({"topic": request.params["topic"], "pad": "x" * 50_000})
+    reader = fetcher()
     for number in range(40):
-        ask(asking, str(number))
-    asking.close()
+        get(reader, str(number))
+    reader.close()
     before = size_of(folder)
-    ask(fetcher(cache_size=500_000), "another")
+    get(fetcher(cache_size=500_000), "another")
     assert size_of(folder) < 600_000 < 2_000_000 < before
 
 
 def test_what_is_larger_than_the_cache_is_not_kept_and_removes_nothing(
     scripted: Any, fetcher: Any, reply: Any, folder: Path
 ) -> None:
-    asking = fetcher(cache_size=100_000)
-    ask(asking)
+    reader = fetcher(cache_size=100_000)
+    get(reader)
     scripted.script = reply({"topic": "large", "pad": "x" * 200_000})
-    assert topic_of(ask(asking, "large")) == "large"
-    assert not ask(asking, "large").from_cache
-    assert ask(asking).from_cache
+    assert topic_of(get(reader, "large")) == "large"
+    assert not get(reader, "large").from_cache
+    assert get(reader).from_cache
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, "2 GB", None])
@@ -721,10 +723,12 @@ def test_a_size_is_a_number_of_bytes(bad: Any) -> None:
 def test_what_was_cleared_is_in_no_file(
     scripted: Any, fetcher: Any, reply: Any, folder: Path
 ) -> None:
-    scripted.script = lambda asked: reply({"topic": asked.params["topic"], "pad": "PRIVATE" * 900})
-    asking = fetcher()
+    scripted.script = lambda request: reply(
+        {"topic": request.params["topic"], "pad": "PRIVATE" * 900}
+    )
+    reader = fetcher()
     for number in range(20):
-        ask(asking, f"TOPIC-{number}")
+        get(reader, f"TOPIC-{number}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert clear_cache(folder, host="another.example") == 0
@@ -732,16 +736,16 @@ def test_what_was_cleared_is_in_no_file(
     kept = b"".join(part.read_bytes() for part in folder.iterdir())
     assert b"PRIVATE" not in kept
     assert b"TOPIC" not in kept
-    assert not ask(asking, "TOPIC-1").from_cache
-    assert ask(asking, "TOPIC-1").from_cache
+    assert not get(reader, "TOPIC-1").from_cache
+    assert get(reader, "TOPIC-1").from_cache
 
 
 def test_sizes_are_reported_by_host(scripted: Any, fetcher: Any, folder: Path) -> None:
-    asking = fetcher()
+    reader = fetcher()
     for host in ("acme.example", "globex.example"):
         for section in ("urls", "ads"):
-            asking.get(Request("agent-analytics", host, params={"section": section}))
-    asking.get(Request("scope-options", "globex.example"))
+            reader.get(Request("agent-analytics", host, params={"section": section}))
+    reader.get(Request("scope-options", "globex.example"))
     info = cache_info(folder)
     assert [(host.origin, host.host, host.answers) for host in info.hosts] == [
         (scripted.url, "acme.example", 2),
@@ -769,14 +773,14 @@ def at_once(count: int, action: Callable[[int], Any]) -> list[Any]:
 def test_the_same_question_goes_out_once(
     scripted: Any, fetcher: Any, reply: Any, folder: Path, cache: bool
 ) -> None:
-    def slowly(asked: Any) -> Any:
+    def slowly(request: Any) -> Any:
         scripted.closing.wait(0.5)
-        return reply({"topic": len(scripted.asked)})
+        return reply({"topic": len(scripted.requests)})
 
     scripted.script = slowly
-    asking = fetcher(cache=folder if cache else False)
-    assert [topic_of(payload) for payload in at_once(32, lambda _: ask(asking))] == [1] * 32
-    assert len(scripted.asked) == 1
+    reader = fetcher(cache=folder if cache else False)
+    assert [topic_of(payload) for payload in at_once(32, lambda _: get(reader))] == [1] * 32
+    assert len(scripted.requests) == 1
 
 
 def test_an_error_is_shared_and_everybody_has_one_of_his_own(
@@ -787,15 +791,15 @@ def test_an_error_is_shared_and_everybody_has_one_of_his_own(
         return reply({"error": {"code": "broken"}}, 500)
 
     scripted.script = slowly
-    asking = fetcher(cache=False)
+    reader = fetcher(cache=False)
 
     def fail(number: int) -> errors.ServerFailed:
         with pytest.raises(errors.ServerFailed) as caught:
-            ask(asking)
+            get(reader)
         return caught.value
 
     found = at_once(8, fail)
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
     assert len({id(error) for error in found}) == 8
     assert {(error.code, error.status, error.section) for error in found} == {
         ("broken", 500, "domains")
@@ -808,19 +812,19 @@ def test_who_has_more_time_waits_longer(scripted: Any, fetcher: Any, reply: Any)
         return reply({"topic": "late"})
 
     scripted.script = slowly
-    asking = fetcher(cache=False, deadline=0.3)
+    reader = fetcher(cache=False, deadline=0.3)
 
     def one(number: int) -> Any:
         if number == 0:
             with pytest.raises(errors.DeadlineExceeded) as caught:
-                ask(asking)
+                get(reader)
             return caught.value.deadline
         time.sleep(0.1)
-        asking.deadline = 20.0
-        return topic_of(ask(asking))
+        reader.deadline = 20.0
+        return topic_of(get(reader))
 
     assert at_once(3, one) == [0.3, "late", "late"]
-    assert len(scripted.asked) == 2
+    assert len(scripted.requests) == 2
 
 
 def test_who_waits_for_another_waits_no_longer_than_his_own_deadline(
@@ -831,22 +835,22 @@ def test_who_waits_for_another_waits_no_longer_than_his_own_deadline(
         return reply({"topic": "late"})
 
     scripted.script = slowly
-    asking = fetcher(cache=False)
+    reader = fetcher(cache=False)
 
     def one(number: int) -> Any:
         if number == 0:
-            return topic_of(ask(asking))
+            return topic_of(get(reader))
         time.sleep(0.2)
-        asking.deadline = 0.5
+        reader.deadline = 0.5
         began = time.monotonic()
         with pytest.raises(errors.DeadlineExceeded):
-            ask(asking)
+            get(reader)
         return time.monotonic() - began
 
     answer, waited = at_once(2, one)
     assert answer == "late"
     assert 0.4 < waited < 2.5
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
 
 
 def test_an_interrupt_of_one_does_not_end_the_others(
@@ -856,47 +860,47 @@ def test_an_interrupt_of_one_does_not_end_the_others(
         time.sleep(0.5)
         raise KeyboardInterrupt
 
-    asking = fetcher(cache=False, sleep=interrupted)
+    reader = fetcher(cache=False, sleep=interrupted)
     scripted.script = [reply({}, 503), reply({"topic": "after"})]
 
     def one(number: int) -> Any:
         time.sleep(0.2 * number)
         try:
-            return topic_of(ask(asking))
+            return topic_of(get(reader))
         except KeyboardInterrupt:
             return "interrupted"
 
     assert at_once(3, one) == ["interrupted", "after", "after"]
-    assert len(scripted.asked) == 2
+    assert len(scripted.requests) == 2
 
 
 def test_a_refresh_is_never_shared(scripted: Any, fetcher: Any, reply: Any) -> None:
     def slowly(_: Any) -> Any:
-        number = len(scripted.asked)
+        number = len(scripted.requests)
         scripted.closing.wait(0.3)
         return reply({"topic": number})
 
     scripted.script = slowly
-    asking = fetcher()
-    found = at_once(4, lambda _: topic_of(ask(asking, refresh=True)))
+    reader = fetcher()
+    found = at_once(4, lambda _: topic_of(get(reader, refresh=True)))
     assert sorted(found) == [1, 2, 3, 4]
-    assert ask(asking).from_cache
+    assert get(reader).from_cache
 
 
 def test_threads_lose_no_reads_and_no_writes(scripted: Any, fetcher: Any) -> None:
-    asking = fetcher(workers=32)
+    reader = fetcher(workers=32)
 
     def many(number: int) -> int:
         draw, wrong = random.Random(number), 0
         for _ in range(60):
             topic = str(draw.randrange(40))
-            wrong += topic_of(ask(asking, topic)) != topic
+            wrong += topic_of(get(reader, topic)) != topic
         return wrong
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert at_once(32, many) == [0] * 32
-    assert len(scripted.asked) == 40
+    assert len(scripted.requests) == 40
 
 
 PROCESS = """
@@ -929,7 +933,7 @@ def test_processes_share_one_cache_from_its_first_moment(
     for process in running:
         assert process.communicate(timeout=100) == ("done\n", "")
     assert cache_info(folder).answers == 4 * 8 * 20 + 20
-    own = sum("shared" not in asked.params["topic"] for asked in scripted.asked)
+    own = sum("shared" not in request.params["topic"] for request in scripted.requests)
     assert own == 4 * 8 * 20
 
 
@@ -937,17 +941,17 @@ def test_another_process_that_leaves_does_not_take_the_log_away(
     scripted: Any, fetcher: Any, folder: Path
 ) -> None:
     """Opening the file by other means than SQLite would drop this process's locks on it."""
-    asking = fetcher()
-    ask(asking)
+    reader = fetcher()
+    get(reader)
     again = fetcher()
-    ask(again, "b")
+    get(again, "b")
     code = (
         "import sys; from aatoolkit.http import cache_info; print(cache_info(sys.argv[1]).answers)"
     )
-    said, wrong = python(code, str(folder)).communicate(timeout=60)
-    assert (said, wrong) == ("2\n", "")
+    output, wrong = python(code, str(folder)).communicate(timeout=60)
+    assert (output, wrong) == ("2\n", "")
     assert (folder / f"{FILE}-wal").exists(), "this process still has the file open"
-    ask(asking, "c")
+    get(reader, "c")
     assert cache_info(folder).answers == 3
 
 
@@ -956,8 +960,8 @@ def test_a_fork_has_connections_and_locks_of_its_own(
     scripted: Any, fetcher: Any, folder: Path
 ) -> None:
     """If it used the parent's, the parent would take the log away that the child writes to."""
-    asking = fetcher()
-    ask(asking)
+    reader = fetcher()
+    get(reader)
     from_child, to_parent = os.pipe()
     from_parent, to_child = os.pipe()
     child = os.fork()
@@ -965,20 +969,20 @@ def test_a_fork_has_connections_and_locks_of_its_own(
         try:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.alarm(30)
-            ask(asking, "b")
+            get(reader, "b")
             os.write(to_parent, b"kept")
             os.read(from_parent, 1)
-            ask(asking, "c")
+            get(reader, "c")
             os._exit(0)
         finally:
             os._exit(1)
     assert os.read(from_child, 4) == b"kept"
-    asking.close()
+    reader.close()
     os.write(to_child, b"!")
     assert os.waitpid(child, 0)[1] == 0
     for end in (from_child, to_parent, from_parent, to_child):
         os.close(end)
-    assert all(ask(asking, topic).from_cache for topic in "abc")
+    assert all(get(reader, topic).from_cache for topic in "abc")
 
 
 WRITERS = """
@@ -1009,20 +1013,22 @@ def test_writers_may_be_killed_at_any_moment(
 ) -> None:
     """What was acknowledged is there, and nothing that is there is half an answer."""
     pad = "x" * 30_000
-    scripted.script = lambda asked: reply({"topic": asked.params["topic"], "pad": pad})
+    scripted.script = lambda request: reply({"topic": request.params["topic"], "pad": pad})
     draw, acknowledged = random.Random(20261121), 0
     with python(WRITERS, scripted.url, TOKEN, str(folder), stdin=subprocess.PIPE) as writers:
         for turn in range(40):
             writers.stdin.write(f"{turn}\n")
             writers.stdin.flush()
-            said, child = [], 0
-            while not child or not any(line.startswith("kept") for line in said):
-                said.append(writers.stdout.readline())
-                child = child or int(said[-1].removeprefix("began ") if "began" in said[-1] else 0)
+            lines, child = [], 0
+            while not child or not any(line.startswith("kept") for line in lines):
+                lines.append(writers.stdout.readline())
+                child = child or int(
+                    lines[-1].removeprefix("began ") if "began" in lines[-1] else 0
+                )
             time.sleep(draw.uniform(0, 0.08))
             os.kill(child, signal.SIGKILL)
-            said += iter(writers.stdout.readline, "ended\n")
-            topics = [line[5:].strip() for line in said if line.startswith("kept")]
+            lines += iter(writers.stdout.readline, "ended\n")
+            topics = [line[5:].strip() for line in lines if line.startswith("kept")]
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 reading = fetcher(offline=True)
@@ -1039,5 +1045,5 @@ def test_writers_may_be_killed_at_any_moment(
 
 
 def test_no_cache_means_no_file(scripted: Any, fetcher: Any, tmp_path: Path) -> None:
-    assert not ask(fetcher(cache=False)).from_cache
+    assert not get(fetcher(cache=False)).from_cache
     assert list(tmp_path.iterdir()) == []

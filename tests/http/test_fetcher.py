@@ -64,8 +64,8 @@ def fetcher(scripted: Any, tmp_path: Path, waits: list[float]) -> Iterator[Calla
 
 
 def ask(fetcher: Fetcher, params: dict[str, str] | None = None, **more: Any) -> Payload:
-    asked = WEEK if params is None else params
-    return fetcher.get(Request("agent-analytics", HOST, "domains", params=asked, **more))
+    params = WEEK if params is None else params
+    return fetcher.get(Request("agent-analytics", HOST, "domains", params=params, **more))
 
 
 def fails(kind: type[errors.FetchError], fetcher: Fetcher, **more: Any) -> Any:
@@ -81,12 +81,12 @@ def fails(kind: type[errors.FetchError], fetcher: Fetcher, **more: Any) -> Any:
 
 def test_a_question_goes_out_as_documented(scripted: Any, fetcher: Any) -> None:
     payload = ask(fetcher(), {"section": "urls", "days": "7", "topic": "a b&c,d"})
-    (asked,) = scripted.asked
-    assert asked.path == (
+    (request,) = scripted.requests
+    assert request.path == (
         "/api/domains/acme.example/agent-analytics?section=urls&days=7&topic=a+b%26c%2Cd"
     )
-    assert asked.headers["authorization"] == f"Bearer {TOKEN}"
-    assert "cache-control" not in asked.headers
+    assert request.headers["authorization"] == f"Bearer {TOKEN}"
+    assert "cache-control" not in request.headers
     assert payload.json == {"ok": True}
     assert (payload.status, payload.host, payload.section) == (200, HOST, "domains")
     assert not payload.from_cache
@@ -96,7 +96,7 @@ def test_a_question_goes_out_as_documented(scripted: Any, fetcher: Any) -> None:
 
 def test_the_path_of_the_base_url_is_kept(scripted: Any, fetcher: Any) -> None:
     ask(fetcher(base_url=f"{scripted.url}/v1/"))
-    assert scripted.asked[0].path.startswith("/v1/api/domains/acme.example/")
+    assert scripted.requests[0].path.startswith("/v1/api/domains/acme.example/")
 
 
 @responses.activate
@@ -126,7 +126,7 @@ def test_netrc_does_not_replace_the_token(
     monkeypatch.setenv("NETRC", str(netrc))
     ask(fetcher(cache=False))
     ask(fetcher(cache=False, token=None))
-    sent = [asked.headers.get("authorization") for asked in scripted.asked]
+    sent = [request.headers.get("authorization") for request in scripted.requests]
     assert sent == [f"Bearer {TOKEN}", None]
 
 
@@ -136,13 +136,13 @@ def test_a_proxy_is_not_used_for_this_machine(
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("all_proxy", "http://127.0.0.1:9")
     ask(fetcher())
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
 
 
 @pytest.mark.parametrize("given", [f"{TOKEN}\n", f"Bearer {TOKEN}", f" bearer  {TOKEN}\r\n"])
 def test_a_token_is_stripped(scripted: Any, fetcher: Any, given: str) -> None:
     ask(fetcher(token=given))
-    assert scripted.asked[0].headers["authorization"] == f"Bearer {TOKEN}"
+    assert scripted.requests[0].headers["authorization"] == f"Bearer {TOKEN}"
 
 
 @pytest.mark.parametrize(
@@ -214,21 +214,21 @@ def test_the_token_is_kept_nowhere(
 ) -> None:
     caplog.set_level(1)
     scripted.script = reply({"ok": 1}, headers={"X-Request-Id": TOKEN, "Set-Cookie": "a=secret"})
-    asking = fetcher()
-    payload = ask(asking)
-    ask(asking)
+    reader = fetcher()
+    payload = ask(reader)
+    ask(reader)
     scripted.script = reply({"echo": TOKEN})
     with pytest.raises(errors.DecodeError, match="repeats the token"):
-        ask(asking, {"section": "urls"})
-    asking.close()
+        ask(reader, {"section": "urls"})
+    reader.close()
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     kept = b"".join(file.read_bytes() for file in files)
     assert b'{"ok": 1}' in kept, "the search must be able to find what is there"
     for secret in (TOKEN.encode(), b"secret", b"Authorization"):
         assert secret not in kept
     assert TOKEN not in caplog.text
-    assert TOKEN not in repr(vars(asking)) + repr(payload) + repr(pickle.dumps(payload))
-    assert "cookie" not in scripted.asked[-1].headers
+    assert TOKEN not in repr(vars(reader)) + repr(payload) + repr(pickle.dumps(payload))
+    assert "cookie" not in scripted.requests[-1].headers
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -247,7 +247,7 @@ def test_redirects_are_refused(
     scripted.script = reply({}, status, {"Location": location})
     error = fails(errors.UnexpectedRedirect, fetcher())
     assert (error.status, error.target) == (status, target)
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
     assert "token=1" not in str(error)
 
 
@@ -258,27 +258,27 @@ def test_an_answer_is_kept_whatever_it_varies_by(scripted: Any, fetcher: Any, re
     scripted.script = reply(
         {"ok": 1}, headers={"Vary": "Authorization", "Cache-Control": "no-store"}
     )
-    asking = fetcher()
-    first, second = ask(asking), ask(asking)
+    reader = fetcher()
+    first, second = ask(reader), ask(reader)
     assert (first.from_cache, second.from_cache) == (False, True)
     assert second.body == first.body
     assert second.fetched_at == first.fetched_at
     assert second.headers == first.headers
     assert second.sha256 == first.sha256
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
 
 
 def test_order_and_repetition_of_values_do_not_matter(scripted: Any, fetcher: Any) -> None:
-    asking = fetcher()
-    ask(asking, {"days": "7", "engine": "b,a"})
-    assert ask(asking, {"engine": "a,b,a", "days": "7"}).from_cache
-    assert not ask(asking, {"engine": "a", "days": "7"}).from_cache
-    assert not ask(asking, {"engine": "a,b", "days": "30"}).from_cache
+    reader = fetcher()
+    ask(reader, {"days": "7", "engine": "b,a"})
+    assert ask(reader, {"engine": "a,b,a", "days": "7"}).from_cache
+    assert not ask(reader, {"engine": "a", "days": "7"}).from_cache
+    assert not ask(reader, {"engine": "a,b", "days": "30"}).from_cache
 
 
 def test_two_accounts_share_no_answers(scripted: Any, fetcher: Any, reply: Any) -> None:
-    scripted.script = lambda asked: reply(
-        {"for": asked.headers.get("authorization", "nobody")[-1:]}
+    scripted.script = lambda request: reply(
+        {"for": request.headers.get("authorization", "nobody")[-1:]}
     )
     for token in ("account-a", "account-b", None):
         assert ask(fetcher(token=token)).json == {"for": token[-1] if token else "y"}
@@ -296,11 +296,11 @@ def test_two_origins_share_no_answers(scripted: Any, fetcher: Any) -> None:
 
 def test_a_refresh_goes_out_and_replaces(scripted: Any, fetcher: Any, reply: Any) -> None:
     scripted.script = [reply({"n": n}) for n in (1, 2, 3)]
-    asking = fetcher()
-    assert ask(asking).json == {"n": 1}
-    assert ask(asking, {**WEEK, "refresh": "1"}, refresh=True).json == {"n": 2}
-    assert ask(asking, {**WEEK, "refresh": "1"}, refresh=True).json == {"n": 3}
-    kept = ask(asking)
+    reader = fetcher()
+    assert ask(reader).json == {"n": 1}
+    assert ask(reader, {**WEEK, "refresh": "1"}, refresh=True).json == {"n": 2}
+    assert ask(reader, {**WEEK, "refresh": "1"}, refresh=True).json == {"n": 3}
+    kept = ask(reader)
     assert kept.json == {"n": 3}
     assert kept.from_cache
 
@@ -308,30 +308,30 @@ def test_a_refresh_goes_out_and_replaces(scripted: Any, fetcher: Any, reply: Any
 def test_a_failed_refresh_is_an_error_and_loses_nothing(
     scripted: Any, fetcher: Any, reply: Any
 ) -> None:
-    asking = fetcher()
-    ask(asking)
+    reader = fetcher()
+    ask(reader)
     scripted.script = reply({}, 500)
-    fails(errors.ServerFailed, asking, refresh=True)
-    assert ask(asking).from_cache
+    fails(errors.ServerFailed, reader, refresh=True)
+    assert ask(reader).from_cache
 
 
 def test_answers_expire_as_requested(scripted: Any, fetcher: Any, reply: Any) -> None:
     scripted.script = [reply({"n": n}) for n in (1, 2)]
-    asking = fetcher()
-    ask(asking)
-    assert ask(asking, expire_after=60).json == {"n": 1}
-    assert ask(asking, expire_after=0).json == {"n": 2}
-    assert ask(asking).json == {"n": 2}
+    reader = fetcher()
+    ask(reader)
+    assert ask(reader, expire_after=60).json == {"n": 1}
+    assert ask(reader, expire_after=0).json == {"n": 2}
+    assert ask(reader).json == {"n": 2}
 
 
 @pytest.mark.parametrize("shift", [timedelta(hours=-2), timedelta(hours=2)])
 def test_an_answer_too_old_or_from_the_future_is_requested_again(
     scripted: Any, fetcher: Any, tmp_path: Path, shift: timedelta
 ) -> None:
-    asking = fetcher()
-    ask(asking)
+    reader = fetcher()
+    ask(reader)
     move_clock_of_cache(tmp_path / "cache", shift)
-    assert not ask(asking).from_cache
+    assert not ask(reader).from_cache
 
 
 def move_clock_of_cache(folder: Path, shift: timedelta) -> None:
@@ -348,12 +348,12 @@ def test_only_final_answers_are_kept(
     scripted: Any, fetcher: Any, reply: Any, tmp_path: Path, status: int
 ) -> None:
     scripted.script = reply({"status": "pending"}, status)
-    asking = fetcher()
+    reader = fetcher()
     if status == 202:
-        assert ask(asking).status == 202
+        assert ask(reader).status == 202
     else:
         with pytest.raises(errors.StatusError):
-            ask(asking)
+            ask(reader)
     assert cache_info(tmp_path / "cache").answers == 0
 
 
@@ -384,7 +384,7 @@ def test_an_answer_that_repeats_the_token_is_refused(
     error = fails(errors.DecodeError, fetcher())
     assert (error.problem, error.excerpt) == ("token", place % "***")
     assert cache_info(tmp_path / "cache").answers == 0
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
 
 
 @pytest.mark.parametrize("spell", SPELLINGS)
@@ -396,9 +396,9 @@ def test_an_error_that_repeats_the_token_is_masked(
     scripted.script = reply(body.encode(), status)
     with pytest.raises(errors.StatusError) as caught:
         ask(fetcher())
-    said = f"{caught.value} {caught.value.body!r} {caught.value.excerpt} {vars(caught.value)}"
-    assert TOKEN not in said
-    assert spell(TOKEN) not in said
+    text = f"{caught.value} {caught.value.body!r} {caught.value.excerpt} {vars(caught.value)}"
+    assert TOKEN not in text
+    assert spell(TOKEN) not in text
     assert "no ***" in str(caught.value)
 
 
@@ -421,7 +421,7 @@ def test_offline_opens_no_socket(
     scripted: Any, fetcher: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = ask(fetcher()).body
-    asking = fetcher(offline=True)
+    reader = fetcher(offline=True)
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a socket was opened")
@@ -429,14 +429,14 @@ def test_offline_opens_no_socket(
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    kept = ask(asking)
+    kept = ask(reader)
     assert (kept.body, kept.from_cache, kept.stale) == (body, True, False)
     move_clock_of_cache(tmp_path / "cache", timedelta(days=-400))
-    assert ask(asking).stale
-    error = fails(errors.NotCached, asking, params={"section": "urls"})
+    assert ask(reader).stale
+    error = fails(errors.NotCached, reader, params={"section": "urls"})
     assert error.section == "domains"
     assert "never cached" in str(error)
-    assert "refresh" in str(fails(errors.NotCached, asking, refresh=True))
+    assert "refresh" in str(fails(errors.NotCached, reader, refresh=True))
 
 
 def test_offline_wants_a_cache(scripted: Any) -> None:
@@ -448,11 +448,11 @@ def test_offline_wants_a_cache(scripted: Any) -> None:
 def test_a_stale_answer_is_used_when_the_service_fails(
     scripted: Any, fetcher: Any, reply: Any, status: int
 ) -> None:
-    asking = fetcher()
-    ask(asking)
+    reader = fetcher()
+    ask(reader)
     scripted.script = reply({}, status)
     with pytest.warns(errors.StaleDataWarning, match="was used instead") as warned:
-        payload = ask(asking, expire_after=0)
+        payload = ask(reader, expire_after=0)
     assert len(warned) == 1
     assert payload.stale
     assert payload.from_cache
@@ -460,11 +460,11 @@ def test_a_stale_answer_is_used_when_the_service_fails(
 
 
 def test_a_stale_answer_is_used_when_nothing_answers(scripted: Any, fetcher: Any) -> None:
-    asking = fetcher()
-    ask(asking)
+    reader = fetcher()
+    ask(reader)
     scripted.stop()
     with pytest.warns(errors.StaleDataWarning, match="no answer"):
-        assert ask(asking, expire_after=0).stale
+        assert ask(reader, expire_after=0).stale
 
 
 @pytest.mark.parametrize(
@@ -479,11 +479,11 @@ def test_a_stale_answer_is_used_when_nothing_answers(scripted: Any, fetcher: Any
 def test_no_stale_answer_hides_a_refusal(
     scripted: Any, fetcher: Any, reply: Any, status: int, kind: type[errors.FetchError]
 ) -> None:
-    asking = fetcher()
-    ask(asking)
+    reader = fetcher()
+    ask(reader)
     scripted.script = reply({}, status)
-    fails(kind, asking, expire_after=0)
-    assert ask(asking).from_cache, "a refusal removes nothing"
+    fails(kind, reader, expire_after=0)
+    assert ask(reader).from_cache, "a refusal removes nothing"
 
 
 def test_the_cache_is_private(scripted: Any, fetcher: Any, tmp_path: Path) -> None:
@@ -500,18 +500,18 @@ def test_the_cache_is_private(scripted: Any, fetcher: Any, tmp_path: Path) -> No
 
 
 def test_the_usual_folder_is_the_users_own(scripted: Any, fetcher: Any) -> None:
-    asking = fetcher(cache=True)
-    ask(asking)
-    assert asking.folder is not None
-    assert asking.folder.parts[-2:] == ("aatoolkit", "v1")
-    assert str(asking.folder).startswith(os.environ["HOME"])
-    assert cache_info().folder == asking.folder
+    reader = fetcher(cache=True)
+    ask(reader)
+    assert reader.folder is not None
+    assert reader.folder.parts[-2:] == ("aatoolkit", "v1")
+    assert str(reader.folder).startswith(os.environ["HOME"])
+    assert cache_info().folder == reader.folder
 
 
 def test_no_cache_leaves_nothing(scripted: Any, fetcher: Any, tmp_path: Path) -> None:
-    asking = fetcher(cache=False)
-    assert not ask(asking).from_cache
-    assert not ask(asking).from_cache
+    reader = fetcher(cache=False)
+    assert not ask(reader).from_cache
+    assert not ask(reader).from_cache
     assert list(tmp_path.iterdir()) == []
 
 
@@ -526,31 +526,31 @@ def test_a_cache_that_cannot_be_used_costs_a_warning(
 ) -> None:
     fault(tmp_path / "cache")
     with pytest.warns(errors.CacheWarning, match="come from the network") as warned:
-        asking = fetcher()
+        reader = fetcher()
     assert len(warned) == 1
-    assert ask(asking).json == {"ok": True}
-    assert not ask(asking).from_cache
-    assert len(scripted.asked) == 2
+    assert ask(reader).json == {"ok": True}
+    assert not ask(reader).from_cache
+    assert len(scripted.requests) == 2
 
 
 def test_a_locked_cache_costs_a_bounded_wait(scripted: Any, fetcher: Any, tmp_path: Path) -> None:
-    asking = fetcher()
+    reader = fetcher()
     lock = sqlite3.connect(tmp_path / "cache" / "answers.sqlite", isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
     began = time.monotonic()
-    assert ask(asking).json == {"ok": True}
+    assert ask(reader).json == {"ok": True}
     assert time.monotonic() - began < 10
     lock.close()
 
 
 def test_a_changed_answer_is_noticed(scripted: Any, fetcher: Any, tmp_path: Path) -> None:
-    asking = fetcher()
-    ask(asking)
+    reader = fetcher()
+    ask(reader)
     connection = sqlite3.connect(tmp_path / "cache" / "answers.sqlite", isolation_level=None)
     connection.execute("UPDATE answers SET body = ?", (b'{"ok": "changed"}',))
     connection.close()
     with pytest.warns(errors.CacheWarning, match="damaged"):
-        payload = ask(asking)
+        payload = ask(reader)
     assert payload.json == {"ok": True}
     assert not payload.from_cache
 
@@ -561,15 +561,15 @@ def test_a_cache_can_be_looked_into_and_emptied(
     folder = tmp_path / "cache"
     assert cache_info(folder).answers == clear_cache(folder) == 0
     assert not folder.exists()
-    asking = fetcher()
-    payloads = [ask(asking, {"section": name}) for name in ("urls", "ads")]
+    reader = fetcher()
+    payloads = [ask(reader, {"section": name}) for name in ("urls", "ads")]
     info = cache_info(folder)
     assert (info.answers, info.folder) == (2, folder)
     assert (info.oldest, info.newest) == (payloads[0].fetched_at, payloads[1].fetched_at)
     assert info.bytes > 0
     assert clear_cache(folder) == 2
     assert cache_info(folder).oldest is None
-    assert not ask(asking, {"section": "urls"}).from_cache
+    assert not ask(reader, {"section": "urls"}).from_cache
 
 
 def test_a_spoilt_cache_can_be_emptied(tmp_path: Path) -> None:
@@ -582,19 +582,19 @@ def test_a_spoilt_cache_can_be_emptied(tmp_path: Path) -> None:
 
 
 def test_many_threads_share_one_cache(scripted: Any, fetcher: Any, reply: Any) -> None:
-    scripted.script = lambda asked: reply({"n": asked.params["topic"]})
-    asking = fetcher(workers=8)
+    scripted.script = lambda request: reply({"n": request.params["topic"]})
+    reader = fetcher(workers=8)
     numbers = [str(n) for n in range(24)] * 4
 
     def one(number: str) -> Any:
-        return ask(asking, {"topic": number}).json["n"]
+        return ask(reader, {"topic": number}).json["n"]
 
     with warnings.catch_warnings(), ThreadPoolExecutor(8) as pool:
         warnings.simplefilter("error")
         assert list(pool.map(one, numbers)) == numbers
-    before = len(scripted.asked)
-    assert all(ask(asking, {"topic": number}).from_cache for number in numbers)
-    assert len(scripted.asked) == before
+    before = len(scripted.requests)
+    assert all(ask(reader, {"topic": number}).from_cache for number in numbers)
+    assert len(scripted.requests) == before
 
 
 def test_the_token_stays_below_the_cache_and_at_its_origin(scripted: Any, tmp_path: Path) -> None:
@@ -607,7 +607,7 @@ def test_the_token_stays_below_the_cache_and_at_its_origin(scripted: Any, tmp_pa
     for url in (scripted.url, elsewhere):
         response = send(session, session.prepare_request(requests.Request("GET", url)), 10)
         assert "Authorization" not in response.request.headers
-    sent = [asked.headers.get("authorization") for asked in scripted.asked]
+    sent = [request.headers.get("authorization") for request in scripted.requests]
     assert sent == [f"Bearer {TOKEN}", None]
     session.close()
 
@@ -700,7 +700,7 @@ def test_a_body_that_is_no_answer_is_an_error_and_not_kept(
     error = fails(errors.DecodeError, fetcher())
     assert (error.problem, error.status) == (problem, 200)
     assert cache_info(tmp_path / "cache").answers == 0
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
 
 
 def test_no_content_is_not_no_rows(scripted: Any, fetcher: Any, reply: Any) -> None:
@@ -724,18 +724,18 @@ def test_the_explanation_of_a_service_for_a_section_is_kept_without_the_token(
 
 
 def test_headers_about_availability_are_kept(scripted: Any, fetcher: Any, reply: Any) -> None:
-    said = {"X-Data-Availability": "partial", "Set-Cookie": "a=b", "X-Powered-By": "x"}
-    scripted.script = reply({"ok": 1}, headers=said)
-    asking = fetcher()
-    for payload in (ask(asking), ask(asking)):
+    headers = {"X-Data-Availability": "partial", "Set-Cookie": "a=b", "X-Powered-By": "x"}
+    scripted.script = reply({"ok": 1}, headers=headers)
+    reader = fetcher()
+    for payload in (ask(reader), ask(reader)):
         assert payload.headers["x-data-availability"] == "partial"
         assert not {"set-cookie", "x-powered-by"} & {*payload.headers}
 
 
 def test_nothing_that_answers_is_an_error(scripted: Any, fetcher: Any, waits: list[float]) -> None:
-    asking = fetcher()
+    reader = fetcher()
     scripted.stop()
-    error = fails(errors.ConnectionFailed, asking)
+    error = fails(errors.ConnectionFailed, reader)
     assert "refused" in str(error)
     assert len(waits) == 2
 
@@ -750,7 +750,7 @@ def test_what_may_pass_is_tried_three_times(
     scripted.script = reply({}, status)
     with pytest.raises(errors.StatusError):
         ask(fetcher())
-    assert len(scripted.asked) == 3
+    assert len(scripted.requests) == 3
     assert len(waits) == 2
     assert 0 <= waits[0] <= 0.5
     assert 0 <= waits[1] <= 1.0
@@ -763,7 +763,7 @@ def test_what_will_not_pass_is_tried_once(
     scripted.script = reply({}, status, {"Retry-After": "0"})
     with pytest.raises(errors.StatusError):
         ask(fetcher())
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
 
 
 def test_a_later_attempt_may_succeed(scripted: Any, fetcher: Any, reply: Any) -> None:
@@ -804,7 +804,7 @@ def test_a_wait_beyond_the_deadline_is_not_begun(
     error = fails(errors.RateLimited, fetcher())
     assert error.retry_after == 86400
     assert waits == []
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
 
 
 @pytest.mark.parametrize("given", ["soon", "-5", "nan", "inf", "1e999", "Mon, 99 Foo 2026"])
@@ -841,7 +841,7 @@ def test_an_answer_cut_off_is_tried_again_and_then_an_error(
     scripted.script = reply(write=write)
     with pytest.raises((errors.ConnectionFailed, errors.DecodeError)):
         ask(fetcher())
-    assert len(scripted.asked) == 3
+    assert len(scripted.requests) == 3
     assert cache_info(tmp_path / "cache").answers == 0
 
 
@@ -872,7 +872,7 @@ def test_a_dripped_body_ends_at_the_deadline(
     error = fails(errors.DeadlineExceeded, fetcher(deadline=0.5))
     assert 0.4 < time.monotonic() - began < 3
     assert error.deadline == 0.5
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
 
 
 def test_silence_ends_at_the_deadline(scripted: Any, fetcher: Any, reply: Any) -> None:
@@ -887,7 +887,7 @@ def test_a_body_beyond_the_limit_is_refused(scripted: Any, fetcher: Any, reply: 
     error = fails(errors.TooLarge, fetcher(max_body=1000))
     assert error.limit == 1000
     assert len(error.excerpt) <= 200
-    assert len(scripted.asked) == 1
+    assert len(scripted.requests) == 1
     assert ask(fetcher(max_body=3000)).json == {"a": "x" * 2000}
 
 
@@ -1034,14 +1034,16 @@ def test_a_fault_of_ours_does_not_stop_an_answer_and_poses_as_nothing_else(
         raise TypeError("object of type 'NoneType' has no len()")
 
     monkeypatch.setattr("aatoolkit.http.transport.judge", broken)
-    scripted.script = lambda asked: reply({"domains": []})
+    scripted.script = lambda request: reply({"domains": []})
     assert ask(fetcher()).json == {"domains": []}
-    scripted.script = lambda asked: reply({"code": "x"}, status=500)
-    with pytest.raises(errors.InternalError, match="fault of aatoolkit and not of the net") as told:
+    scripted.script = lambda request: reply({"code": "x"}, status=500)
+    with pytest.raises(
+        errors.InternalError, match="fault of aatoolkit and not of the net"
+    ) as caught:
         ask(fetcher(), refresh=True)
-    assert (told.value.status, told.value.section) == (500, "domains")
-    assert not isinstance(told.value, errors.FetchError)
-    assert len(scripted.asked) == 2
+    assert (caught.value.status, caught.value.section) == (500, "domains")
+    assert not isinstance(caught.value, errors.FetchError)
+    assert len(scripted.requests) == 2
 
 
 def test_an_exception_that_no_library_raises_for_the_network_is_a_fault_of_ours(
@@ -1051,6 +1053,6 @@ def test_an_exception_that_no_library_raises_for_the_network_is_a_fault_of_ours(
         raise KeyError("x")
 
     monkeypatch.setattr("aatoolkit.http.transport.read_body", broken)
-    scripted.script = lambda asked: reply({"domains": []})
+    scripted.script = lambda request: reply({"domains": []})
     with pytest.raises(errors.InternalError, match="KeyError within aatoolkit"):
         ask(fetcher())

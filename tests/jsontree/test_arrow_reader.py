@@ -366,12 +366,12 @@ def test_members_are_counted(value: list[Any], signs: tuple[str, str], block: in
     text = json.dumps(value, separators=signs, ensure_ascii=False).encode() + b"  "
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("aatoolkit.jsontree.members._BLOCK", block)
-        told = Members(text)
+        counted = Members(text)
         # Text may look as if there were white space before a colon.
-        assert told.count() in (len(held), None)
-        assert told.integers() == sum(type(one) is int for one in held)
+        assert counted.count() in (len(held), None)
+        assert counted.integers() == sum(type(one) is int for one in held)
         for key in keyed:
-            assert told.nulls(key) == keyed[key]
+            assert counted.nulls(key) == keyed[key]
 
 
 def test_rows_or_columns_is_decided_by_chunks_of_both_lanes(lanes: Lanes) -> None:
@@ -384,8 +384,8 @@ def test_rows_or_columns_is_decided_by_chunks_of_both_lanes(lanes: Lanes) -> Non
 
 
 def test_nulls_are_found_by_their_whole_key() -> None:
-    told = Members(b'{"a": null, "ba":null, "c" :null, "d": "null"}  ')
-    assert [told.nulls(key) for key in ("a", "ba", "long" * 99, "d")] == [
+    members = Members(b'{"a": null, "ba":null, "c" :null, "d": "null"}  ')
+    assert [members.nulls(key) for key in ("a", "ba", "long" * 99, "d")] == [
         1,
         1,
         0,

@@ -77,8 +77,8 @@ def documents() -> Iterator[tuple[str, Any]]:
         yield f"{path.stem} without a statement", body
     for key in ("failures", "engines", "engineStatuses", "sampling"):
         for states in (("failed", "not_run"), ("available", "not_run")):
-            said = zip(("chatgpt", "gemini"), states, strict=True)
-            listed = [{"engine": engine, "status": state} for engine, state in said]
+            stated = zip(("chatgpt", "gemini"), states, strict=True)
+            listed = [{"engine": engine, "status": state} for engine, state in stated]
             yield f"{key} {states[0]}", {key: listed, "rows": [{"requests": 12}]}
 
 

@@ -55,10 +55,10 @@ def test_a_frame_and_its_table_have_the_same_hashes(
 ) -> None:
     rows = range(len(table))
     places = sorted(data.draw(st.sets(st.sampled_from(rows)))) if rows else []
-    numbers, *told = hash_arrow_cells(table.columns, places)
+    numbers, *hashes = hash_arrow_cells(table.columns, places)
     frame, at = to_frame(table, backend), np.array(places, np.intp)
     assert numbers.tolist() == hash_cells(pd.Series(places, dtype="int64").array).tolist()
-    for name, found in zip(frame.columns, told, strict=True):
+    for name, found in zip(frame.columns, hashes, strict=True):
         assert found.tolist() == hash_cells(frame[name].array.take(at)).tolist(), name
 
 

@@ -58,17 +58,17 @@ def test_it_is_the_same_for_both_backends_and_every_layout(section: str, tmp_pat
     nullable = aa.normalize(section, body)
     arrow = aa.normalize(section, body, dtype_backend="pyarrow")
     for name, frame in nullable.items():
-        told = aa.logical_hash(frame)
-        assert aa.logical_hash(arrow[name]) == told
+        expected = aa.logical_hash(frame)
+        assert aa.logical_hash(arrow[name]) == expected
         table = pa.Table.from_pandas(arrow[name], preserve_index=False)
         for rows, dictionary in ((1, False), (3, True), (10_000, False)):
             pq.write_table(
                 table, tmp_path / "t.parquet", row_group_size=rows, use_dictionary=dictionary
             )
-            assert aa.logical_hash(pq.read_table(tmp_path / "t.parquet")) == told
-        assert aa.logical_hash(pa.concat_tables([table.slice(0, 2), table.slice(2)])) == told
+            assert aa.logical_hash(pq.read_table(tmp_path / "t.parquet")) == expected
+        assert aa.logical_hash(pa.concat_tables([table.slice(0, 2), table.slice(2)])) == expected
         frame.aa.to_parquet(tmp_path / "t.parquet")
-        assert aa.logical_hash(aa.read_parquet(tmp_path / "t.parquet")) == told
+        assert aa.logical_hash(aa.read_parquet(tmp_path / "t.parquet")) == expected
 
 
 def test_what_means_the_same_hashes_the_same() -> None:

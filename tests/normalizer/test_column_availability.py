@@ -180,18 +180,18 @@ def test_a_denied_row_makes_its_columns_partial_and_is_in_the_table() -> None:
     ]
     tables = aa.normalize(Section("mine", "Points.", POINTS), {"points": points})
     assert tables.main.aa.availability.loc["visibility", "status"] == "partial"
-    said = tables.availability
-    assert said["scope"].tolist() == ["row", "row"]
-    assert said["target"].tolist() == ["points[0]", "points[1]"]
-    assert said["evidence"].tolist() == ["$.points[0].hasData", "$.points[1].hasData"]
-    assert said["raw"].tolist() == ["false", "true"]
-    assert said["rule"].tolist() == ["row flag", "row flag"]
+    availability = tables.availability
+    assert availability["scope"].tolist() == ["row", "row"]
+    assert availability["target"].tolist() == ["points[0]", "points[1]"]
+    assert availability["evidence"].tolist() == ["$.points[0].hasData", "$.points[1].hasData"]
+    assert availability["raw"].tolist() == ["false", "true"]
+    assert availability["rule"].tolist() == ["row flag", "row flag"]
 
 
 def test_without_statements_the_table_is_unknown() -> None:
-    (said,) = signal_table([]).to_dict("records")
-    assert (said["scope"], said["status"], said["rule"]) == ("section", "unknown", "nothing found")
-    assert pd.isna(said["raw"])
+    (row,) = signal_table([]).to_dict("records")
+    assert (row["scope"], row["status"], row["rule"]) == ("section", "unknown", "nothing found")
+    assert pd.isna(row["raw"])
 
 
 def test_the_words_of_a_table_are_the_sections_while_they_agree() -> None:

@@ -69,7 +69,7 @@ def lines(tables: aa.Tables) -> list[str]:
         for column, dtype in frame.dtypes.items():
             levels = getattr(dtype, "categories", None)
             kind = f"category {list(levels)}" if levels is not None else str(dtype)
-            state = [str(said) for said in states.loc[column] if not pd.isna(said)]
+            state = [str(part) for part in states.loc[column] if not pd.isna(part)]
             found.append(f"{column}: {kind} | {': '.join(state)}")
         found += rows(frame)
     found += ["", "== extra"]
@@ -196,9 +196,9 @@ def test_a_section_that_could_not_be_measured_is_unavailable_in_every_column(nam
     for frame in tables.values():
         states = frame.aa.availability
         measured = [column for column in frame if frame[column].notna().any()]
-        said = states.drop(index=measured)
-        assert {*said["status"]} <= {"unavailable"}
-        assert {*said["cause"]} <= {"not_connected"}
+        others = states.drop(index=measured)
+        assert {*others["status"]} <= {"unavailable"}
+        assert {*others["cause"]} <= {"not_connected"}
     assert {"unavailable (not connected): Synthetic."} == {*tables.words.values()} or name in (
         # One row holds the project's domain, which is known.
         {"conversions", "crawl", "crawlability", "prompts", "shopping"}
@@ -702,7 +702,7 @@ def states(availability: dict[str, Any], answer: dict[str, Any] | None = None) -
 
 
 def test_a_statement_about_a_section_applies_to_its_columns_that_about_a_field_to_it() -> None:
-    said = states(
+    stated = states(
         {
             "status": "available",
             "fields": {
@@ -711,9 +711,9 @@ def test_a_statement_about_a_section_applies_to_its_columns_that_about_a_field_t
             },
         }
     )
-    assert said.loc["seen_count", "status"] == "available"
-    assert tuple(said.loc["score"])[::2] == ("partial", "Sampled.")
-    assert tuple(said.loc["note", ["status", "cause"]]) == ("unavailable", "not_run")
+    assert stated.loc["seen_count", "status"] == "available"
+    assert tuple(stated.loc["score"])[::2] == ("partial", "Sampled.")
+    assert tuple(stated.loc["note", ["status", "cause"]]) == ("unavailable", "not_run")
 
 
 @pytest.mark.parametrize("target", ["things", "things[]"])
@@ -725,30 +725,30 @@ def test_a_statement_about_a_field_applies_to_what_it_encloses(target: str) -> N
 
 def test_a_statement_about_an_object_applies_to_its_entries() -> None:
     answer = things(thing(byDay={}), availability={"fields": {"things[].byDay": "pending"}})
-    said = read(THINGS, answer)["thing_days"].aa.availability
-    assert said.loc["n", "cause"] == "pending"
+    stated = read(THINGS, answer)["thing_days"].aa.availability
+    assert stated.loc["n", "cause"] == "pending"
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_narrowest_statement_holds_whatever_the_order(order: int) -> None:
     fields = [("things[]", "not_run"), ("things[].score", "pending")][::order]
-    said = states({"status": "available", "fields": dict(fields)}, things())
-    assert said.loc["score", "cause"] == "pending"
-    assert said.loc["seen_count", "cause"] == "not_run"
+    stated = states({"status": "available", "fields": dict(fields)}, things())
+    assert stated.loc["score", "cause"] == "pending"
+    assert stated.loc["seen_count", "cause"] == "not_run"
 
 
 def test_a_field_whose_name_merely_begins_alike_is_no_statement() -> None:
-    said = states({"status": "available", "fields": {"things[].sc": "pending"}})
-    assert said.loc["score", "status"] == "available"
+    stated = states({"status": "available", "fields": {"things[].sc": "pending"}})
+    assert stated.loc["score", "status"] == "available"
 
 
 def test_words_of_an_unmeasured_section_stay_and_its_numbers_are_denied() -> None:
     stated = {"status": "not_run", "reason": "No run."}
     tables = read(THINGS, things(thing(), availability=stated))
-    said = tables.main.aa.availability
-    assert said.loc["name"].tolist() == ["partial", "not_run", "No run."]
-    assert said.loc["seen_count"].tolist() == ["unavailable", "not_run", "No run."]
-    assert said.loc["note"].tolist() == ["unavailable", "not_run", "No run."]
+    availability = tables.main.aa.availability
+    assert availability.loc["name"].tolist() == ["partial", "not_run", "No run."]
+    assert availability.loc["seen_count"].tolist() == ["unavailable", "not_run", "No run."]
+    assert availability.loc["note"].tolist() == ["unavailable", "not_run", "No run."]
     assert tables.main["seen_count"].isna().all()
     assert "denied" in tables.extra["why"].tolist()
 
@@ -775,9 +775,9 @@ def test_statements_about_engines_apply_to_columns_by_engine_but_not_for_their_k
     assert measured.words == {"odd": "available: All is well."}
     rates = {"chatgpt": 0.0, "gemini": None}
     tables = aa.normalize(RATES, {"rates": rates, "availability": stated})
-    said = tables.main.aa.availability
-    assert said.loc["engine"].tolist() == ["available", pd.NA, "All is well."]
-    assert said.loc["rate"].tolist() == [
+    availability = tables.main.aa.availability
+    assert availability.loc["engine"].tolist() == ["available", pd.NA, "All is well."]
+    assert availability.loc["rate"].tolist() == [
         "partial",
         "not_run",
         "gemini: unavailable (not run)",
@@ -821,8 +821,8 @@ def test_the_statements_of_an_answer_are_a_table() -> None:
 
 def test_an_answer_without_statements_is_unknown() -> None:
     tables = aa.normalize(THINGS, things(thing()))
-    (said,) = tables.availability.to_dict("records")
-    assert (said["status"], said["rule"]) == ("unknown", "nothing found")
+    (row,) = tables.availability.to_dict("records")
+    assert (row["status"], row["rule"]) == ("unknown", "nothing found")
     assert {*tables.main.aa.availability["status"]} == {"unknown"}
     assert tables.words == {"things": "unknown", "thing_days": "unknown"}
 

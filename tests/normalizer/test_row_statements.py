@@ -116,8 +116,8 @@ def test_rows_that_one_column_of_the_key_picks_are_named_by_it_and_others_by_the
         )
     ]
     frame = read(days=rows)["probe_days"]
-    said = {str(c) for s in metadata_of(frame).columns["visits"].statements for c in s.rows}
-    assert "date = 2026-11-18" in said
+    concerned = {str(c) for s in metadata_of(frame).columns["visits"].statements for c in s.rows}
+    assert "date = 2026-11-18" in concerned
     assert status(frame[frame["date"] > "2026-11-18"]) == "available"
     rows[3] = {**rows[3], "visits": None, "noData": True}
     frame = read(days=rows)["probe_days"]

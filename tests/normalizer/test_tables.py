@@ -112,7 +112,7 @@ def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "reason"),
     [
         ({"status": "available", "domains": []}, "● available, and there is nothing"),
         ({"domains": []}, "? unknown: the answer gives no reason why it is empty"),
@@ -122,13 +122,13 @@ def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_an_empty_table_shows_why_it_is_empty(answer: dict[str, object], said: str) -> None:
+def test_an_empty_table_shows_why_it_is_empty(answer: dict[str, object], reason: str) -> None:
     stated = {"status": answer.pop("status", None), "reason": None}
     if stated["status"] == "not_connected":
         stated["reason"] = "Said so."
     tables = aa.normalize("domains", {**answer, "availability": stated})
-    assert tables.shown("source_domains") == said
-    assert said in repr(tables)
+    assert tables.shown("source_domains") == reason
+    assert reason in repr(tables)
 
 
 class Elements(html.parser.HTMLParser):

@@ -23,11 +23,11 @@ class Service:
         self.answer = SERVICES[name]
         self.change: Any = lambda section, body: body
 
-    def __call__(self, asked: Any) -> Any:
-        if asked.path.partition("?")[0].endswith("/scope-options"):
+    def __call__(self, request: Any) -> Any:
+        if request.path.partition("?")[0].endswith("/scope-options"):
             return self.reply(options())
-        section = asked.params.get("section")
-        engines = [one for one in asked.params.get("engine", "").split(",") if one]
+        section = request.params.get("section")
+        engines = [one for one in request.params.get("engine", "").split(",") if one]
         if section is None:
             return self.reply({"error": {"code": "NO_COMBINED_VIEW"}}, status=404)
         if section not in SECTIONS:
@@ -59,10 +59,14 @@ def reader(project: aa.Project, profile: Any) -> aa.Project:
 
 def test_a_draft_stays_within_its_budget_and_lists_what_it_asked(project, scripted):
     draft = aa.profile.draft(project, sections=SECTIONS, requests=9, progress=False)
-    assert len(scripted.asked) == len(draft.requests) <= 9
+    assert len(scripted.requests) == len(draft.requests) <= 9
     assert "section=" not in str(draft.requests[0])
     # Nothing undocumented is ever asked.
-    assert {name for one in scripted.asked for name in one.params} <= {"section", "days", "engine"}
+    assert {name for one in scripted.requests for name in one.params} <= {
+        "section",
+        "days",
+        "engine",
+    }
 
 
 def test_what_cannot_be_read_is_said_and_the_rest_is_drafted(project):
@@ -192,8 +196,8 @@ def test_two_profiles_work_side_by_side(scripted, reply, tmp_path):
 
 
 def test_an_empty_project_is_drafted_without_a_claim(scripted, reply):
-    def empty(asked: Any) -> Any:
-        if asked.path.partition("?")[0].endswith("/scope-options"):
+    def empty(request: Any) -> Any:
+        if request.path.partition("?")[0].endswith("/scope-options"):
             return reply({"engines": [], "topics": [], "categories": [], "brands": []})
         return reply({"rows": [], "meta": {"state": "NO_RUNS"}})
 
@@ -233,7 +237,7 @@ def test_the_report_shows_what_is_open_and_runs_nothing(draft, tmp_path):
 
 def test_names_from_the_service_are_escaped_in_the_report(scripted, reply, tmp_path):
     odd = {"rows": [{"<script>x</script>": n, "id": f"<b>{n}</b>"} for n in range(6)]}
-    scripted.script = lambda asked: reply(options() if "scope-options" in asked.path else odd)
+    scripted.script = lambda request: reply(options() if "scope-options" in request.path else odd)
     with aa.Client(scripted.url, token="t", cache=False) as client:
         draft = aa.profile.draft(client.project("shop.example"), sections=["ads"], progress=False)
     page = draft.report(tmp_path / "draft.html").read_text()
@@ -276,8 +280,8 @@ def test_a_client_checks_and_every_command_reads_by_the_profile(
     token = tmp_path / "token"
     token.write_text("t")
     connection = ["--base-url", scripted.url, "--token-file", str(token), "--no-cache"]
-    asked = ["read", "shop.example", "prompts", "--json", "--profile", out, *connection]
-    assert main(asked) == 0
+    command = ["read", "shop.example", "prompts", "--json", "--profile", out, *connection]
+    assert main(command) == 0
     rows = json.loads(capsys.readouterr().out)
     assert len(rows["rows"]) == len(mine.read("prompts").main)
     folder = tmp_path / "study"

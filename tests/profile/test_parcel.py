@@ -62,11 +62,11 @@ def test_types_units_and_rules_are_found_and_none_is_wrong(draft):
     units = rules = 0
     for key, (unit, rule) in KEY.items():
         column = found[key]
-        said = str(column.aggregate) if column.aggregate.rule != "none" else None
+        written = str(column.aggregate) if column.aggregate.rule != "none" else None
         assert column.unit.value in (unit, None), key
-        assert said in (rule, None), key
+        assert written in (rule, None), key
         units += column.unit.value == unit
-        rules += said == rule
+        rules += written == rule
     assert units >= 9
     assert rules >= 8
     assert len(draft.requests) <= 60

@@ -78,10 +78,10 @@ def test_what_differs_where_some_engines_were_asked_for_is_shown_beside():
 
 @pytest.fixture
 def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
-    def answers(asked: Any) -> Any:
-        if "scope-options" in asked.path:
+    def answers(request: Any) -> Any:
+        if "scope-options" in request.path:
             return reply(OPTIONS)
-        return reply(ANSWER if "section" in asked.params else {"error": {}}, 200)
+        return reply(ANSWER if "section" in request.params else {"error": {}}, 200)
 
     scripted.script = answers
     with aa.Client(scripted.url, token="t", cache=False) as client:
@@ -102,12 +102,12 @@ def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
     words = {"shown_by_engine": "available", "first_pass_due": "not_run"}
     section.set_rule(at="visibleTo{}", words=words)
     after = Profile.load(draft.save(tmp_path / "after.py"))
-    told = aa.normalize("crawl", ANSWER, profile=after)
-    states = told.availability.set_index("evidence")["status"]
+    found = aa.normalize("crawl", ANSWER, profile=after)
+    states = found.availability.set_index("evidence")["status"]
     assert states["$.visibleTo.gamma"] == "unavailable"
     assert states["$.visibleTo.alpha"] == "available"
-    assert "$.visibleTo" not in set(told.hints["path"])
-    assert told.rebuild() == ANSWER
+    assert "$.visibleTo" not in set(found.hints["path"])
+    assert found.rebuild() == ANSWER
     assert load_profile(dump_profile(after))["crawl"] == after["crawl"]
 
 

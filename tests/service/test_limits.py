@@ -196,10 +196,10 @@ def test_identical_requests_are_computed_once(tiny_store: Store) -> None:
         serving(tiny_store, {"slow": blocking}, running=2, waiting=2) as server,
         ThreadPoolExecutor(8) as pool,
     ):
-        asked = [pool.submit(get, server, "section=slow") for _ in range(8)]
+        pending = [pool.submit(get, server, "section=slow") for _ in range(8)]
         assert blocking.begun.acquire(timeout=10)
         blocking.gate.set()
-        assert {answer.result().status_code for answer in asked} == {200}
+        assert {answer.result().status_code for answer in pending} == {200}
         assert blocking.count == 1
         assert get(server, "section=slow").status_code == 200
         assert blocking.count == 1
@@ -233,7 +233,7 @@ def test_many_that_leave_cost_no_more_work(tiny_store: Store, way: str) -> None:
             running.discard(number)
         raise AssertionError("the query was expected to be interrupted")
 
-    def asked(number: int) -> str:
+    def query(number: int) -> str:
         # The questions differ, so that none is shared.
         days, engine = (7, 30, 90)[number % 3], ("chatgpt", "gemini", "perplexity")[number // 3 % 3]
         more = (
@@ -245,7 +245,7 @@ def test_many_that_leave_cost_no_more_work(tiny_store: Store, way: str) -> None:
         clients = []
         for number in range(24):
             many = 5 if way == "pipelined" else 1
-            client = connected(server, asked(number) * many)
+            client = connected(server, query(number) * many)
             clients.append((client, client.__enter__()))
         until = time.monotonic() + 10
         while not running and time.monotonic() < until:

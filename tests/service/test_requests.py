@@ -17,13 +17,13 @@ NO_FILTERS = {"engine": None, "topic": None, "category": None, "brand": None}
 
 
 @pytest.mark.parametrize(
-    ("asked", "start", "days"),
+    ("query", "start", "days"),
     [("", "2026-10-22", 30), ("days=7", "2026-11-14", 7), ("days=90", "2026-08-23", 90)],
 )
 def test_a_window_ends_on_the_day_of_the_store(
-    counting: Any, asked: str, start: str, days: int
+    counting: Any, query: str, start: str, days: int
 ) -> None:
-    window = counting.get(f"agent-analytics?section=counts&{asked}").json()["window"]
+    window = counting.get(f"agent-analytics?section=counts&{query}").json()["window"]
     assert window == {"start": start, "end": "2026-11-20", "days": days, "timezone": "UTC"}
 
 

@@ -11,7 +11,7 @@ import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
 
 
-def asked(rng: np.random.Generator, k: int, runs: int, icc: float) -> pd.DataFrame:
+def repeats(rng: np.random.Generator, k: int, runs: int, icc: float) -> pd.DataFrame:
     rates = np.repeat(rates_of(rng, k, 0.4, icc), runs)
     names = np.repeat(np.arange(k), runs)
     return pd.DataFrame(
@@ -22,7 +22,7 @@ def asked(rng: np.random.Generator, k: int, runs: int, icc: float) -> pd.DataFra
 @pytest.mark.parametrize("icc", [0.1, 0.3, 0.8])
 def test_the_correlation_is_found_and_covered(icc: float) -> None:
     rng = np.random.default_rng(1)
-    found = pd.concat([asked(rng, 60, 8, icc).aa.stability() for _ in range(12)])
+    found = pd.concat([repeats(rng, 60, 8, icc).aa.stability() for _ in range(12)])
     assert abs(found["icc"].mean() - icc) < 0.06
     covered = (found["icc_low"] <= icc) & (icc <= found["icc_high"])
     assert covered.mean() >= 0.8
@@ -51,7 +51,7 @@ def test_a_sample_of_the_size_given_has_the_margin() -> None:
     row = aa.samples(0.4, 0.1, icc=0.3, runs=[5]).iloc[0]
     halves = []
     for _ in range(40):
-        found = asked(rng, int(row["prompts"]), 5, 0.3).aa.interval(
+        found = repeats(rng, int(row["prompts"]), 5, 0.3).aa.interval(
             "mentioned", cluster="prompt_id"
         )
         halves.append(float((found["mentioned_high"] - found["mentioned_low"]).iloc[0]) / 2)

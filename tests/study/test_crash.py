@@ -45,11 +45,11 @@ def numbered(number: int) -> tuple[Record, bytes]:
     return replace(PLAIN, params=params, sha256=sha256(body).hexdigest(), size=len(body)), body
 
 
-def write_until_killed(folder: Path, start: int, told: int) -> None:
+def write_until_killed(folder: Path, start: int, pipe: int) -> None:
     writer = Writer(folder)
     for number in range(start, start + 100_000):
         writer.append(*numbered(number))
-        os.write(told, f"{number}\n".encode())
+        os.write(pipe, f"{number}\n".encode())
 
 
 @pytest.mark.thorough
@@ -59,7 +59,7 @@ def write_until_killed(folder: Path, start: int, told: int) -> None:
 def test_what_a_killed_writer_reported_as_kept_is_kept(tmp_path: Path) -> None:
     study = aa.Study.create(tmp_path / "study")
     draw = random.Random(5)
-    said: list[int] = []
+    reported: list[int] = []
     for kill in range(KILLS):
         read, write = os.pipe()
         child = os.fork()
@@ -75,13 +75,13 @@ def test_what_a_killed_writer_reported_as_kept_is_kept(tmp_path: Path) -> None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         with open(read, "rb") as pipe:
-            said += [int(line) for line in pipe.read().splitlines()]
-    assert len(said) >= KILLS
+            reported += [int(line) for line in pipe.read().splitlines()]
+    assert len(reported) >= KILLS
     with aa.Study.resume(study.path) as again:
         assert again._writer is not None
         again._writer.append(*numbered(-1))
     kept = {record.params["topic"] for record in again.records}
-    assert kept >= {f"topic {number}" for number in said}
+    assert kept >= {f"topic {number}" for number in reported}
     assert all(again.answer(record) for record in again.records)
     assert again.verify()
     assert not list(study.path.rglob(".*"))

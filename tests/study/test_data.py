@@ -90,15 +90,15 @@ def test_its_commands_are_understood() -> None:
     block = "".join(re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE))
     lines = [line for line in block.replace("\\\n", "").splitlines() if "study record" in line]
     for line in lines:
-        asked = parser.build(COMMANDS).parse_args(shlex.split(line)[1:])
-        assert asked.study == Path("data/demo-study")
+        args = parser.build(COMMANDS).parse_args(shlex.split(line)[1:])
+        assert args.study == Path("data/demo-study")
     assert len(lines) == 3
 
 
 def test_git_keeps_its_bytes() -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("this is no clone")
-    told = subprocess.run(
+    checked = subprocess.run(
         ["git", "check-attr", "text", "data/demo-study/manifest.jsonl"],
         cwd=ROOT,
         capture_output=True,
@@ -106,7 +106,7 @@ def test_git_keeps_its_bytes() -> None:
         check=True,
         timeout=30,
     )
-    assert told.stdout.strip().endswith("unset")
+    assert checked.stdout.strip().endswith("unset")
 
 
 NOTEBOOK = ROOT / "notebooks" / "05_reproduce.ipynb"
@@ -115,13 +115,13 @@ NOTEBOOK = ROOT / "notebooks" / "05_reproduce.ipynb"
 def answer(section: str) -> dict[str, Any]:
     """An answer of the study, found and read without this package."""
     for line in (FOLDER / "manifest.jsonl").read_bytes().splitlines():
-        told = json.loads(line)
-        asked = dict(told["request"]["params"])
+        record = json.loads(line)
+        params = dict(record["request"]["params"])
         if (
-            asked == {"section": section, "days": "30"}
-            and "/acme.example/" in told["request"]["path"]
+            params == {"section": section, "days": "30"}
+            and "/acme.example/" in record["request"]["path"]
         ):
-            body = (FOLDER / "answers" / f"{told['answer']['sha256']}.json").read_bytes()
+            body = (FOLDER / "answers" / f"{record['answer']['sha256']}.json").read_bytes()
             found: dict[str, Any] = json.loads(body)
             return found
     raise LookupError(section)
@@ -133,12 +133,12 @@ def test_the_figures_of_the_notebook_are_those_of_the_study() -> None:
         for cell in json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
         if cell["cell_type"] == "markdown"
     )
-    told = dict(re.findall(r"^\| ([^|]+) \| ([\d.]+(?: %)?) \|$", text, re.MULTILINE))
+    figures = dict(re.findall(r"^\| ([^|]+) \| ([\d.]+(?: %)?) \|$", text, re.MULTILINE))
     kpis = answer("overview")["kpis"]
     cited = {site["domain"]: site["citationCount"] for site in answer("domains")["domains"]}
     most = max(cited, key=lambda site: cited[site])
     rate = kpis["mentionRate"]
-    assert told == {
+    assert figures == {
         "answers in the window": str(rate["denominator"]),
         "of these, mention the brand": str(rate["numerator"]),
         "mention rate": f"{100 * rate['value']:.1f} %",

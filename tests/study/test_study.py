@@ -33,18 +33,18 @@ def sample(name: str) -> Any:
     return json.loads((SAMPLES / f"{name}.json").read_bytes())
 
 
-def answer(asked: Any) -> Any:
-    if "scope-options" in asked.path:
+def answer(request: Any) -> Any:
+    if "scope-options" in request.path:
         return sample("scope_options")
-    if "section" in asked.params:
-        return sample(asked.params["section"])
+    if "section" in request.params:
+        return sample(request.params["section"])
     return {"domain": HOST, "sections": {name: sample(name) for name in sections.names()}}
 
 
 @pytest.fixture
 def study(scripted: Any, reply: Any, tmp_path: Path) -> aa.Study:
     """A study being recorded; the scripted server answers with the reference shapes."""
-    scripted.script = lambda asked: reply(answer(asked))
+    scripted.script = lambda request: reply(answer(request))
     return aa.Study.create(tmp_path / "study", title="A study")
 
 
@@ -88,13 +88,13 @@ def test_each_answer_is_kept_once_with_its_request_and_no_token(
 def test_the_manifest_reads_without_us(study: aa.Study, live: aa.Project) -> None:
     live.fetch("domains", engine=["gemini", "chatgpt"])
     (line,) = (study.path / "manifest.jsonl").read_bytes().splitlines()
-    told = json.loads(line)
-    assert told["request"]["params"] == [
+    record = json.loads(line)
+    assert record["request"]["params"] == [
         ["section", "domains"],
         ["days", "30"],
         ["engine", "chatgpt,gemini"],
     ]
-    body = (study.path / "answers" / f"{told['answer']['sha256']}.json").read_bytes()
+    body = (study.path / "answers" / f"{record['answer']['sha256']}.json").read_bytes()
     assert json.loads(body) == sample("domains")
     assert json.loads((study.path / "study.json").read_bytes())["title"] == "A study"
 
@@ -229,8 +229,8 @@ def test_what_the_network_let_pass_is_refused_by_the_study(
     study: aa.Study, live: aa.Project, scripted: Any, reply: Any
 ) -> None:
     hidden = base64.b64encode(f"user:{TOKEN}!".encode()).decode()
-    for asked in (reply({"you": hidden}, 404), reply({}, 200, {"ETag": hidden})):
-        scripted.script = asked
+    for answer in (reply({"you": hidden}, 404), reply({}, 200, {"ETag": hidden})):
+        scripted.script = answer
         with pytest.raises(errors.TokenRepeated) as caught:
             live.fetch("urls")
         assert TOKEN not in str(caught.value)
@@ -247,7 +247,7 @@ def test_a_token_that_is_not_repeated_is_not_found(study: aa.Study, live: aa.Pro
 def test_threads_and_processes_append_to_one_study(
     study: aa.Study, scripted: Any, reply: Any
 ) -> None:
-    scripted.script = lambda asked: reply({"asked": asked.params})
+    scripted.script = lambda request: reply({"asked": request.params})
     code = textwrap.dedent("""
         import sys, aatoolkit as aa
         study = aa.Study.resume(sys.argv[1])
@@ -361,8 +361,8 @@ def test_a_replay_gives_the_same_frames(study: aa.Study, live: aa.Project) -> No
 def test_what_fails_in_read_all_fails_again(
     study: aa.Study, live: aa.Project, scripted: Any, reply: Any
 ) -> None:
-    scripted.script = lambda asked: (
-        reply({}, 404) if asked.params["section"] == "ads" else reply(answer(asked))
+    scripted.script = lambda request: (
+        reply({}, 404) if request.params["section"] == "ads" else reply(answer(request))
     )
     live.read_all(sections=["ads", "urls"])
     again = replayed(study).read_all(sections=["ads", "urls", "crawl"])
@@ -497,7 +497,7 @@ def test_a_replay_is_the_same_everywhere_and_has_no_network(
         {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "LC_ALL": "C.UTF-8"},
         {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "tr_TR.UTF-8"},
     ]
-    said = set()
+    outputs = set()
     for some in surroundings[-effort(3, 2) :]:
         done = subprocess.run(
             [
@@ -515,8 +515,8 @@ def test_a_replay_is_the_same_everywhere_and_has_no_network(
             check=False,
         )
         assert done.returncode == 0, done.stderr.decode()
-        said.add(done.stdout)
-    (one,) = said
+        outputs.add(done.stdout)
+    (one,) = outputs
     assert one.decode().splitlines()[-1] == "[]"
     assert str(study.digest) in one.decode()
 
@@ -551,7 +551,7 @@ def test_a_line_is_canonical_or_refused(study: aa.Study, live: aa.Project) -> No
     live.fetch("urls")
     line = (study.path / "manifest.jsonl").read_bytes()[:-1]
     assert Record.loads(line).dumps() == line
-    told = json.loads(line)
-    assert canonical(told) == line
+    record = json.loads(line)
+    assert canonical(record) == line
     with pytest.raises(errors.StudyError):
-        Record.loads(json.dumps(told).encode())
+        Record.loads(json.dumps(record).encode())

@@ -64,10 +64,10 @@ def test_a_sound_study_is_sound(original: Path) -> None:
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="there is no sha256sum here")
 def test_the_seal_is_read_by_sha256sum(original: Path) -> None:
     subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=original, check=True)
-    told = subprocess.run(
+    checked = subprocess.run(
         ["sha256sum", "SHA256SUMS"], cwd=original, check=True, capture_output=True, text=True
     )
-    assert told.stdout.split()[0] == aa.Study(original).digest
+    assert checked.stdout.split()[0] == aa.Study(original).digest
 
 
 @pytest.mark.timeout(400)  # 10 s on an idle machine

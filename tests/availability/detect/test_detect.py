@@ -226,10 +226,10 @@ def test_a_code_names_the_cause_of_an_absence_and_prose_does_not() -> None:
     ],
 )
 def test_an_unknown_word_of_availability_is_unknown_with_one_warning(answer: Any) -> None:
-    with pytest.warns(UnknownAvailabilityWarning, match="'blue_moon'") as heard:
+    with pytest.warns(UnknownAvailabilityWarning, match="'blue_moon'") as caught:
         (found,) = recognise(answer)
     assert found.availability == Availability(Status.UNKNOWN, None, "'blue_moon'")
-    assert len(heard) == 1
+    assert len(caught) == 1
 
 
 # --- nothing --------------------------------------------------------------------------------

@@ -42,12 +42,12 @@ def _detect(case: dict[str, Any]) -> Detection:
 @pytest.mark.parametrize("case", UNSEEN["answers"], ids=lambda case: case["name"])
 def test_an_answer_is_read_right_or_pointed_out(case: dict[str, Any]) -> None:
     found, (scope, target, status) = _detect(case), case["expect"]
-    said = [(each.scope, each.target, str(each.availability.status)) for each in found.signals]
+    stated = [(each.scope, each.target, str(each.availability.status)) for each in found.signals]
     if case["name"] in POINTED_OUT:
-        assert said == []
+        assert stated == []
         assert any(_is_about(hint.path, case["evidence"]) for hint in found.hints)
     else:
-        assert (scope, target, status) in said
+        assert (scope, target, status) in stated
 
 
 def _is_about(path: str, evidence: str) -> bool:

@@ -51,11 +51,11 @@ def test_most_units_and_rules_are_found_and_none_is_wrong(service):
             score["unit right"] += (column.unit.value or "").startswith(unit)
             wrong = column.unit.value is not None and not column.unit.value.startswith(unit)
             assert not wrong, (section, field, column.unit)
-        said = str(column.aggregate)
-        got = "ratio" if "ratio" in said else said.partition(" ")[0]
+        written = str(column.aggregate)
+        got = "ratio" if "ratio" in written else written.partition(" ")[0]
         score["rules"] += 1
         score["rule right"] += got == rule
-        assert got in (rule, "none"), (section, field, said, column.rule.evidence)
+        assert got in (rule, "none"), (section, field, written, column.rule.evidence)
     assert score["unit right"] >= 0.85 * score["units"], score
     assert score["rule right"] >= 0.75 * score["rules"], score
 

@@ -153,9 +153,9 @@ def test_nothing_is_wrong_and_most_is_found(service):
             assert column.dtype == dtype, (field, column.dtype)
             value = column.unit.value
             assert value is None or (unit and value.startswith(unit)), (field, column.unit)
-            said = str(column.aggregate)
-            got = "ratio" if "ratio" in said else said.partition(" ")[0]
-            assert got in (rule, "none", *(["ratio"] if rule == "mean" else [])), (field, said)
+            written = str(column.aggregate)
+            got = "ratio" if "ratio" in written else written.partition(" ")[0]
+            assert got in (rule, "none", *(["ratio"] if rule == "mean" else [])), (field, written)
             score["all"] += 1
             score["unit"] += value is not None
             score["rule"] += got == rule or (got == "ratio" and rule == "mean")

@@ -176,10 +176,10 @@ def test_any_title_can_be_cited(title: str, tmp_path: Path) -> None:
 
 def test_the_checksums_are_those_of_every_file(whole: Path) -> None:
     lines = (whole / "SHA256SUMS").read_text().splitlines()
-    said = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     there = files(whole)
     del there["SHA256SUMS"]
-    assert said == {name: hashlib.sha256(body).hexdigest() for name, body in there.items()}
+    assert listed == {name: hashlib.sha256(body).hexdigest() for name, body in there.items()}
 
 
 def test_the_codebook_explains_every_column(whole: Path) -> None:
@@ -255,15 +255,17 @@ def test_what_could_be_measured_is_reported_of_the_whole_and_of_each_answer(tmp_
     out = publish([lacking, measured], tmp_path / "out", ABOUT)
     whole = aa.read_parquet(out / "data" / "crawl_bots.parquet")
     assert whole.aa.availability.loc["requests", "status"] == "partial"
-    told = aa.read_parquet(out / "data" / "availability.parquet").merge(
+    availability = aa.read_parquet(out / "data" / "availability.parquet").merge(
         aa.read_parquet(out / "data" / "answers.parquet")[["answer", "host"]], on="answer"
     )
-    told = told[(told["table"] == "crawl_bots") & (told["column"] == "requests")]
-    assert dict(zip(told["host"], told["status"], strict=True)) == {
+    availability = availability[
+        (availability["table"] == "crawl_bots") & (availability["column"] == "requests")
+    ]
+    assert dict(zip(availability["host"], availability["status"], strict=True)) == {
         "acme.example": "available",
         "initech.example": "unavailable",
     }
-    assert dict(zip(told["host"], told["cause"].fillna(""), strict=True)) == {
+    assert dict(zip(availability["host"], availability["cause"].fillna(""), strict=True)) == {
         "acme.example": "",
         "initech.example": "not_connected",
     }
@@ -405,9 +407,9 @@ def test_what_is_left_out_is_nowhere(tmp_path: Path) -> None:
         "answer_format", "answer\\_format"
     )
     assert frictionless.Package(out / "datapackage.json").validate().valid
-    told = pd.read_parquet(out / "data" / "availability.parquet")
-    assert told["status"].notna().all()
-    assert told["reason"].isna().all()
+    availability = pd.read_parquet(out / "data" / "availability.parquet")
+    assert availability["status"].notna().all()
+    assert availability["reason"].isna().all()
 
 
 @pytest.mark.thorough
