@@ -143,12 +143,12 @@ class Scope:
         """
         given: dict[str, Any] = {}
         try:
-            asked = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
+            query_values = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
         except UnicodeDecodeError:
-            asked = None
-        if asked is None:
+            query_values = None
+        if query_values is None:
             raise ScopeError("the query is not in UTF-8; write its values percent-encoded so")
-        for name, found in asked.items():
+        for name, found in query_values.items():
             if name != "days" and name not in FILTERS:
                 raise _unknown_filter(name)
             if len(found) > 1:

@@ -19,6 +19,11 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.ipynb"))]
 TESTS = [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__)]
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def test_the_root_of_the_package_can_be_seen_at_a_glance() -> None:
     # A folder without modules is what an earlier checkout left behind.
     entries = {path.name for path in PACKAGE.iterdir() if path.is_file() or [*path.glob("*.py")]}
@@ -36,7 +41,7 @@ def test_every_package_describes_its_modules() -> None:
     missing = []
     for init in PACKAGE.rglob("__init__.py"):
         package = init.parent
-        doc = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
+        doc = ast.get_docstring(tree_of(init)) or ""
         inner = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
         inner |= {path.parent.name for path in package.glob("*/__init__.py")}
         # The declared sections are found by looking: their package says so, and lists none.
@@ -54,7 +59,7 @@ def test_no_two_classes_have_one_name() -> None:
     homes: dict[str, list[str]] = defaultdict(list)
     for path in MODULES:
         # The service shares no code with the client, and so may share a word.
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(path.relative_to(PACKAGE).as_posix())
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
@@ -90,6 +95,9 @@ INSTEAD_IN_DOCS = {
 }
 """Patterns never right in the first line of a docstring or a message, and what is."""
 
+NOT_IN_NAMES = ("said", "told", "asked", "heard", "spoken", "telling")
+"""Words that no name is made of: `message`, `statement`, `stated`, `reported`, `requested`."""
+
 TERMS = ("parse", "decode", "validate", "normalise", "cache", "evict", "retry", "lock", "hash")
 """Standard terms: where the code does one of these things, it says so in this word."""
 
@@ -105,6 +113,33 @@ def test_the_house_uses_plain_words(pattern: str) -> None:
     assert not found, f"say {INSTEAD[pattern]!r} instead:\n" + "\n".join(found)
 
 
+@pytest.mark.parametrize("folder", ["aatoolkit", "tests", "data"])
+def test_names_are_plain_words(folder: str) -> None:
+    words = re.compile(rf"(?i)(?<![a-z])({'|'.join(NOT_IN_NAMES)})(?![a-z])")
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if words.search(path.read_text(encoding="utf-8"))
+        for line, name in names_in(path)
+        if words.search(name)
+    ]
+    assert found == []
+
+
+def names_in(path: Path) -> Iterator[tuple[int, str]]:
+    """The functions, classes, arguments, variables and attributes of a module."""
+    for node in ast.walk(tree_of(path)):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.lineno, node.name
+            case ast.arg():
+                yield node.lineno, node.arg
+            case ast.Name():
+                yield node.lineno, node.id
+            case ast.Attribute():
+                yield node.lineno, node.attr
+
+
 @cache
 def first_lines_and_messages() -> list[tuple[Path, str]]:
     """The first lines of all docstrings, and the texts that modules raise or warn with."""
@@ -112,7 +147,7 @@ def first_lines_and_messages() -> list[tuple[Path, str]]:
 
 
 def _first_lines_and_messages(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield (ast.get_docstring(node) or "").partition("\n")[0]
         elif isinstance(node, ast.Raise) or (

@@ -160,17 +160,17 @@ def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
 
     for _, group in groupby(payloads, key=place):
         listed = [*group]
-        asked = [
+        questions = [
             (str(p.host), str(p.section), p.scope.to_query() if p.scope else "") for p in listed
         ]
-        yield [*zip(asked, listed, strict=True)], None
+        yield [*zip(questions, listed, strict=True)], None
 
 
 @dataclass(frozen=True)
 class AddPlan:
     """What is asked of a service: for each project and scope, the sections without an answer."""
 
-    asked: list[tuple[Project, Scope, list[str]]]
+    targets: list[tuple[Project, Scope, list[str]]]
     resumed: list[list[StoredAnswer]]
     skipped: int
 
@@ -179,7 +179,7 @@ def plan(
     store: ArchiveStore,
     runs: RunLog,
     index: AnswerIndex,
-    asked: Sequence[tuple[Project, Scope]],
+    targets: Sequence[tuple[Project, Scope]],
     names: Sequence[str],
     *,
     refresh: bool,
@@ -188,7 +188,7 @@ def plan(
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     wanted = {
         (project.host, name, scope.to_query()): (project, scope)
-        for project, scope in asked
+        for project, scope in targets
         for name in names
     }
     skipped = set()
@@ -217,20 +217,20 @@ def _unfinished(store: ArchiveStore, runs: RunLog, today: datetime) -> Iterator[
 
 
 def fetch_groups(
-    client: Client, asked: Sequence[tuple[Project, Scope, list[str]]]
+    client: Client, targets: Sequence[tuple[Project, Scope, list[str]]]
 ) -> Generator[Group]:
     """Ask a service concurrently; the outcomes of each host and scope, in order."""
-    calls = [(at, name) for at, (_, _, names) in enumerate(asked) for name in names]
+    calls = [(at, name) for at, (_, _, names) in enumerate(targets) for name in names]
 
     def ask(call: tuple[int, str]) -> Payload:
-        project, scope, _ = asked[call[0]]
+        project, scope, _ = targets[call[0]]
         return checked(client, project.fetch(call[1], scope))
 
     if not calls:
         return
     with closing(in_order(ask, calls, min(client.workers, len(calls)))) as answers:
         for at, group in groupby(answers, key=lambda answer: answer[0][0]):
-            project, scope, _ = asked[at]
+            project, scope, _ = targets[at]
             outcomes = [
                 ((project.host, name, scope.to_query()), outcome(future.result))
                 for (_, name), future in group

@@ -141,7 +141,7 @@ class StoredAnswer:
     ) -> StoredAnswer:
         """The row of a request that failed."""
         body = error.body if isinstance(error, StatusError) else None
-        said = (
+        facts = (
             serialize_error(error)
             if isinstance(error, FetchError)
             else {"kind": type(error).__name__, "message": error.message, "facts": {}}
@@ -158,7 +158,7 @@ class StoredAnswer:
             False,
             str(getattr(error, "url", None) or ""),
             "{}",
-            json_text(said),
+            json_text(facts),
             body or None,
         )
 
@@ -203,11 +203,11 @@ class StoredAnswer:
         """The error of a failed request; None for a usable answer."""
         if self.error is None:
             return None
-        said = json.loads(self.error)
+        facts = json.loads(self.error)
         try:
-            return deserialize_error(validate_error(said), self.url, self.body or b"")
+            return deserialize_error(validate_error(facts), self.url, self.body or b"")
         except (ValueError, KeyError, TypeError):
-            return FetchError(str(said.get("message", "the request failed")), url=self.url)
+            return FetchError(str(facts.get("message", "the request failed")), url=self.url)
 
     @property
     def name(self) -> str:

@@ -160,20 +160,20 @@ class Archive(ArchiveKeeper):
         names = known_sections(sections, profile)
         projects = {p.host: p for p in map(source.project, each_of(hosts, str))}
         listed = each_of(scopes, Scope) or [Scope()]
-        asked = [(project, scope) for project in projects.values() for scope in listed]
+        targets = [(project, scope) for project in projects.values() for scope in listed]
         tables.check(self._store, [source.profile[n] for n in names if n in source.profile])
         index = AnswerIndex(self._store, runs, [*projects])
-        planned = plan(self._store, runs, index, asked, names, refresh=refresh)
+        planned = plan(self._store, runs, index, targets, names, refresh=refresh)
         adder = Adder(self._store, profile, progress)
         groups = (
-            fetch_groups(source, planned.asked)
+            fetch_groups(source, planned.targets)
             if executor is None
-            else workers.fetch_groups(source, planned.asked, executor, profile)
+            else workers.fetch_groups(source, planned.targets, executor, profile)
         )
         return adder.add(
             groups,
             index,
-            total=len(planned.asked),
+            total=len(planned.targets),
             resumed=planned.resumed,
             skipped=planned.skipped,
         )

@@ -108,8 +108,8 @@ def _columns(
             column = next(iter(parts.values()))
             found[name] = replace(column, of=of[name])
         elif conditions is None:
-            said = [each.availability for part in parts.values() for each in part.statements]
-            found[name] = ColumnMetadata(of[name], combine([whole, *said]))
+            narrower = [each.availability for part in parts.values() for each in part.statements]
+            found[name] = ColumnMetadata(of[name], combine([whole, *narrower]))
         else:
             stated: tuple[Statement, ...] = ()
             for text, listed in conditions.items():

@@ -55,7 +55,7 @@ class AddReport:
         import pandas as pd
 
         rows: list[tuple[str | None, ...]] = [
-            (*asked, type(error).__name__, str(error)) for asked, error in self.failed.items()
+            (*request, type(error).__name__, str(error)) for request, error in self.failed.items()
         ]
         rows += [
             (None, name, None, type(error).__name__, str(error))
@@ -77,10 +77,10 @@ class AddReport:
         if self.problems:
             parts.append(f"{len(self.problems)} stored as answers only")
         lines = [f"<AddReport: {', '.join(parts)}>"]
-        told = [(" ".join(asked), error) for asked, error in self.failed.items()]
-        told += [*self.problems.items()]
-        lines += [f"  {visible(name)}: {visible(str(error))}" for name, error in told[:5]]
-        lines += [f"  … {len(told) - 5} more (see .failures)"] if len(told) > 5 else []
+        shown = [(" ".join(request), error) for request, error in self.failed.items()]
+        shown += [*self.problems.items()]
+        lines += [f"  {visible(name)}: {visible(str(error))}" for name, error in shown[:5]]
+        lines += [f"  … {len(shown) - 5} more (see .failures)"] if len(shown) > 5 else []
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -131,14 +131,14 @@ def log(
     ArchiveConflict
         If other writers were first time and again.
     """
-    said = json_text(note if note is not None else software())
+    facts = json_text(note if note is not None else software())
     row = {
         "run": [run],
         "state": [state],
         "at": [datetime.now(UTC)],
         "answers": [answers],
         "failed": [failed],
-        "note": [said],
+        "note": [facts],
     }
     data = pa.table(row, schema=SCHEMA)
     for tried in range(TRIES):

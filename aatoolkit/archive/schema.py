@@ -158,8 +158,8 @@ def field_of(name: str, column: Column) -> pa.Field:
         "aa.aggregation": str(column.aggregate),
         "aa.dtype": column.dtype,
     }
-    said = {key: fact for key, fact in facts.items() if fact}
-    return pa.field(name, _TYPES[column.dtype], metadata=said)
+    known = {key: fact for key, fact in facts.items() if fact}
+    return pa.field(name, _TYPES[column.dtype], metadata=known)
 
 
 def bare(schema: pa.Schema) -> pa.Schema:

@@ -201,13 +201,13 @@ def changed(
     store: ArchiveStore, wanted: StoredTable, problems: list[tuple[str, str, str]]
 ) -> ArchiveError:
     """The error for a declaration that does not fit the rows that are there."""
-    told = tuple(f"{wanted.table.name}.{what}: {a} -> {b}" for what, a, b in problems)
+    differences = tuple(f"{wanted.table.name}.{what}: {a} -> {b}" for what, a, b in problems)
     return ArchiveError(
-        f"the declaration of {wanted.table.name} has changed ({'; '.join(told[:3])}), and its rows "
-        "cannot stand beside the old ones; archive.rebuild() makes the tables anew from the "
-        "answers",
+        f"the declaration of {wanted.table.name} has changed ({'; '.join(differences[:3])}), and "
+        "its rows cannot stand beside the old ones; archive.rebuild() makes the tables anew from "
+        "the answers",
         path=store.root,
-        problems=told,
+        problems=differences,
     )
 
 

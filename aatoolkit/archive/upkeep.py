@@ -151,9 +151,9 @@ def forget(
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # Which hosts is not written down: they are to be forgotten.
-    said = {"hosts": None if hosts is None else len(hosts), "before": before and f"{before}"}
+    condition = {"hosts": None if hosts is None else len(hosts), "before": before and f"{before}"}
     # From here on no run that began before can be committed: it may refer to what goes.
-    log(store, new_run(), "forgotten", note=said)
+    log(store, new_run(), "forgotten", note=condition)
     parts = []
     if hosts is not None:
         parts.append(in_list("host", hosts) if hosts else "false")

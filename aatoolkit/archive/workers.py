@@ -45,7 +45,7 @@ class FetchTask:
 
 def fetch_groups(
     client: Client,
-    asked: Sequence[tuple[Project, Scope, list[str]]],
+    targets: Sequence[tuple[Project, Scope, list[str]]],
     executor: Executor,
     profile: Profile | None,
 ) -> Generator[Group]:
@@ -66,11 +66,11 @@ def fetch_groups(
         FetchTask(
             client.base_url, tuple(sorted(settings.items())), profile, p.host, scope, tuple(names)
         )
-        for p, scope, names in asked
+        for p, scope, names in targets
     ]
 
     def here(task: FetchTask) -> Group:
-        return _asked(client, task)
+        return _fetched(client, task)
 
     yield from _done(executor, fetch_task, tasks, here)
 
@@ -80,10 +80,10 @@ def fetch_task(task: FetchTask) -> Group:
     key = (task.base_url, task.settings)
     if key not in _clients:
         _clients[key] = Client(task.base_url, profile=task.profile, **dict(task.settings))
-    return _asked(_clients[key], task)
+    return _fetched(_clients[key], task)
 
 
-def _asked(client: Client, task: FetchTask) -> Group:
+def _fetched(client: Client, task: FetchTask) -> Group:
     project = client.project(task.host)
     outcomes: list[Outcome] = []
     for name in task.names:

@@ -225,13 +225,13 @@ class Client(Closing):
         """
         listed, names = each_of(scopes, Scope) or [Scope()], known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, each_of(hosts, str))}
-        asked = [(project, scope) for project in projects.values() for scope in listed]
-        return self._datasets(asked, names, progress)
+        targets = [(project, scope) for project in projects.values() for scope in listed]
+        return self._datasets(targets, names, progress)
 
     def _datasets(
-        self, asked: list[tuple[Project, Scope]], names: tuple[str, ...], progress: bool | None
+        self, targets: list[tuple[Project, Scope]], names: tuple[str, ...], progress: bool | None
     ) -> Iterator[tuple[str, Scope, Dataset]]:
-        fetches = [partial(project.fetch, scope=scope) for project, scope in asked]
+        fetches = [partial(project.fetch, scope=scope) for project, scope in targets]
         read = read_many(
             fetches,
             names,
@@ -245,7 +245,7 @@ class Client(Closing):
             for place, dataset in enumerate(datasets):
                 if place == 0:
                     raise_if_all_refused(dataset, NotAuthorized)
-                project, scope = asked[place]
+                project, scope = targets[place]
                 yield project.host, scope, dataset
 
     def collect(

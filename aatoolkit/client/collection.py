@@ -58,24 +58,24 @@ class Collection(Mapping[HostScope, Dataset]):
     def errors(self) -> dict[tuple[str, Scope, str], AAToolkitError]:
         """The errors of failed requests, by host, scope and section."""
         return {
-            (*asked, section): error
-            for asked, dataset in self.items()
+            (*target, section): error
+            for target, dataset in self.items()
             for section, error in dataset.errors.items()
         }
 
-    def __getitem__(self, asked: str | HostScope) -> Dataset:
-        key = asked
-        if isinstance(asked, str) and asked in self.hosts:
+    def __getitem__(self, target: str | HostScope) -> Dataset:
+        key = target
+        if isinstance(target, str) and target in self.hosts:
             if len(self.scopes) > 1:
                 raise KeyError(
-                    f"{asked} was asked for {len(self.scopes)} scopes; write "
-                    f"collected[{asked!r}, scope], with one of collected.scopes"
+                    f"{target} was asked for {len(self.scopes)} scopes; write "
+                    f"collected[{target!r}, scope], with one of collected.scopes"
                 )
-            key = (asked, self.scopes[0])
+            key = (target, self.scopes[0])
         if key not in self._results:
-            near = near_matches(asked, self.hosts) if isinstance(asked, str) else ()
+            near = near_matches(target, self.hosts) if isinstance(target, str) else ()
             hint = did_you_mean(near, f"there are {', '.join(self.hosts)}")
-            raise KeyError(f"{asked!r} is not here; {hint}")
+            raise KeyError(f"{target!r} is not here; {hint}")
         return self._results[key]
 
     def __iter__(self) -> Iterator[HostScope]:

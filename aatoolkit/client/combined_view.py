@@ -59,8 +59,8 @@ def _named(value: Any, known: Set[str]) -> dict[str, Any]:
 
 def _section_of(entry: dict[str, Any]) -> str:
     """The ``section`` field of an entry; empty where it has none."""
-    said = entry.get("section")
-    return said if isinstance(said, str) else ""
+    named = entry.get("section")
+    return named if isinstance(named, str) else ""
 
 
 def _encoded(part: Any) -> bytes:

@@ -76,10 +76,10 @@ class Dataset(Mapping[str, Tables]):
         found = [tables.hints.assign(section=name) for name, tables in self.items()]
         names = ["section", "path", "value", "why"]
         empty = pd.DataFrame({name: pd.array([], dtype="string") for name in names})
-        told = [hints for hints in found if len(hints)]
-        if not told:
+        given = [hints for hints in found if len(hints)]
+        if not given:
             return empty
-        return pd.concat(told, ignore_index=True)[names].astype("string")
+        return pd.concat(given, ignore_index=True)[names].astype("string")
 
     def to_parquet(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.

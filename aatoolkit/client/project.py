@@ -125,10 +125,10 @@ class Project(Closing):
         >>> payload.status, payload.scope
         (200, Scope(days=7))
         """
-        asked = _scope(scope, filters)
+        whole = _scope(scope, filters)
         named = None if section is None else known_section(section, self.client._profile)
         return self.client._source.get(
-            Request.for_section(self.host, named, asked, refresh=refresh, expire_after=expire_after)
+            Request.for_section(self.host, named, whole, refresh=refresh, expire_after=expire_after)
         )
 
     def read(
@@ -187,9 +187,9 @@ class Project(Closing):
         if section is None:
             raise ScopeError("read takes one section; combined() reads the combined view")
         if by is not None:
-            asked = _scope(scope, filters)
+            whole = _scope(scope, filters)
             how = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
-            return read_by(self, section, asked, by, how)
+            return read_by(self, section, whole, by, how)
         payload = self.fetch(section, scope, refresh=refresh, **filters)
         return to_tables(
             section,
@@ -239,9 +239,9 @@ class Project(Closing):
         >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        asked, names = _scope(scope, filters), known_sections(sections, self.client._profile)
+        whole, names = _scope(scope, filters), known_sections(sections, self.client._profile)
         (dataset,) = read_many(
-            [partial(self.fetch, scope=asked)],
+            [partial(self.fetch, scope=whole)],
             names,
             workers=self.client.workers,
             progress=progress,

@@ -124,7 +124,9 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
-def known_sections(asked: Iterable[str] | None, profile: Profile | None = None) -> tuple[str, ...]:
+def known_sections(
+    sections: Iterable[str] | None, profile: Profile | None = None
+) -> tuple[str, ...]:
     """Validate section names and drop duplicates; all sections if None.
 
     Raises
@@ -132,9 +134,9 @@ def known_sections(asked: Iterable[str] | None, profile: Profile | None = None) 
     ScopeError
         If there is no such section.
     """
-    if asked is None:
+    if sections is None:
         return section_names(profile)
-    listed = [asked] if isinstance(asked, str) else list(asked)
+    listed = [sections] if isinstance(sections, str) else list(sections)
     return tuple(dict.fromkeys(known_section(name, profile) for name in listed))
 
 

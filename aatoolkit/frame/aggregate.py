@@ -81,8 +81,8 @@ def aggregate(
             described[within] = known.columns[within]
         kept[each.column] = outcome.values
         described[each.column] = ColumnMetadata(each.of, outcome.whole)
-        for name, said in _beside(each.column, outcome, each.rule.rule, skip_missing).items():
-            kept[name], described[name] = said, _MEASURED
+        for name, values in _beside(each.column, outcome, each.rule.rule, skip_missing).items():
+            kept[name], described[name] = values, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(kept, index=groups.keys.index)
     tables = {(column.of or "").partition(".")[0] for column in described.values()} - {""}
@@ -258,8 +258,8 @@ def _beside(name: str, outcome: _Outcome, rule: str, skip_missing: bool) -> dict
     if len(distinct_codes(outcome.codes, len(outcome.states))[0]) < 2:
         return beside
     groups = Cells(outcome.states, outcome.codes, outcome.values.notna().to_numpy(bool))
-    unsaid = groups.given & groups.having(Status.UNKNOWN)
-    told = pd.DataFrame(
+    unstated = groups.given & groups.having(Status.UNKNOWN)
+    states = pd.DataFrame(
         {
             "": [str(state.status) for state in outcome.states],
             CAUSE: [state.cause for state in outcome.states],
@@ -267,10 +267,10 @@ def _beside(name: str, outcome: _Outcome, rule: str, skip_missing: bool) -> dict
         },
         dtype="string",
     )
-    told = told.take(outcome.codes).reset_index(drop=True)
-    told[unsaid] = pd.NA
-    telling = told[""].notna() & (told[""] != str(Status.UNKNOWN))
-    if telling.any() and len(told.drop_duplicates()) > 1:
-        beside[f"{name}_{ROW}"] = told[""].astype(STATUSES)
-        beside |= {f"{name}_{ROW}{part}": told[part] for part in (CAUSE, REASON)}
+    states = states.take(outcome.codes).reset_index(drop=True)
+    states[unstated] = pd.NA
+    is_known = states[""].notna() & (states[""] != str(Status.UNKNOWN))
+    if is_known.any() and len(states.drop_duplicates()) > 1:
+        beside[f"{name}_{ROW}"] = states[""].astype(STATUSES)
+        beside |= {f"{name}_{ROW}{part}": states[part] for part in (CAUSE, REASON)}
     return beside

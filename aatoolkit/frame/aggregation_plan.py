@@ -12,7 +12,7 @@ import pandas as pd
 from aatoolkit import sections
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
 from aatoolkit.frame.additivity import differing_keys
-from aatoolkit.frame.cell_status import Mask, is_said
+from aatoolkit.frame.cell_status import Mask, is_status_column
 from aatoolkit.frame.duplicates import DoubleCount, Duplicates
 from aatoolkit.frame.groupby import Groups, find
 from aatoolkit.frame.row_units import row_units
@@ -77,12 +77,14 @@ def plan(
     AvailabilityError
         If a column that was asked for has no rule, or cannot follow it here; if none has one.
     """
-    asked = [columns] if isinstance(columns, str) else list(columns or ())
-    find(frame, [*asked, *rules])
-    names = asked or [
+    wanted = [columns] if isinstance(columns, str) else list(columns or ())
+    find(frame, [*wanted, *rules])
+    names = wanted or [
         name
         for name in frame.columns
-        if isinstance(name, str) and name not in groups.keys.columns and not is_said(frame, name)
+        if isinstance(name, str)
+        and name not in groups.keys.columns
+        and not is_status_column(frame, name)
     ]
     find(frame, names)
     plans, refused = [], {}
@@ -95,7 +97,7 @@ def plan(
             refused[name] = str(why)
     if not plans:
         raise _cannot(refused)
-    named = {name: why for name, why in refused.items() if name in (*asked, *rules)}
+    named = {name: why for name, why in refused.items() if name in (*wanted, *rules)}
     if named:
         raise _cannot(named)
     _warn_of(refused, known)
@@ -121,8 +123,10 @@ def _once(planned: Plan, known: FrameMetadata, duplicates: Duplicates) -> Plan:
 
 
 def _cannot(refused: Mapping[str, str]) -> AvailabilityError:
-    said = "; ".join(f"{name}: {why}" for name, why in refused.items()) or "there are none"
-    return AvailabilityError(f"these columns cannot be aggregated: {said}", columns=dict(refused))
+    reasons = "; ".join(f"{name}: {why}" for name, why in refused.items()) or "there are none"
+    return AvailabilityError(
+        f"these columns cannot be aggregated: {reasons}", columns=dict(refused)
+    )
 
 
 def _warn_of(refused: Mapping[str, str], known: FrameMetadata) -> None:
@@ -133,8 +137,8 @@ def _warn_of(refused: Mapping[str, str], known: FrameMetadata) -> None:
         if (what := declared(known.columns[name])) and what.aggregate.rule not in ("none", "key")
     }
     if lost:
-        said = "; ".join(f"{name}: {why}" for name, why in lost.items())
-        warnings.warn(f"left out: {said}", AAToolkitWarning, stacklevel=5)
+        reasons = "; ".join(f"{name}: {why}" for name, why in lost.items())
+        warnings.warn(f"left out: {reasons}", AAToolkitWarning, stacklevel=5)
 
 
 def _planned(

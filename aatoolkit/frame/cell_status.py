@@ -121,7 +121,7 @@ def distinct_codes(codes: Codes, limit: int) -> tuple[Codes, Codes]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
 
-def is_said(frame: pd.DataFrame, name: str) -> bool:
+def is_status_column(frame: pd.DataFrame, name: str) -> bool:
     """Whether a column describes rows or another column, and is no measure."""
     return any(
         name.endswith(ROW + ending) and _holds_statuses(frame, name.removesuffix(ending))
@@ -162,8 +162,8 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
 def _by_row(frame: pd.DataFrame, cells: Cells) -> Cells:
     """Apply the status of rows; a row that is available leaves it to the column."""
     stated = _stated(frame, ROW, cells.given)
-    telling = ~stated.having(Status.AVAILABLE)
-    return _over(cells, stated, telling)
+    limited = ~stated.having(Status.AVAILABLE)
+    return _over(cells, stated, limited)
 
 
 def _by_cell(frame: pd.DataFrame, name: str, cells: Cells, present: Mask) -> Cells:
@@ -184,15 +184,15 @@ def _over(cells: Cells, stated: Cells, rows: Mask) -> Cells:
 
 def _stated(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
     """Read cells from a column of statuses; a missing status leaves the value to count."""
-    said = pd.DataFrame(
+    parts = pd.DataFrame(
         {
             part: frame[name + part].astype("string") if name + part in frame.columns else pd.NA
             for part in ("", CAUSE, REASON)
         },
         index=frame.index,
     ).astype("string")
-    codes = said.groupby(list(said), dropna=False, sort=True).ngroup()
-    first = said.assign(code=codes).drop_duplicates("code").sort_values("code")
+    codes = parts.groupby(list(parts), dropna=False, sort=True).ngroup()
+    first = parts.assign(code=codes).drop_duplicates("code").sort_values("code")
     rows = first[["", CAUSE, REASON]].itertuples(index=False, name=None)
     stated = Cells([_state(*row) for row in rows], codes.to_numpy().astype(np.int64), present)
     given = present & stated.having(Status.AVAILABLE, Status.PARTIAL)

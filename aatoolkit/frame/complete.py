@@ -12,14 +12,14 @@ from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregation_plan import are_rows_of
-from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, is_said
+from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, is_status_column
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.normalizer.column_availability import INFERRED, state_of
 
-_SAID = (ROW, ROW + CAUSE, ROW + REASON)
-_TOLD = ("scope", "target", "status", "cause", "reason")
+_OF_ROWS = (ROW, ROW + CAUSE, ROW + REASON)
+_SIGNAL_COLUMNS = ("scope", "target", "status", "cause", "reason")
 _REPORTED = Availability(Status.AVAILABLE)
 _NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
 
@@ -31,11 +31,11 @@ def complete(
     flat = _nullable(flattened(frame))
     find(flat, levels)
     known = metadata_of(flat)
-    said = [] if availability is None else _signals(availability)
-    engines = {each.target: each.availability for each in said if each.scope == "engine"}
-    stated = {each.target: each.availability for each in said if _is_stated_engine(each)}
+    signals = [] if availability is None else _signals(availability)
+    engines = {each.target: each.availability for each in signals if each.scope == "engine"}
+    stated = {each.target: each.availability for each in signals if _is_stated_engine(each)}
     if engines and "engine" in flat.columns:
-        known = _without_engines(known, flat, said)
+        known = _without_engines(known, flat, signals)
     given = {name: _levels(flat, name, values) for name, values in levels.items()}
     for name, values in given.items():
         flat[name] = flat[name].astype(values.dtype)
@@ -43,10 +43,10 @@ def complete(
     states = _row_states(flat, known, stated, reported=True)
     added = _row_states(new, known, engines, reported=False)
     whole = pd.concat([flat, new], ignore_index=True)
-    for name in _SAID:
-        there = flat[name] if is_said(flat, name) else states[name]
+    for name in _OF_ROWS:
+        there = flat[name] if is_status_column(flat, name) else states[name]
         whole[name] = pd.concat([there.astype(added[name].dtype), added[name]], ignore_index=True)
-    described = {**known.columns, **dict.fromkeys(_SAID, ColumnMetadata(None, _REPORTED))}
+    described = {**known.columns, **dict.fromkeys(_OF_ROWS, ColumnMetadata(None, _REPORTED))}
     return attach(whole, replace(known, columns=described))
 
 
@@ -115,26 +115,26 @@ def _row_states(
     measures = [
         column.availability
         for name, column in known.columns.items()
-        if name not in known.key and not is_said(rows, name)
+        if name not in known.key and not is_status_column(rows, name)
     ]
     whole = combine(measures)
     plain = _REPORTED if reported else whole if whole.status in EMPTY else _NO_ROW
-    told = {
+    columns = {
         engine: state if reported or state.status in EMPTY else plain
         for engine, state in engines.items()
     }
-    named = pd.Series(rows["engine"] if told else pd.NA, index=rows.index, dtype="string")
+    named = pd.Series(rows["engine"] if columns else pd.NA, index=rows.index, dtype="string")
 
-    def said(part: str) -> pd.Series:
-        words = {engine: getattr(state, part) for engine, state in told.items()}
+    def column_of(part: str) -> pd.Series:
+        words = {engine: getattr(state, part) for engine, state in columns.items()}
         found = named.map(words).astype("string")
         return found.where(named.isin([*words]), getattr(plain, part))
 
     return pd.DataFrame(
         {
-            ROW: said("status").astype(STATUSES),
-            ROW + CAUSE: said("cause"),
-            ROW + REASON: said("reason"),
+            ROW: column_of("status").astype(STATUSES),
+            ROW + CAUSE: column_of("cause"),
+            ROW + REASON: column_of("reason"),
         },
         index=rows.index,
     )
@@ -142,11 +142,11 @@ def _row_states(
 
 def _signals(availability: pd.DataFrame) -> list[Signal]:
     """The signals of an answer, out of ``tables.availability``."""
-    find(availability, _TOLD)
-    told = availability.reindex(columns=[*_TOLD, "rule"]).astype(object)
+    find(availability, _SIGNAL_COLUMNS)
+    table = availability.reindex(columns=[*_SIGNAL_COLUMNS, "rule"]).astype(object)
     return [
         Signal(scope, target, _state(*state), None, None, "", rule or "")
-        for scope, target, *state, rule in told.where(told.notna(), None).itertuples(index=False)
+        for scope, target, *state, rule in table.where(table.notna(), None).itertuples(index=False)
     ]
 
 
@@ -160,10 +160,10 @@ def _state(status: str, cause: str | None, reason: str | None) -> Availability:
 
 
 def _without_engines(
-    known: FrameMetadata, frame: pd.DataFrame, said: list[Signal]
+    known: FrameMetadata, frame: pd.DataFrame, signals: list[Signal]
 ) -> FrameMetadata:
     """Column metadata without what concerns single engines, whose rows now hold it."""
-    rest = [each for each in said if each.scope != "engine"]
+    rest = [each for each in signals if each.scope != "engine"]
     columns = dict(known.columns)
     for name, metadata in known.columns.items():
         column, table = declared(metadata), (metadata.of or "").partition(".")[0]

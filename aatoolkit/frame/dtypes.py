@@ -49,15 +49,15 @@ def _missing(like: pd.DataFrame | pd.Series, dtype: Any) -> pd.Series:
 def _common(frames: Sequence[pd.DataFrame], label: Hashable, *, every: bool) -> Any:
     """The dtype that a column gets; None where that is left to pandas."""
     columns = [frame[label] for frame in frames if label in frame.columns]
-    telling = [column for column in columns if column.dtype != object or column.notna().any()]
-    dtypes = [*dict.fromkeys(column.dtype for column in telling)]
+    typed = [column for column in columns if column.dtype != object or column.notna().any()]
+    dtypes = [*dict.fromkeys(column.dtype for column in typed)]
     levelled = [dtype for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)]
     plain = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
     if levelled and not plain:
         return _levelled(levelled)
     if len(plain) != 1:
         return None
-    lacking = (every and len(columns) < len(frames)) or len(telling) < len(columns)
+    lacking = (every and len(columns) < len(frames)) or len(typed) < len(columns)
     return _nullable(plain[0]) if lacking else plain[0]
 
 

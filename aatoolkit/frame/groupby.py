@@ -136,8 +136,8 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
         if there.count(name) != 1
     }
     if wrong:
-        said = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
-        raise ColumnNotFound(f"not the columns of this frame: {said}", columns=wrong)
+        problems = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
+        raise ColumnNotFound(f"not the columns of this frame: {problems}", columns=wrong)
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from aatoolkit.availability import Status
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.frame.cell_status import cells_of, is_said
+from aatoolkit.frame.cell_status import cells_of, is_status_column
 from aatoolkit.frame.groupby import find
 from aatoolkit.metadata.attrs import EMPTY, metadata_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
@@ -25,8 +25,8 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
         if state.status in EMPTY or silent or overwritten:
             lacking[name] = str(state)
     if lacking:
-        said = "; ".join(f"{name}: {why}" for name, why in lacking.items())
-        raise AvailabilityError(f"these columns hold no measurement: {said}", columns=lacking)
+        reasons = "; ".join(f"{name}: {why}" for name, why in lacking.items())
+        raise AvailabilityError(f"these columns hold no measurement: {reasons}", columns=lacking)
     return frame
 
 
@@ -47,7 +47,7 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     numbers = [
         str(name)
         for name in frame.select_dtypes("number").columns
-        if name not in known.key and not is_said(frame, str(name))
+        if name not in known.key and not is_status_column(frame, str(name))
     ]
     given = [cells_of(frame, name, known).given for name in columns or numbers]
     if not given:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AvailabilityError, ExportError
-from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, cells_of, is_said
+from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, cells_of, is_status_column
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.jsontree.exactness import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
@@ -38,7 +38,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     others = {
         name: f"{name}_" if name in _ADDED else name
         for name in map(str, flat.columns)
-        if name not in measures and not is_said(flat, name)
+        if name not in measures and not is_status_column(flat, name)
     }
     _check_free(others.values(), _ADDED)
     rows = flat[[*others]].rename(columns=others)
@@ -53,19 +53,21 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
 def _measures(
     frame: pd.DataFrame, known: FrameMetadata, columns: str | Iterable[str] | None
 ) -> list[str]:
-    asked = [columns] if isinstance(columns, str) else list(columns or ())
-    find(frame, asked)
+    wanted = [columns] if isinstance(columns, str) else list(columns or ())
+    find(frame, wanted)
     numbers = [
         name
         for name in map(str, frame.columns)
         if pd.api.types.is_numeric_dtype(frame[name].dtype)
         and not pd.api.types.is_bool_dtype(frame[name].dtype)
     ]
-    astray = {name: f"holds {frame[name].dtype}" for name in asked if name not in numbers}
+    astray = {name: f"holds {frame[name].dtype}" for name in wanted if name not in numbers}
     if astray:
-        said = ", ".join(f"{name} {why}" for name, why in astray.items())
-        raise AvailabilityError(f"only numbers have a long form: {said}", columns=astray)
-    return asked or [name for name in numbers if name not in known.key and not is_said(frame, name)]
+        reasons = ", ".join(f"{name} {why}" for name, why in astray.items())
+        raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=astray)
+    return wanted or [
+        name for name in numbers if name not in known.key and not is_status_column(frame, name)
+    ]
 
 
 def _nothing(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -85,14 +87,14 @@ def _block(
     cells, column = cells_of(frame, name, known), declared(known.columns[name])
     block["value"] = _exact(frame[name], kind).array
     block["unit"] = pd.Series(column.unit if column else None, index=block.index, dtype="string")
-    said = pd.DataFrame(
+    states = pd.DataFrame(
         {
             ROW: pd.array([str(state.status) for state in cells.states], dtype=STATUSES),
             ROW + CAUSE: pd.array([state.cause for state in cells.states], dtype="string"),
             ROW + REASON: pd.array([state.reason for state in cells.states], dtype="string"),
         }
     ).take(cells.codes)
-    return pd.concat([block, said.reset_index(drop=True)], axis=1)
+    return pd.concat([block, states.reset_index(drop=True)], axis=1)
 
 
 def _exact(values: pd.Series, kind: str) -> pd.Series:

@@ -83,14 +83,14 @@ def is_temporary(body: bytes) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.UnknownAvailabilityWarning)
         try:
-            said = recognise(decode.decode(body))
+            signals = recognise(decode.decode(body))
         except errors.DecodeError:
             return False
     return any(
         signal.scope == "section"
         and signal.availability.status == Status.UNAVAILABLE
         and signal.availability.cause in (Cause.PENDING, Cause.FAILED)
-        for signal in said
+        for signal in signals
     )
 
 
@@ -120,9 +120,9 @@ def _refusal(
 ) -> errors.StatusError:
     """Return the error for a status, with the service's own message where it gave one."""
     words = _words(body)
-    facts |= {"code": _said(words, "code"), "excerpt": excerpt(body), "body": body}
-    said = (_said(words, "message", "detail", "title", "error") or "").rstrip(" .;")
-    quote = f": {said}" if said else ""
+    facts |= {"code": _first_text(words, "code"), "excerpt": excerpt(body), "body": body}
+    message = (_first_text(words, "message", "detail", "title", "error") or "").rstrip(" .;")
+    quote = f": {message}" if message else ""
     if 300 <= status < 400:
         return _redirect(headers, facts)
     if status == 401:
@@ -143,7 +143,7 @@ def _refusal(
         hint = did_you_mean(near, "the scope options list the allowed values")
         return errors.BadRequest(
             f"the service refused the request ({status}){quote}; {hint}",
-            parameter=_said(words, "parameter"),
+            parameter=_first_text(words, "parameter"),
             suggestions=near or _listed(words, "allowed"),
             **facts,
         )
@@ -193,7 +193,7 @@ def _words(body: bytes) -> dict[str, Any]:
     return chosen if isinstance(chosen, dict) else {}
 
 
-def _said(words: Mapping[str, Any], *names: str) -> str | None:
+def _first_text(words: Mapping[str, Any], *names: str) -> str | None:
     """Return the first of these fields that is text, on one safe line."""
     for name in names:
         if isinstance(words.get(name), str) and words[name]:

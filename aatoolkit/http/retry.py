@@ -45,7 +45,7 @@ class AttemptFailed(Exception):
 
 
 def is_retryable(error: FetchError) -> bool:
-    """Whether another attempt may help against what a response said."""
+    """Whether another attempt may help after such a response."""
     if isinstance(error, StatusError):
         return error.status in RETRYABLE
     return isinstance(error, DecodeError) and error.problem == "truncated"
@@ -118,11 +118,11 @@ class Retry:
             try:
                 found = attempt(ends - self.clock())
             except AttemptFailed as failure:
-                error, retryable, asked = failure.error, failure.retryable, failure.retry_after
+                error, retryable, delay = failure.error, failure.retryable, failure.retry_after
             else:
                 self.quota.refill()
                 return found
-            wait = self.draw(0, min(self.cap, self.base * 2**turn)) if asked is None else asked
+            wait = self.draw(0, min(self.cap, self.base * 2**turn)) if delay is None else delay
             last = turn == self.attempts - 1
             if last or not retryable or self.clock() + wait >= ends or not self.quota.take():
                 break

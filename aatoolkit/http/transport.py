@@ -166,13 +166,13 @@ class Transport(HTTPAdapter):
         options: dict[str, Any],
     ) -> None:
         """Send the request, and receive the response's status, headers and body."""
-        asked = request.copy()
+        outgoing = request.copy()
         # requests-cache sets this header for itself; it is not meant for the service.
-        asked.headers.pop("Cache-Control", None)
-        asked.headers.update(call.headers)
+        outgoing.headers.pop("Cache-Control", None)
+        outgoing.headers.update(call.headers)
         options |= {"stream": True, "timeout": call.remaining()}
         _check_environment(received.url, options)
-        response = super().send(asked, **options)
+        response = super().send(outgoing, **options)
         raw = response.raw
         # Returned to the pool only after a complete answer: a broken one may leave bytes behind.
         connection, raw._connection = raw.connection, None

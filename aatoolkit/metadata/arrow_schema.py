@@ -180,12 +180,12 @@ def _with_facts(field: pa.Field, facts: Mapping[str, str]) -> pa.Field:
 def _comment(facts: Mapping[str, str]) -> dict[str, str]:
     """A comment that describes a column, for engines that show one comment a column."""
     state = facts.get("status", Status.UNKNOWN)
-    parts = [facts.get("description"), facts.get("unit"), state if state in _TELLING else None]
+    parts = [facts.get("description"), facts.get("unit"), state if state in _KNOWN else None]
     text = " · ".join(part for part in parts if part)
     return {"comment": text} if text else {}
 
 
-_TELLING = frozenset(Status) - {Status.UNKNOWN}
+_KNOWN = frozenset(Status) - {Status.UNKNOWN}
 
 
 def _spark_field(field: pa.Field, facts: Mapping[str, str]) -> dict[str, Any]:

@@ -46,12 +46,12 @@ def abridge(document: Any, layout: FieldNode | None) -> Any:
 def _kept(document: dict[str, Any], fields: dict[str, FieldNode]) -> list[str]:
     known: list[str] = []
     first: list[str] = []
-    telling: list[str] = []
+    kept: list[str] = []
     for key in document:
         if key in fields:
             known.append(key)
         elif len(first) < MAX_FIELDS // 4:
             first.append(key)
-        elif len(telling) < MAX_FIELDS // 4 and _WORDS.search(key):
-            telling.append(key)
-    return known + first + telling
+        elif len(kept) < MAX_FIELDS // 4 and _WORDS.search(key):
+            kept.append(key)
+    return known + first + kept

@@ -68,13 +68,13 @@ def describer(table: Table, signals: list[Signal], arrays: Mapping[str, pa.Array
         Takes the column, whether its field is absent, whether it holds any value, and what
         gives the JSON path of its value in a row.
     """
-    telling = [signal for signal in signals if signal.rule != INFERRED]
-    if all(signal.scope == "section" and not signal.rows for signal in telling):
-        plain = cache(lambda absent, measured: _plain(table.columns[0], telling, absent, measured))
+    explicit = [signal for signal in signals if signal.rule != INFERRED]
+    if all(signal.scope == "section" and not signal.rows for signal in explicit):
+        plain = cache(lambda absent, measured: _plain(table.columns[0], explicit, absent, measured))
         return lambda column, absent, measured, _: ColumnMetadata(
             f"{table.name}.{column.name}", plain(absent, measured)
         )
-    return _Describer(table, telling, arrays).describe
+    return _Describer(table, explicit, arrays).describe
 
 
 def _plain(column: Column, signals: list[Signal], absent: bool, measured: bool) -> Availability:

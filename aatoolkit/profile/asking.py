@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.project import Project
 
 BUDGET = 60
-"""How many requests a draft may send if nothing else is said."""
+"""How many requests a draft may send unless another number is given."""
 
 _SAME = 0.95
 _MOST_ENGINES = 6

@@ -52,8 +52,8 @@ class Draft(Mapping[str, SectionDraft]):
                     places = candidates(whole, parts, [*ran, *idle], idle, _maps(found))
                     self._sections[name] = SectionDraft(found, places)
             except Exception as error:  # a fault of ours is one section's, and says what it is
-                told = f"no draft of {name} could be made: {type(error).__name__}: {error}"
-                self.errors[name] = PayloadError(told, section=name, problems=[told])
+                message = f"no draft of {name} could be made: {type(error).__name__}: {error}"
+                self.errors[name] = PayloadError(message, section=name, problems=[message])
 
     def __getitem__(self, name: str) -> SectionDraft:
         if name not in self._sections:

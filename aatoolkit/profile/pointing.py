@@ -218,9 +218,9 @@ class _Walk:
                 continue
             known = {one for one in values if isinstance(one, str)}
             if 0 < len(known) <= _FEW_WORDS:
-                telling = min(known, key=lambda one: (values.count(one), one))
-                score, why = self._score((*path, Field(key)), telling)
-                yield self._candidate((*path, Field(key)), telling, score + 1, why)
+                rarest = min(known, key=lambda one: (values.count(one), one))
+                score, why = self._score((*path, Field(key)), rarest)
+                yield self._candidate((*path, Field(key)), rarest, score + 1, why)
 
     def _plain(self, value: Any, path: tuple[Step, ...]) -> Iterator[Candidate]:
         if isinstance(value, str | bool) and len(str(value)) <= _LONGEST:

@@ -297,5 +297,5 @@ def _problem(problem: str) -> ConfigurationError:
 
 
 def _failed(path: Path, error: BaseException) -> ConfigurationError:
-    said = error.message if isinstance(error, AAToolkitError) else str(error)
-    return _problem(f"the profile {path} cannot be loaded: {type(error).__name__}: {said}")
+    message = error.message if isinstance(error, AAToolkitError) else str(error)
+    return _problem(f"the profile {path} cannot be loaded: {type(error).__name__}: {message}")

@@ -52,9 +52,9 @@ class _Served:
         self.bodies = BodyCache(_CACHE_BYTES)
         self._hosts = {canonical_host(host): host for host in store.hosts}
 
-    def project(self, asked: str, account: Account) -> str:
+    def project(self, name: str, account: Account) -> str:
         """The host of a project as the store spells it."""
-        found = self._hosts.get(canonical_host(asked))
+        found = self._hosts.get(canonical_host(name))
         if found is None or not account.sees(found):
             # One answer for both, so that it does not tell whether the project exists.
             raise ApiError(
@@ -257,17 +257,17 @@ def _filters(question: Question) -> dict[str, list[str] | None]:
 
 
 def _measured(
-    section: ServiceSection, asked: Question, observations: Observations
+    section: ServiceSection, question: Question, observations: Observations
 ) -> dict[str, Any]:
     answer = section.ask(observations)
-    notes = (answer.availability.reason, _not_applied(section, asked))
+    notes = (answer.availability.reason, _not_applied(section, question))
     reason = " ".join(note for note in notes if note) or None
     availability = replace(answer.availability, reason=reason)
     return {"availability": availability.wire(), **wire(answer.body)}
 
 
-def _not_applied(section: ServiceSection, asked: Question) -> str | None:
-    names = [name for name in FILTERS if asked.filter(name) and name not in section.filters]
+def _not_applied(section: ServiceSection, question: Question) -> str | None:
+    names = [name for name in FILTERS if question.filter(name) and name not in section.filters]
     if not names:
         return None
     *first, last = names

@@ -45,10 +45,10 @@ def answers_availability(
     """
     runs = _runs(o)
     silent = _silent_engines(o)
-    status, said = _status(o, runs, silent, reason)
+    status, reason_text = _status(o, runs, silent, reason)
     return SectionAvailability(
         status=status,
-        reason=said,
+        reason=reason_text,
         sample_count=runs["answer_count"] if sample_count is None else sample_count,
         as_of=runs["as_of"],
         fields=fields or {},
@@ -87,9 +87,9 @@ def _status(
     since = _collected_since(o)
     if since > o.window.start:
         reasons.append(f"Answers were collected only since {since.isoformat()}.")
-    asked = [engine for engine in silent if engine in o.question.filter("engine")]
-    if asked:
-        reasons.append(f"There are no answers of {', '.join(asked)}.")
+    requested = [engine for engine in silent if engine in o.question.filter("engine")]
+    if requested:
+        reasons.append(f"There are no answers of {', '.join(requested)}.")
     return ("partial", " ".join(reasons)) if reasons else ("available", None)
 
 

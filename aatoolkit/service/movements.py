@@ -142,7 +142,7 @@ cited AS (
   SELECT 'after', chat_id, prompt_id, source_domain, url FROM citations WHERE cited
 )"""
 
-_ASKED = """
+_ANSWERS_OF_PROMPTS = """
 WITH asked AS (
   SELECT 'before' AS period, prompt_id FROM previous_answers
   UNION ALL
@@ -216,8 +216,10 @@ that some page is cited no more is so of every window in which many are cited ra
 
 def movements(o: Observations) -> list[Movement]:
     """Every movement between two windows that both have answers, noteworthy or not."""
-    asked = {row["prompt_id"]: (row["before"], row["after"]) for row in o.rows(_ASKED)}
-    sizes = (sum(row[0] for row in asked.values()), sum(row[1] for row in asked.values()))
+    answers_of = {
+        row["prompt_id"]: (row["before"], row["after"]) for row in o.rows(_ANSWERS_OF_PROMPTS)
+    }
+    sizes = (sum(row[0] for row in answers_of.values()), sum(row[1] for row in answers_of.values()))
     found = [*_visibility(o), *_sentiment(o)]
     if all(sizes):
         for kind, sql, by_prompt in (
@@ -227,7 +229,7 @@ def movements(o: Observations) -> list[Movement]:
             of_prompts = _counts_by_prompt(o, by_prompt)
             for row in o.rows(sql):
                 counts = of_prompts[row["brand"], row["source_domain"]]
-                found.append(_counted(kind, row, counts, asked, sizes))
+                found.append(_counted(kind, row, counts, answers_of, sizes))
     return found
 
 
@@ -315,11 +317,11 @@ def _counted(
     kind: str,
     row: dict[str, Any],
     counts: dict[str, tuple[int, int]],
-    asked: dict[str, tuple[int, int]],
+    answers_of: dict[str, tuple[int, int]],
     answers: tuple[int, int],
 ) -> Movement:
     """A movement of the number of answers that cite something."""
-    pairs = [(*counts.get(prompt, (0, 0)), *sizes) for prompt, sizes in asked.items()]
+    pairs = [(*counts.get(prompt, (0, 0)), *sizes) for prompt, sizes in answers_of.items()]
     return Movement(
         kind=kind,
         metric="citationCount",

@@ -79,12 +79,12 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     typed = citations["domain_type"].notna().any()
     if len(citations) and not typed:
         found["cited"] = pd.array([pd.NA] * len(found), dtype="boolean")
-    known, told = metadata_of(whole), metadata_of(mentions).columns["brand"].availability
+    known, mention_state = metadata_of(whole), metadata_of(mentions).columns["brand"].availability
     cited = metadata_of(citations).columns["domain_type"].availability
     columns = {name: known.columns[name] for name in _KEPT}
     columns["date"] = ColumnMetadata(None, known.columns["ran_at"].availability)
     for name in ("mentioned", "position"):
-        columns[name] = ColumnMetadata(None, _of(told, found[name]))
+        columns[name] = ColumnMetadata(None, _of(mention_state, found[name]))
     columns["cited"] = ColumnMetadata(None, _of(cited, found["cited"]))
     return attach(found, FrameMetadata(columns, ("chat_id",), known.sources))
 
@@ -154,15 +154,15 @@ def cited_and_mentioned(
         np.bincount(codes[mask], minlength=int(codes.max(initial=-1)) + 1).astype(np.float64)
         for mask in (cited & mentioned, cited & ~mentioned, ~cited & mentioned, ~cited & ~mentioned)
     )
-    telling = int(((a + b > 0) & (c + d > 0) & (a + c > 0) & (b + d > 0)).sum())
+    informative = int(((a + b > 0) & (c + d > 0) & (a + c > 0) & (b + d > 0)).sum())
     ratio, error = mantel_haenszel(a, b, c, d)
-    said = np.isfinite(error) and error > 0
+    decided = np.isfinite(error) and error > 0
     z = normal_quantile((1 + level) / 2)
-    ends = [ratio * math.exp(sign * z * error) if said else float("nan") for sign in (-1, 1)]
-    p = two_sided(math.log(ratio) / error, math.inf) if said else float("nan")
+    ends = [ratio * math.exp(sign * z * error) if decided else float("nan") for sign in (-1, 1)]
+    p = two_sided(math.log(ratio) / error, math.inf) if decided else float("nan")
     verdict = (
         "cannot say"
-        if not said
+        if not decided
         else "no evidence"
         if p >= 1 - level
         else "more often"
@@ -177,8 +177,8 @@ def cited_and_mentioned(
         _rate(totals[1], totals[3]),
     ]
     why = (
-        f"{telling} prompts have answers of both kinds, which is too few"
-        if not said
+        f"{informative} prompts have answers of both kinds, which is too few"
+        if not decided
         else f"mentioned in {percent(rates[0])} of answers that cite it, {percent(rates[1])} of "
         f"others; within prompts the odds are {ratio:.2f} times as high "
         f"({ends[0]:.2f} to {ends[1]:.2f})"
@@ -194,7 +194,7 @@ def cited_and_mentioned(
             "high": numbers([ends[1]]),
             "p": numbers([p]),
             "n": numbers([sum(totals)], "Int64"),
-            "clusters": numbers([telling], "Int64"),
+            "clusters": numbers([informative], "Int64"),
             "verdict": words([verdict]),
             "why": words([why]),
             "method": words(

@@ -116,8 +116,8 @@ def overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str | None:
     if not meeting or _have_other_rows(now, before, knowns):
         return None
     one, two = meeting[0]
-    said = f"the windows overlap ({two}, and {one})" if one != two else f"both hold {one}"
-    return f"{said}: the same answers are on both sides; read windows that do not overlap"
+    reasons = f"the windows overlap ({two}, and {one})" if one != two else f"both hold {one}"
+    return f"{reasons}: the same answers are on both sides; read windows that do not overlap"
 
 
 def _have_other_rows(
@@ -322,14 +322,14 @@ def _detectable(difference: Difference, alpha: float) -> float:
 
 def _why(row: ComparedRow, verdict: str, seen: float) -> str:
     difference, is_rate = row.difference, row.is_rate
-    said = []
+    reasons = []
     if verdict == "cannot say":
-        said.append(difference.why or "it cannot be computed")
+        reasons.append(difference.why or "it cannot be computed")
     else:
         spread = f"{points(difference.low, is_rate)} and {points(difference.high, is_rate)}"
         moved = f"{amount(difference.before, is_rate)} to {amount(difference.after, is_rate)}"
-        said.append(f"{moved}; the change is between {spread}")
+        reasons.append(f"{moved}; the change is between {spread}")
         if verdict == "no evidence":
             shown = points(seen, is_rate).lstrip("+")
-            said.append(f"a change of {shown} would have shown in 4 of 5 such samples")
-    return "; ".join([*said, *row.notes])
+            reasons.append(f"a change of {shown} would have shown in 4 of 5 such samples")
+    return "; ".join([*reasons, *row.notes])

@@ -61,15 +61,15 @@ def concentration(
     for at, each in enumerate(counts):
         if sizes[at] < _LEAST:
             state = states[int(codes[at])]
-            told = f" ({state})" if state.status != Status.AVAILABLE else ""
-            said = f"cannot say: {sizes[at]} in all, and it takes {_LEAST}{told}"
-            rows.append(([np.nan] * 12, said))
+            state_text = f" ({state})" if state.status != Status.AVAILABLE else ""
+            text = f"cannot say: {sizes[at]} in all, and it takes {_LEAST}{state_text}"
+            rows.append(([np.nan] * 12, text))
             continue
         rows.append((_measured(each, top, depth, level), ""))
     numbers_of = np.array([row[0] for row in rows], np.float64).reshape(len(rows), 12)
     verdicts = [
-        said or f"as concentrated as {row[3]:.1f} equal ones ({row[4]:.1f} to {row[5]:.1f})"
-        for row, said in rows
+        text or f"as concentrated as {row[3]:.1f} equal ones ({row[4]:.1f} to {row[5]:.1f})"
+        for row, text in rows
     ]
     names = [f"{name}{end}" for name in _MEASURES for end in ("", "_low", "_high")]
     at_depth = f", rarefied to {depth:,}" if depth else ""
@@ -96,9 +96,9 @@ def concentration(
         "_high": f"Upper end of the {level:.0%} interval: ",
     }
     meanings: dict[str, tuple[str, str | None]] = {
-        f"{name}{end}": (f"{said}{doc}", unit)
+        f"{name}{end}": (f"{text}{doc}", unit)
         for name, (doc, unit) in docs.items()
-        for end, said in ends.items()
+        for end, text in ends.items()
     }
     meanings |= {
         "n": (f"{column} in all.", COUNT),

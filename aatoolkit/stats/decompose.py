@@ -54,7 +54,7 @@ def decompose(
         if effects[0] > 0
         else "down"
     )
-    said = [
+    texts = [
         f"the {by} on both sides: {rate}" + (f" ({why})" if why else ""),
         f"the same {by}, asked more or less often: what was asked, not what was answered",
         f"{counts[2]} {by} were not there before",
@@ -73,7 +73,7 @@ def decompose(
             "n": numbers([np.nansum(n1) + np.nansum(n0)] * 5),
             "clusters": numbers(counts, "Int64"),
             "verdict": words([rate, *["bookkeeping"] * 4]),
-            "why": words(said),
+            "why": words(texts),
             "method": words(
                 ["Kitagawa 1955, centred; the rate effect with a z interval (strata)"] * 5
             ),

@@ -146,8 +146,8 @@ def independent(
         )
         spread = v1**2 / (a - 1) + v0**2 / (b - 1) if min(a, b) > 1 else _NAN
         df = (v1 + v0) ** 2 / spread if spread > 0 else _NAN
-        said = replace(whole, method="Welch's t; takes answers for independent")
-        return _tested(said, v1 + v0, df, int(min(a, b)), "answers", level, 2)
+        described = replace(whole, method="Welch's t; takes answers for independent")
+        return _tested(described, v1 + v0, df, int(min(a, b)), "answers", level, 2)
     z = normal_quantile((1 + level) / 2)
     a, b = a / deff, b / deff
     ((l1, l0), (h1, h0)) = wilson(np.array([r1, r0]), np.array([a, b]), z)

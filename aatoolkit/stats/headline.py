@@ -167,8 +167,8 @@ def _key_figure(
     if not np.isfinite(difference.change):
         cells = cells_of(table, "previous_value", metadata_of(table))
         state = cells.states[int(cells.codes[place])]
-        said = "" if state.status == Status.AVAILABLE else f" ({state})"
-        difference = replace(difference, why=f"before: no number{said}").refused()
+        suffix = "" if state.status == Status.AVAILABLE else f" ({state})"
+        difference = replace(difference, why=f"before: no number{suffix}").refused()
     return ComparedRow(metric, ("key figure", metric), difference, unit, metric in _SHARES, ())
 
 

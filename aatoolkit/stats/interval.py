@@ -50,10 +50,10 @@ def interval(
     why = [_why_not(sums, estimates, at, cluster, panel) for at in range(len(sums.groups))]
     if why and all(why) and any("cannot say how" in each for each in why if each):
         raise AvailabilityError(f"{column} has no interval: {why[0]}", columns={column: why[0]})
-    said = _described(sums, estimates, why, column, level, cluster, panel)
+    described = _described(sums, estimates, why, column, level, cluster, panel)
     if join:
-        return _joined(frame, sums, said, column)
-    return said
+        return _joined(frame, sums, described, column)
+    return described
 
 
 def check_level(level: float) -> None:
@@ -156,13 +156,13 @@ def _method(is_rate: bool, level: float, cluster: str, panel: str) -> str:
 
 
 def _joined(
-    frame: pd.DataFrame, sums: ClusterSums, said: pd.DataFrame, column: str
+    frame: pd.DataFrame, sums: ClusterSums, described: pd.DataFrame, column: str
 ) -> pd.DataFrame:
     """The rows of the frame with the interval of their group."""
-    names = [str(name) for name in said.columns if str(name).startswith(f"{column}_")]
+    names = [str(name) for name in described.columns if str(name).startswith(f"{column}_")]
     _check_free(frame, names)
-    rows = said[names].take(sums.groups.ids).set_axis(frame.index)
-    return _with_columns(frame, rows, said)
+    rows = described[names].take(sums.groups.ids).set_axis(frame.index)
+    return _with_columns(frame, rows, described)
 
 
 def _check_free(frame: pd.DataFrame, names: list[str]) -> None:

@@ -89,7 +89,7 @@ class Record:
     def from_answer(cls, payload: Payload, versions: Mapping[str, str]) -> Record:
         """The record of a usable answer."""
         return cls(
-            *_asked(payload.url),
+            *_question_of(payload.url),
             status=payload.status,
             sha256=payload.sha256,
             size=len(payload.body),
@@ -192,13 +192,13 @@ class Record:
             "stale": self.stale,
             "status": self.status,
         }
-        asked = {"method": "GET", "origin": self.origin, "path": self.path}
+        request = {"method": "GET", "origin": self.origin, "path": self.path}
         body = {
             "answer": answer,
             "error": self.error,
             "previous": self.previous,
             # A list of pairs: the order of the parameters is that of the address.
-            "request": {**asked, "params": [[*pair] for pair in self.params.items()]},
+            "request": {**request, "params": [[*pair] for pair in self.params.items()]},
             "versions": dict(self.versions or {}),
         }
         return canonical(body)
@@ -224,13 +224,13 @@ class Record:
 
     @classmethod
     def _read(cls, body: Any) -> Record:
-        answer, asked = body["answer"], body["request"]
+        answer, request = body["answer"], body["request"]
         if not _TIME.fullmatch(answer["fetched_at"]):
             raise _invalid("time")
         record = cls(
-            asked["origin"],
-            asked["path"],
-            _words(dict(asked["params"])),
+            request["origin"],
+            request["path"],
+            _words(dict(request["params"])),
             status=_number(answer["status"]),
             sha256=answer["sha256"],
             size=_number(answer["size"]),
@@ -261,13 +261,13 @@ def request_key(
     >>> one[-1]
     'engine=a,b'
     """
-    asked = (
+    question = (
         f"{name}={','.join(sorted(set(value.split(','))))}"
         for name, value in sorted(params.items())
         # A refresh is the same request, which bypasses the service's cache.
         if name != "refresh"
     )
-    return base_url, host, resource, *asked
+    return base_url, host, resource, *question
 
 
 def canonical(body: Any) -> bytes:
@@ -276,7 +276,7 @@ def canonical(body: Any) -> bytes:
     return text.encode()
 
 
-def _asked(url: str) -> tuple[str, str, dict[str, str]]:
+def _question_of(url: str) -> tuple[str, str, dict[str, str]]:
     parts = urlsplit(url)
     params = dict(parse_qsl(parts.query, keep_blank_values=True))
     return f"{parts.scheme}://{parts.netloc}", parts.path, params

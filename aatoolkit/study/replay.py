@@ -49,8 +49,8 @@ class Replay:
         StudyError
             If the answer is missing or is not what was recorded.
         """
-        asked = request_key(self._base_url, request.host, request.resource, request.params)
-        record = self._records.get(asked)
+        key = request_key(self._base_url, request.host, request.resource, request.params)
+        record = self._records.get(key)
         if record is None:
             near = self._nearest(request)
             hint = f"; the nearest recorded request is {near.name}" if near else ""
@@ -105,6 +105,6 @@ def replaying_client(
             path=str(study.path),
         )
     (service,) = services
-    asked = (record for record in records if record.base_url == service)
+    own = (record for record in records if record.base_url == service)
     known = study.profiles.get(service) if profile is None else Profile.load(profile)
-    return Client._from_source(Replay(study, service, asked), service, _WORKERS, known)
+    return Client._from_source(Replay(study, service, own), service, _WORKERS, known)

@@ -212,7 +212,7 @@ def test_tables_without_a_day_give_a_row_per_fetch(filled: aa.Archive) -> None:
 # --- adding -----------------------------------------------------------------------------------
 
 
-def test_what_is_there_is_not_asked_for_again(place: Path) -> None:
+def test_what_is_there_is_not_requested_again(place: Path) -> None:
     archive, client = aa.Archive(place), aa.demo().client
     first = archive.add(client, HOSTS, aa.Scope(days=7), ["domains"])
     assert (first.answers, first.skipped, bool(first)) == (2, 0, True)

@@ -59,7 +59,7 @@ class Alone:
     """A picker of this process, drawn by its module on a page without Jupyter."""
 
     def __init__(self, page: Any, picker: home.Picker) -> None:
-        self.page, self.picker, self._heard = page, picker, 0
+        self.page, self.picker, self._received = page, picker, 0
         page.set_content(PAGE.replace("STYLE", STYLE.read_text(encoding="utf-8")))
         state = {"_groups": picker._groups, "_choice": picker._choice}
         self.milliseconds: float = page.evaluate(
@@ -80,9 +80,9 @@ class Alone:
               of,
               bits: bits.map((view) => Array.from(new Uint8Array(view.buffer))),
             }))""",
-            self._heard,
+            self._received,
         )
-        self._heard += len(sent)
+        self._received += len(sent)
         for choice in sent:
             bits = [bytes(each) for each in choice["bits"]]
             self.picker.set_state({"_choice": {"of": choice["of"], "bits": bits}})

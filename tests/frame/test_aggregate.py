@@ -509,7 +509,7 @@ def test_a_row_to_which_one_side_of_a_rate_does_not_apply_is_left_out() -> None:
     assert result.loc[0].tolist() == [pytest.approx(8 / 40), 47]
 
 
-def test_a_number_that_was_taken_out_is_missing_whatever_is_said_beside_it() -> None:
+def test_a_number_that_was_taken_out_is_missing_whatever_is_stated_beside_it() -> None:
     frame = rows((1, None), (None, "unavailable")).assign(g=["a", "b"])
     result = described(frame, x=("nowhere.x", MEASURED)).aa.aggregate("g", rules={"x": "sum"})
     assert result["x_availability"].tolist() == ["available", "unavailable"]
@@ -556,7 +556,7 @@ def test_a_weight_that_is_nothing_so_far_is_not_nothing() -> None:
     assert result.aa.availability.loc["x", "status"] == "partial"
 
 
-def test_of_a_number_of_which_nothing_is_known_nothing_is_said_and_it_counts() -> None:
+def test_of_a_number_of_which_nothing_is_known_nothing_is_stated_and_it_counts() -> None:
     frame = rows((1, None), (None, "unavailable")).assign(g=["a", "b"])
     result = frame.aa.aggregate("g", rules={"x": "sum"})
     assert result["x_availability"].isna().tolist() == [True, False]
@@ -645,7 +645,7 @@ def test_the_code_book_says_which_aggregates_would_be_approximate() -> None:
         frame.aa.aggregate(columns="average_position")
 
 
-def test_values_of_several_units_are_not_added_and_one_unit_is_told() -> None:
+def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> None:
     units = {"ttfb": "milliseconds", "lag": "milliseconds", "size": "bytes"}
     value = aa.Column("value", "Int64", unit="per `metric`", units=units)
     columns = (aa.Column("page", "string"), aa.Column("metric", "string"), value)

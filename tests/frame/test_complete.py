@@ -134,7 +134,7 @@ def test_what_holds_of_one_engine_no_longer_concerns_the_others() -> None:
     assert again.aa.availability.loc["occurrences", "status"] == "partial"
 
 
-def test_rows_of_an_engine_that_is_said_to_have_none_do_not_count() -> None:
+def test_rows_of_an_engine_that_is_stated_to_have_none_do_not_count() -> None:
     statements = ENGINES.assign(target=[None, "chatgpt", "gemini", "copilot"])
     result = queries().aa.complete(availability=statements).aa.aggregate("engine")
     assert result["occurrences"].tolist() == [pd.NA, 2]
@@ -238,7 +238,7 @@ def test_drop_unavailable_keeps_the_key_and_what_is_known() -> None:
     assert [*frame.columns] == ["k", "x", "y", "z", "n_a"]
 
 
-def test_sums_of_parts_stay_so_whatever_is_said_of_engines() -> None:
+def test_sums_of_parts_stay_so_whatever_is_stated_of_engines() -> None:
     stained = queries(Availability(Status.PARTIAL, None, "gemini: No run yet."))
     sums = stained.aa.aggregate("engine", skip_missing=True)
     known = sums.aa.complete(availability=ENGINES)

@@ -392,7 +392,7 @@ def test_there_are_enough_of_them() -> None:
     assert len(OPERATIONS) >= 150
 
 
-def test_the_measured_zero_and_the_zero_that_pandas_makes_are_told_apart() -> None:
+def test_the_measured_zero_and_the_zero_that_pandas_makes_are_distinguished() -> None:
     frame = small()
     assert frame["count"].tolist()[:2] == [70, 0]
     summed = frame.groupby("brand")[["count"]].sum()

@@ -135,7 +135,7 @@ def test_spark_finds_a_schema_with_comments(path: Path) -> None:
     assert fields["mine"]["metadata"] == {"aa.status": "unknown"}
 
 
-def test_spark_is_told_nothing_where_a_type_has_no_name_there(tmp_path: Path) -> None:
+def test_spark_is_reported_nothing_where_a_type_has_no_name_there(tmp_path: Path) -> None:
     odd = pd.DataFrame({"took": pd.to_timedelta([1], "s")})
     assert SPARK not in pq.read_schema(odd.aa.to_parquet(tmp_path / "odd.parquet")).metadata
 

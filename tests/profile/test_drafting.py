@@ -57,7 +57,7 @@ def reader(project: aa.Project, profile: Any) -> aa.Project:
     return client.project(project.host)
 
 
-def test_a_draft_stays_within_its_budget_and_lists_what_it_asked(project, scripted):
+def test_a_draft_stays_within_its_budget_and_lists_what_it_requested(project, scripted):
     draft = aa.profile.draft(project, sections=SECTIONS, requests=9, progress=False)
     assert len(scripted.requests) == len(draft.requests) <= 9
     assert "section=" not in str(draft.requests[0])
@@ -69,7 +69,7 @@ def test_a_draft_stays_within_its_budget_and_lists_what_it_asked(project, script
     }
 
 
-def test_what_cannot_be_read_is_said_and_the_rest_is_drafted(project):
+def test_what_cannot_be_read_is_stated_and_the_rest_is_drafted(project):
     draft = aa.profile.draft(project, sections=[*SECTIONS, "ads"], progress=False)
     assert set(draft) == set(SECTIONS)
     assert {"ads", "combined"} <= set(draft.errors)

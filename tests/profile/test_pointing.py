@@ -68,7 +68,7 @@ def test_the_keys_of_maps_are_no_names_of_fields():
     assert [*found(answer, maps={(Field("brands"),)})] == ["brands{}.engineReason"]
 
 
-def test_what_differs_where_some_engines_were_asked_for_is_shown_beside():
+def test_what_differs_where_some_engines_were_requested_is_shown_beside():
     whole = {"gateway": {"state": "PARTLY_LOGGED", "full": False}}
     parts = [{"gateway": {"state": "FULLY_LOGGED", "full": True}}]
     (one,) = candidates(whole, parts)

@@ -33,7 +33,7 @@ TOKEN = "a-token-of-the-tests"
     ],
 )
 @pytest.mark.parametrize("path", ["scope-options", "agent-analytics", "agent-analytics?days=8"])
-def test_without_a_token_nothing_is_told(api: Any, path: str, header: str | None) -> None:
+def test_without_a_token_nothing_is_reported(api: Any, path: str, header: str | None) -> None:
     response = api.get(path, headers={"Authorization": header})
     assert response.status_code == 401
     assert response.headers["WWW-Authenticate"] == "Bearer"

@@ -48,7 +48,7 @@ def test_all_sections_are_served() -> None:
     assert len(SECTIONS) == 17
 
 
-def test_a_filter_that_does_not_apply_is_not_applied_and_said(counting: Any) -> None:
+def test_a_filter_that_does_not_apply_is_not_applied_and_stated(counting: Any) -> None:
     query = "engine=chatgpt&topic=CRM%20for%20startups&brand=Globex"
     body = counting.get(f"agent-analytics?section=engines&{query}").json()
     assert body["filters"] == {**NO_FILTERS, "engine": ["chatgpt"]}
@@ -166,7 +166,7 @@ def test_the_same_store_gives_the_same_bytes(api: Any, make_api: Any, make_table
         assert again.get(path).content == again.get(path).content
 
 
-def test_scope_options_tell_what_may_be_asked(api: Any) -> None:
+def test_scope_options_tell_what_may_be_requested(api: Any) -> None:
     body = api.get("scope-options").json()
     assert list(body) == ["engines", "topics", "categories", "brands", "ownTerms", "days"]
     assert body["engines"][0] == {
@@ -259,7 +259,7 @@ def test_whatever_stops_the_reading_is_502(
     assert api.get("scope-options").ok
 
 
-def test_scope_options_fail_while_they_are_told_to(make_api: Any, counting_sections: Any) -> None:
+def test_scope_options_fail_while_they_are_set_to(make_api: Any, counting_sections: Any) -> None:
     api = make_api(sections=counting_sections, scope_options_fail=True)
     assert api.error_of(api.get("scope-options"))["status"] == 502
     assert api.get("scope-options?refresh=2").status_code == 400

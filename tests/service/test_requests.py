@@ -139,7 +139,7 @@ def test_lists_mean_the_same_however_they_are_written(counting: Any) -> None:
     assert filters == {**NO_FILTERS, "engine": ["chatgpt", "gemini"]}
 
 
-def test_a_value_with_a_comma_cannot_be_asked_for(counting: Any) -> None:
+def test_a_value_with_a_comma_cannot_be_requested(counting: Any) -> None:
     found = counting.error_of(
         counting.get(f"agent-analytics?topic={quote('Größe, früher', safe='')}")
     )

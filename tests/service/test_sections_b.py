@@ -101,7 +101,7 @@ def test_citations_agree(whole: Store, filters: dict[str, str]) -> None:
     assert sum(source["cited"] for source in cited) == count
 
 
-def test_an_engine_asked_for_has_its_part_of_the_whole(whole: Store) -> None:
+def test_an_engine_requested_has_its_part_of_the_whole(whole: Store) -> None:
     part = body(whole, "domains", engine="chatgpt")["domains"]
     every = body(whole, "domains")["domains"]
     assert {row["domain"]: row["citationCount"] for row in part} == {
@@ -243,7 +243,7 @@ def test_shopping(whole: Store) -> None:
     assert [row["offerShare"] for row in narrowed["merchants"]] == [0.5, 0.25]
 
 
-def test_nothing_in_scope_is_said_so(whole: Store) -> None:
+def test_nothing_in_scope_is_stated(whole: Store) -> None:
     for name in ("domains", "urls", "gaps", "chats", "fanouts"):
         answer = ask(whole, name, engine="gemini", topic="Sales")
         assert answer.availability.status == "unavailable", name

@@ -157,7 +157,7 @@ def test_what_is_wrong_is_named_with_its_table_and_column(name: str, tmp_path: P
     assert not (tmp_path / "store").exists()
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_every_problem_is_reported_at_once() -> None:
     given = {**without("answers", "engine"), **without("citations", "url")}
     given["answers"] = without("answers", "engine")["answers"].assign(outcome="lost")
     with pytest.raises(StoreError) as caught:

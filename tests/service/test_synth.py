@@ -68,7 +68,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("answers", [0, 1, 12, 301])
-def test_there_are_as_many_answers_as_asked_for(answers: int) -> None:
+def test_there_are_as_many_answers_as_requested(answers: int) -> None:
     drawn = synthesize(answers=answers)
     assert len(drawn["answers"]) == answers
     Store.of(drawn).close()
@@ -85,7 +85,7 @@ def test_less_than_nothing_cannot_be_drawn() -> None:
 
 
 @pytest.mark.parametrize("icc", [0.0, 0.3, 0.7])
-def test_answers_to_one_prompt_resemble_each_other_as_much_as_asked_for(icc: float) -> None:
+def test_answers_to_one_prompt_resemble_each_other_as_much_as_requested(icc: float) -> None:
     drawn = synthesize(1, 4000, icc)
     found = [correlation(drawn, brand) for brand in RIVALS]
     # With 22 prompts and four brands the mean has a standard error of about 0.05.
@@ -276,7 +276,7 @@ def test_days_go_without_a_run_and_engines_stop(store: Store) -> None:
     assert last["claude"] < date(2026, 8, 23)
 
 
-def test_engines_hide_what_they_are_said_to_hide(store: Store) -> None:
+def test_engines_hide_what_they_are_stated_to_hide(store: Store) -> None:
     for table, fact in (
         ("fanouts", "exposes_fanouts IS NOT TRUE"),
         ("citations", "exposes_retrieval IS FALSE AND NOT cited"),

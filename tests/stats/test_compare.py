@@ -158,7 +158,7 @@ def project() -> aa.Project:
     return aa.demo()
 
 
-def test_overlapping_windows_are_said_before_any_number(project: aa.Project) -> None:
+def test_overlapping_windows_are_stated_before_any_number(project: aa.Project) -> None:
     week, month = (project.read("prompts", days=days).main for days in (7, 30))
     found = rows(week.aa.compare(month, "mention_rate"))
     assert found["verdict"] == "cannot say"
@@ -198,7 +198,7 @@ def test_prompts_of_another_host_are_other_prompts(project: aa.Project) -> None:
     assert "two samples" in rows(one.aa.compare(two, "mention_rate"))["method"]
 
 
-def test_a_changed_set_of_prompts_is_said() -> None:
+def test_a_changed_set_of_prompts_is_stated() -> None:
     rng = np.random.default_rng(7)
     rates = rates_of(rng, 20, 0.4, 0.3)
     before, now = (counted(rng, rates, runs_of(rng, 20, 10)) for _ in range(2))

@@ -126,7 +126,7 @@ def test_the_interval_of_a_mean_is_that_of_statsmodels() -> None:
     assert pd.isna(found["place_deff"])
 
 
-def test_two_questions_are_told_from_each_other_in_words(prompts: pd.DataFrame) -> None:
+def test_two_questions_are_distinguished_in_words(prompts: pd.DataFrame) -> None:
     sampled = prompts.aa.interval("mention_rate", cluster="prompt_id").iloc[0]
     fixed = prompts.aa.interval("mention_rate", cluster="prompt_id", panel="fixed").iloc[0]
     assert "like these" in sampled["mention_rate_method"]
@@ -166,7 +166,7 @@ def test_few_clusters_are_refused_with_the_reason_and_a_way_out(prompts: pd.Data
         few_rows.aa.interval("mention_rate", cluster="prompt_id")
 
 
-def test_what_was_not_measured_is_said_and_is_no_zero() -> None:
+def test_what_was_not_measured_is_stated_and_is_no_zero() -> None:
     frame = pd.DataFrame({"prompt_id": list("abcdefg"), "hits": [1.0] * 6 + [None], "runs": 4})
     frame["engine"] = ["a"] * 6 + ["b"]
     frame["rate"] = frame["hits"] / frame["runs"]

@@ -115,8 +115,8 @@ def _header(name: str, text: object) -> int:
     key = re.sub(r"(?i)^x-", "", name)
     if _STANDARD.fullmatch(name.lower()) or not isinstance(text, str):
         return 0
-    telling = {*tokens(key)} & _KEYS or keys.subject(key) or keys.denial(key) is not None
-    return 2 if telling else 0
+    has_subject = {*tokens(key)} & _KEYS or keys.subject(key) or keys.denial(key) is not None
+    return 2 if has_subject else 0
 
 
 def _judge(

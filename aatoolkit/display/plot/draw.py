@@ -144,6 +144,6 @@ def _about(chosen: Drawable) -> list[str]:
         return [*docs, "Availability: unknown, as the frame has no metadata."]
     state = data.state(names)
     reasons = dict.fromkeys(data.known.columns[name].availability.reason or "" for name in names)
-    telling = [each for each in reasons if not any(each in r for r in reasons if r != each)]
-    state = replace(state, reason="; ".join(telling) or None)
+    distinct = [each for each in reasons if not any(each in r for r in reasons if r != each)]
+    state = replace(state, reason="; ".join(distinct) or None)
     return [*docs, *([] if state.status == Status.AVAILABLE else [f"Availability: {state}"])]

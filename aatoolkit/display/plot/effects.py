@@ -82,10 +82,10 @@ class ChangeDots:
         """Draw the dots and return the notes."""
         data, verdicts = self.data, self.data.text("verdict")
         change, low, high = (data.values(name) for name in ("change", "low", "high"))
-        said = np.array([verdict != "cannot say" for verdict in verdicts])
-        drawn = {unit for unit, is_said in zip(self.units, said, strict=True) if is_said}
+        decided = np.array([verdict != "cannot say" for verdict in verdicts])
+        drawn = {unit for unit, is_decided in zip(self.units, decided, strict=True) if is_decided}
         common = drawn.pop() if len(drawn) == 1 else None
-        ends = np.abs(np.concatenate([change[said], low[said], high[said]]))
+        ends = np.abs(np.concatenate([change[decided], low[decided], high[decided]]))
         reach = (
             1.0 if not len(ends) or np.isnan(ends).all() else float(np.nanmax(ends)) or 1.0
         ) * 1.08

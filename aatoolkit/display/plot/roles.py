@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit.availability import Availability, combine
-from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_said
+from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of, over_rows
@@ -36,7 +36,15 @@ _UNITS = {
 """Units by name, and by the last word of metric names."""
 
 _NAMES = ("title", "prompt", "text", "label", "name")
-_TELLING = (FRACTION, SCORE, COUNT, REQUESTS, "checks", "answers", "citations per retrieval")
+_PREFERRED_UNITS = (
+    FRACTION,
+    SCORE,
+    COUNT,
+    REQUESTS,
+    "checks",
+    "answers",
+    "citations per retrieval",
+)
 
 
 @dataclass(frozen=True)
@@ -114,8 +122,8 @@ class PlotData:
         if per is None:
             return [self.unit(name)] * len(self)
         column = self.column(name)
-        said = dict(column.units) if column else {}
-        return [said.get(word) or _unit(word) for word in self.text(per)]
+        by_entry = dict(column.units) if column else {}
+        return [by_entry.get(word) or _unit(word) for word in self.text(per)]
 
     @cached_property
     def measures(self) -> list[str]:
@@ -130,7 +138,7 @@ class PlotData:
     @property
     def numbers(self) -> list[str]:
         """The numeric columns that are neither keys nor notes on another column."""
-        statuses = [name for name in self.kinds if is_said(self.frame, name)]
+        statuses = [name for name in self.kinds if is_status_column(self.frame, name)]
         return [
             name
             for name in self.of_kind("number")
@@ -145,7 +153,7 @@ class PlotData:
             return 0
         if unit == SCORE:
             return 1
-        if rule and rule.rule == "sum" and unit in _TELLING and unit != FRACTION:
+        if rule and rule.rule == "sum" and unit in _PREFERRED_UNITS and unit != FRACTION:
             return 2
         return 3 if unit == FRACTION else None
 

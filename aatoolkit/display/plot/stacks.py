@@ -140,10 +140,10 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     """Counts of rows by one column, segmented by another."""
     if options.y or not len(data):
         return None
-    x = options.x or _telling(data, ())
+    x = options.x or _label_column(data, ())
     if x is None or data.kinds[x] in ("list", "number"):
         return None
-    by = options.by or (None if options.x else _telling(data, (x,)))
+    by = options.by or (None if options.x else _label_column(data, (x,)))
     rows = pd.DataFrame({"x": data.text(x), "by": data.text(by) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     order = table.sum(axis=1).sort_values(ascending=False, kind="stable").index
@@ -170,7 +170,7 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     )
 
 
-def _telling(data: PlotData, but: tuple[str, ...]) -> str | None:
+def _label_column(data: PlotData, but: tuple[str, ...]) -> str | None:
     """The column that groups the rows best: the engine, else a category."""
     categories = [
         name

@@ -27,22 +27,22 @@ def changed(dataset: Dataset, before: Dataset | None) -> str:
     unsure = [row for row in rows if row["verdict"] == "no evidence"]
     unknown = [row for row in rows if row["verdict"] == "cannot say"]
     since = "the earlier dataset" if before else "the window before"
-    said = [
+    shown = [
         f"Changed for certain since {since}: {_listed(sure, _moved)}."
         if sure
         else f"Nothing is shown to have changed since {since}.",
     ]
     if unsure:
-        said.append(f"Not shown to differ: {_listed(unsure, _unmoved)}.")
+        shown.append(f"Not shown to differ: {_listed(unsure, _unmoved)}.")
     if unknown:
-        said.append(f"Cannot be said: {_listed(unknown, _unsaid)}.")
+        shown.append(f"Cannot be said: {_listed(unknown, _undecided)}.")
     methods = [method for method in found["method"].dropna().unique() if method]
     note = "Intervals are of 95 %, each for its row alone; p-values are adjusted over all rows."
     if methods:
         note += f" {methods[0][0].upper()}{methods[0][1:]}."
     return (
         '<section aria-labelledby="changed"><h2 id="changed">What changed for certain</h2>'
-        + "".join(element("p", text(sentence, 1200), "lead") for sentence in said)
+        + "".join(element("p", text(sentence, 1200), "lead") for sentence in shown)
         + element("p", text(note, 400), "note")
         + "</section>"
     )
@@ -108,7 +108,7 @@ def _unmoved(row: dict[Any, Any]) -> str:
     return f"{_moved(row)[:-1]}; a change of {least} would likely have shown)"
 
 
-def _unsaid(row: dict[Any, Any]) -> str:
+def _undecided(row: dict[Any, Any]) -> str:
     return f"{_name(row)} ({row['why']})"
 
 

@@ -22,7 +22,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 POLICY += "form-action 'none'"
 """The content security policy: nothing but inline styles and data images."""
 
-_TELLING = ("line", "heatmap", "gap", "funnel", "shares")
+_PREFERRED_KINDS = ("line", "heatmap", "gap", "funnel", "shares")
 """Kinds of pictures that show more than the table below them."""
 
 _PICTURES = 3
@@ -188,7 +188,7 @@ def _pictures(tables: Tables, at: int) -> Iterator[str]:
         frame = tables[table]
         if not len(frame) or shown == _PICTURES:
             continue
-        made = drawn(frame, f"p{at}-{number}", _TELLING if number else ())
+        made = drawn(frame, f"p{at}-{number}", _PREFERRED_KINDS if number else ())
         if made:
             shown += 1
             yield made

@@ -292,14 +292,14 @@ class List extends Group {
   tell() {
     const chosen = this.chosen();
     const gone = chosen.filter((option) => this.marks[option] & STALE).length;
-    const said = [
+    const parts = [
       chosen.length
         ? `${number(chosen.length)} of ${number(this.open)} chosen`
         : this.group.empty.replace("{}", number(this.open)),
     ];
-    if (gone) said.push(`${number(gone)} no longer offered`);
-    if (this.narrowed) said.push(`${number(this.shown.length)} shown`);
-    const text = said.join(", ");
+    if (gone) parts.push(`${number(gone)} no longer offered`);
+    if (this.narrowed) parts.push(`${number(this.shown.length)} shown`);
+    const text = parts.join(", ");
     if (this.count.textContent !== text) this.count.textContent = text;
     for (const [name, button] of this.buttons) {
       const label = this.narrowed ? `${name} shown` : name;
@@ -429,13 +429,13 @@ const copy = async (text) => {
 
 const render = ({ model, el }) => {
   const code = make("code");
-  const named = { class: "aa-said", role: "group", "aria-label": "The choice in Python" };
-  const said = make("div", { ...named, tabindex: "0" }, code);
+  const named = { class: "aa-python", role: "group", "aria-label": "The choice in Python" };
+  const block = make("div", { ...named, tabindex: "0" }, code);
   const button = make("button", { type: "button", class: "aa-copy" }, "Copy");
   const copied = make("span", { class: "aa-copied", role: "status" });
   const body = make("div", { class: "aa-groups" });
-  const line = make("div", { class: "aa-code" }, said, button, copied);
-  // JupyterLab takes bare keys for commands of the notebook, unless it is told not to.
+  const line = make("div", { class: "aa-code" }, block, button, copied);
+  // JupyterLab takes bare keys for commands of the notebook, unless it is asked not to.
   const own = { class: "aa-picker", role: "group", "data-lm-suppress-shortcuts": "true" };
   const root = make("div", own, body, line);
   let parts = [];
@@ -477,11 +477,11 @@ const render = ({ model, el }) => {
   };
 
   button.addEventListener("click", async () => {
-    const told = await copy(python(true)).then(
+    const outcome = await copy(python(true)).then(
       () => "Copied",
       (error) => `Not copied: ${error.message}`,
     );
-    copied.textContent = told;
+    copied.textContent = outcome;
   });
   model.on("change:_groups", load);
   model.on("change:_choice", load);

@@ -109,8 +109,8 @@ class Describe:
 
     def __repr__(self) -> str:
         counts = self.availability["status"].value_counts()
-        said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        return f"<df.aa of {self._frame.shape[1]} columns: {said or 'none'}>"
+        listed = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        return f"<df.aa of {self._frame.shape[1]} columns: {listed or 'none'}>"
 
     def _repr_html_(self) -> str:
         return f'<div class="tex2jax_ignore">{self.availability.to_html()}</div>'

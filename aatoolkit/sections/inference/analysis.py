@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from aatoolkit.sections import MAX, MIN, NONE, Aggregation, Rule
-from aatoolkit.sections.inference.evidence import gather, said_of
+from aatoolkit.sections.inference.evidence import gather, meaning_of
 from aatoolkit.sections.inference.experiments import Split
 from aatoolkit.sections.inference.findings import LIKELY, PROVED, ColumnFinding, Finding
 from aatoolkit.sections.inference.inherit import settle_keys
@@ -143,12 +143,12 @@ def _finding(
     if found.is_key or column.label:
         return found
     if reading.is_number:
-        said = said_of(column)
+        named = meaning_of(column)
         found.unit, found.scale = find_unit(column.name, column.path, reading, evidence)
         if found.scale != 1.0:
             found.dtype = "Float64"
         currency = _currency(relation, column) if found.unit.value == "currency" else ""
-        found.rule = find_rule(column.name, said, evidence, currency)
+        found.rule = find_rule(column.name, named, evidence, currency)
     elif reading.dtype in ("date", "timestamp"):
         found.rule = _moment_rule(column)
     return found
@@ -163,12 +163,12 @@ def _long_units(
         is_number = column.dtype in ("Int64", "Float64") and not column.is_key
         if metric and is_number and is_value_name(column.name):
             column.units = units
-            told = f"each {metric} has a unit of its own"
-            column.unit = Finding(f"per `{metric}`", LIKELY, told)
+            evidence = f"each {metric} has a unit of its own"
+            column.unit = Finding(f"per `{metric}`", LIKELY, evidence)
             column.rule = Finding(
                 Aggregation("none", why=f"rows are different measures: choose one {metric}"),
                 LIKELY,
-                told,
+                evidence,
             )
 
 

@@ -13,7 +13,7 @@ from aatoolkit.sections.inference.inherit import Readings
 from aatoolkit.sections.inference.readings import FieldReading
 from aatoolkit.sections.inference.relations import Measure, Relation
 from aatoolkit.sections.inference.rules import Evidence
-from aatoolkit.sections.inference.units import telling_name
+from aatoolkit.sections.inference.units import specific_name
 from aatoolkit.sections.inference.vocabulary import words_of
 from aatoolkit.sections.inference.words import Meaning, meaning, tokens
 
@@ -58,8 +58,8 @@ def _ratios(relation: Relation, readings: Readings, found: dict[str, Evidence]) 
     keep[relation.omitted] = False
     for column in relation.columns:
         reading = readings[relation][column.name]
-        said = said_of(column)
-        if not _may_be_made(column, reading, said):
+        named = meaning_of(column)
+        if not _may_be_made(column, reading, named):
             continue
         numbers = np.where(keep, reading.numbers, np.nan)
         known = numbers[~np.isnan(numbers)]
@@ -67,16 +67,16 @@ def _ratios(relation: Relation, readings: Readings, found: dict[str, Evidence]) 
             continue
         # A whole percentage is too coarse: it is left to experiments.
         factors = [100.0] if reading.percent or known.max() > 1.5 else [1.0, 100.0]
-        is_share = said.kind not in ("position", "rank", "milliseconds", "seconds", "money")
+        is_share = named.kind not in ("position", "rank", "milliseconds", "seconds", "money")
         if is_share and reading.decimals and known.min() >= 0:
             for factor in factors:
                 made = identities.ratios(numbers, reading.decimals, factor, counts, column.name)
                 found[column.name].ratios += made
-                if not made and said.kind == "share" and not said.points:
+                if not made and named.kind == "share" and not named.points:
                     found[column.name].wholes += identities.whole_numerators(
                         numbers, reading.decimals, factor, counts
                     )
-        if reading.decimals and (said.kind in ("position", "rank") or said.mean):
+        if reading.decimals and (named.kind in ("position", "rank") or named.mean):
             found[column.name].wholes += identities.whole_numerators(
                 numbers, reading.decimals, 1.0, counts
             )
@@ -90,7 +90,7 @@ def _siblings(
     for column in relation.columns:
         reading = readings[column.name]
         fits = reading.is_number and column.source[0] not in "#^@.&" and not column.label
-        if fits and said_of(column).kind in ("share", "score", "count", ""):
+        if fits and meaning_of(column).kind in ("share", "score", "count", ""):
             beside = column.source.rpartition(".")[0]
             objects.setdefault(beside, {})[column.name] = (reading.numbers, reading.decimals)
     for columns in objects.values():
@@ -115,16 +115,16 @@ def _across(
             keep[relation.omitted] = False
             totals = np.bincount(relation.answer[keep], reading.numbers[keep])
             parts = np.bincount(relation.answer[keep], reading.numbers[keep] != 0)
-            telling = totals[parts >= 2]
-            if len(np.unique(telling)) >= 2 and telling.max() >= _LARGE and parts.max() >= 3:
+            usable = totals[parts >= 2]
+            if len(np.unique(usable)) >= 2 and usable.max() >= _LARGE and parts.max() >= 3:
                 where = [f"{at}:{one:.6g}" for at, one in enumerate(totals) if one]
                 sums.setdefault((column.name, *where), []).append((relation, column.name))
     for held in sums.values():
         for one, name in held:
             apart = [other for other, _ in held if not set(other.key) & set(one.key)]
             if apart:
-                told = f"its rows sum to the same as those of {apart[0].name} in every answer"
-                found[one][name].sums.append(told)
+                reason = f"its rows sum to the same as those of {apart[0].name} in every answer"
+                found[one][name].sums.append(reason)
                 found[one][name].across |= set(one.key)
 
 
@@ -152,16 +152,16 @@ def _experiment(
     for name, reading in measures.items():
         half = 0.5 * 10.0**-reading.decimals if reading.decimals else 0.0
         verdict = experiments.additivity(reading.numbers, aligned, split.dimension, half)
-        if verdict.outcome == "adds" and said_of(relation[name]).kind in _KINDS_THAT_DO_NOT_ADD:
+        if verdict.outcome == "adds" and meaning_of(relation[name]).kind in _KINDS_THAT_DO_NOT_ADD:
             verdict = Verdict("untested", split.dimension)
         found[name].verdicts.append(verdict)
         if identities.is_count(reading) and verdict.outcome == "adds":
             weights[name] = reading.numbers
     for name, reading in measures.items():
-        said = said_of(relation[name])
-        if name in weights or said.kind in ("rank", "change", "probability", "money"):
+        named = meaning_of(relation[name])
+        if name in weights or named.kind in ("rank", "change", "probability", "money"):
             continue
-        is_count = said.kind == "count" and not said.mean and not found[name].siblings
+        is_count = named.kind == "count" and not named.mean and not found[name].siblings
         if is_count or tokens(name)[0] in ("best", "lowest", "median"):
             continue
         found[name].weights = experiments.pooling_weights(
@@ -248,14 +248,14 @@ def _note_sum(
     if not identities.is_proved_sum(groups, rows, largest, len(np.unique(met))):
         return
     if (
-        said_of(column).kind != said_of(other[name]).kind
+        meaning_of(column).kind != meaning_of(other[name]).kind
         and len(other.steps) == 0
         and largest < 500
     ):
         return
     where = f"{other.name}.{name}"
-    told = f"its rows sum to {where} in {groups} {'answers' if not other.steps else 'rows'}"
-    found[relation][column.name].sums.append(told)
+    reason = f"its rows sum to {where} in {groups} {'answers' if not other.steps else 'rows'}"
+    found[relation][column.name].sums.append(reason)
     # Rows that sum to what encloses them add over their own part of the key.
     own = {n for n in relation.key if not _is_enclosing(relation, n, other)}
     found[relation][column.name].across |= own
@@ -284,23 +284,23 @@ def _groups(relation: Relation, other: Relation) -> Any:
     return None
 
 
-def said_of(column: Measure) -> Meaning:
+def meaning_of(column: Measure) -> Meaning:
     """What the name of a column says, or that of what holds it where it is bland."""
-    return meaning(telling_name(column.name, column.path))
+    return meaning(specific_name(column.name, column.path))
 
 
-def _may_be_made(column: Measure, reading: FieldReading, said: Meaning) -> bool:
+def _may_be_made(column: Measure, reading: FieldReading, named: Meaning) -> bool:
     """Whether a column may be a ratio or a mean of others."""
     if not reading.is_number or column.source[0] in "#^@" or column.label:
         return False
-    return reading.dtype == "Float64" or reading.percent or said.kind == "share"
+    return reading.dtype == "Float64" or reading.percent or named.kind == "share"
 
 
 def _adds_up(column: Measure, reading: FieldReading) -> bool:
     """Whether a column is of a kind that may add up."""
     if not reading.is_number or column.label or reading.percent:
         return False
-    said = said_of(column)
-    if said.kind in _KINDS_THAT_DO_NOT_ADD or said.mean or said.kind == "change":
+    named = meaning_of(column)
+    if named.kind in _KINDS_THAT_DO_NOT_ADD or named.mean or named.kind == "change":
         return False
-    return reading.dtype == "Int64" or said.kind == "money"
+    return reading.dtype == "Int64" or named.kind == "money"

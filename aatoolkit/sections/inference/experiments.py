@@ -131,13 +131,13 @@ def _additivity(numbers: Numbers, aligned: Aligned, dimension: str, half: float)
     whole, parts, used = _matched(numbers, aligned)
     if not len(whole):
         return Verdict("untested", dimension)
-    telling = (parts > 0).sum(axis=0) >= 2
-    count = int(telling.sum())
+    usable = (parts > 0).sum(axis=0) >= 2
+    count = int(usable.sum())
     sums = parts.sum(axis=0)
     slack = half * (used + 1) + _SLACK
     exact = np.abs(sums - whole) <= slack
     if exact.all():
-        different = len(np.unique(whole[telling]))
+        different = len(np.unique(whole[usable]))
         return Verdict(
             "adds" if count >= _FEWEST and different >= 2 else "untested", dimension, count
         )

@@ -210,8 +210,8 @@ def row_sums(
         if not known.any() or (np.abs(sums - total)[known] > slack[known]).any():
             continue
         # A single part equals its total whatever the rule is.
-        telling = known & (parts >= 2)
-        found.append((name, int(telling.sum()), int(parts[telling].sum())))
+        usable = known & (parts >= 2)
+        found.append((name, int(usable.sum()), int(parts[usable].sum())))
     return found
 
 
@@ -284,8 +284,8 @@ def _sums(numbers: Numbers, answers: Any) -> Numbers:
 
 def _evidence(numbers: Numbers, above: Numbers, below: Numbers, rows: Any) -> tuple[int, bool]:
     """How many different rows without zeros there are, and whether the counts are tiny."""
-    telling = rows & (numbers != 0) & (above != below)
-    if not telling.any():
+    usable = rows & (numbers != 0) & (above != below)
+    if not usable.any():
         return 0, True
-    triples = np.unique(np.stack([numbers[telling], above[telling], below[telling]]), axis=1)
-    return int(triples.shape[1]), bool(above[telling].max() <= 3)
+    triples = np.unique(np.stack([numbers[usable], above[usable], below[usable]]), axis=1)
+    return int(triples.shape[1]), bool(above[usable].max() <= 3)

@@ -51,9 +51,9 @@ def settle_keys(
             for column in relation.columns
         }
         complete(relation, readings[relation])
-        told = leave_out(relation, readings[relation])
-        if told:
-            notes.append(f"{relation.name}: {told}")
+        reason = leave_out(relation, readings[relation])
+        if reason:
+            notes.append(f"{relation.name}: {reason}")
         if not relation.steps:
             continue
         relation.key = find_key(relation, readings[relation])

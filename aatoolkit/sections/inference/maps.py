@@ -44,13 +44,15 @@ def map_key(
     if not keys:
         return None
     word = snake(field)
-    said = word.removeprefix("by_").removeprefix("per_") if word.startswith(("by_", "per_")) else ""
+    suffix = (
+        word.removeprefix("by_").removeprefix("per_") if word.startswith(("by_", "per_")) else ""
+    )
     values = [one for one in chain.from_iterable(map(dict.values, objects)) if one is not None]
     dimension = vocabulary.dimension(keys)
     if dimension is not None:
-        return said if said and dimension in ("number", "path", "uuid") else dimension
-    if said and _of_one_kind(values):
-        return singular(said)
+        return suffix if suffix and dimension in ("number", "path", "uuid") else dimension
+    if suffix and _of_one_kind(values):
+        return singular(suffix)
     if _of_one_kind(values):
         elsewhere = vocabulary.field_of(keys)
         if elsewhere is not None and not _are_names_of_measures(keys):

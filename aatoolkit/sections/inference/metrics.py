@@ -82,14 +82,14 @@ def _units(
     labels = np.array([str(one) for one in relation[metric].values], dtype=object)
     for word in words:
         rows = np.flatnonzero(labels == word)
-        said = unit_of_word(named.values[int(rows[0])]) if named is not None else None
-        if said is None and values:
+        unit_word = unit_of_word(named.values[int(rows[0])]) if named is not None else None
+        if unit_word is None and values:
             reading = readings[values[0].name]
             part = FieldReading(
                 reading.dtype, percent=reading.percent, decimals=4, numbers=reading.numbers[rows]
             )
             unit, scale = find_unit(word, word, part, Evidence())
-            said = "percent 0-100" if scale == 0.01 and unit.value else unit.value
-        if said is not None:
-            found[word] = said
+            unit_word = "percent 0-100" if scale == 0.01 and unit.value else unit.value
+        if unit_word is not None:
+            found[word] = unit_word
     return found

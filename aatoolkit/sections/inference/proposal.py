@@ -76,7 +76,7 @@ def outline(answer: Any, name: str) -> Section:
 def _analysed(answers: Any, name: str | None, *, measures: bool) -> Analysis:
     given = answers if isinstance(answers, list | tuple) else [answers]
     documents = [_decoded(answer) for answer in given]
-    name = name or next(filter(None, map(_said, [*given, *documents])), "answer")
+    name = name or next(filter(None, map(_section_of, [*given, *documents])), "answer")
     enveloped = any(isinstance(document, dict) and "window" in document for document in documents)
     words = Vocabulary.of(None, documents)
     whole, *others = documents or [None]
@@ -97,9 +97,9 @@ def _decoded(answer: Any) -> Any:
     return decode.decode(answer) if isinstance(answer, bytes) else answer
 
 
-def _said(answer: Any) -> str | None:
+def _section_of(answer: Any) -> str | None:
     """The section's name, where a payload or an answer says it."""
-    said = answer.section if isinstance(answer, Payload) else None
+    section = answer.section if isinstance(answer, Payload) else None
     if isinstance(answer, dict):
-        said = answer.get("section")
-    return said if isinstance(said, str) else None
+        section = answer.get("section")
+    return section if isinstance(section, str) else None

@@ -141,12 +141,12 @@ def _number(values: list[Any], there: list[Any], name: str) -> FieldReading:
     kept = [one for one in there if one not in missing]
     decimals = max((_decimals(one) for one in kept), default=0)
     integers = all(type(one) is int for one in kept)
-    said = f"{len(kept)} numbers from {min(kept):g} to {max(kept):g}" if kept else "numbers"
+    evidence = f"{len(kept)} numbers from {min(kept):g} to {max(kept):g}" if kept else "numbers"
     if missing:
-        said += f"; {', '.join(map(str, missing))} breaks the range of the rest"
+        evidence += f"; {', '.join(map(str, missing))} breaks the range of the rest"
     numbers = _floats(values, lambda one: one, missing)
     dtype = "Int64" if integers else "Float64"
-    return FieldReading(dtype, None, missing, said, decimals=decimals, numbers=numbers)
+    return FieldReading(dtype, None, missing, evidence, decimals=decimals, numbers=numbers)
 
 
 def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
@@ -187,13 +187,13 @@ def _text(values: list[Any], there: list[str], name: str) -> FieldReading:
         return FieldReading("string", None, empty, "no value in any answer")
     for words in (day_texts(rest, name), flag_texts(rest, name)):
         if words is not None:
-            dtype, parse, said = words
-            return FieldReading(dtype, parse, empty, said)
+            dtype, parse, evidence = words
+            return FieldReading(dtype, parse, empty, evidence)
     if not is_id_name(name) and not any(re.fullmatch(r"0\d+", word) for word in rest):
         mark = decimal_mark(rest, name)
         if mark is None:
-            said = f"numbers such as {rest[0]!r} may be read in two ways"
-            return FieldReading("string", None, empty if "" in empty else (), said)
+            evidence = f"numbers such as {rest[0]!r} may be read in two ways"
+            return FieldReading("string", None, empty if "" in empty else (), evidence)
         if mark == "." and all(NUMBER.fullmatch(word) for word in rest):
             return _parsed(values, there, "number", parse_number, empty)
         if all(
@@ -223,14 +223,14 @@ def _parsed(
     mark = "," if parse == "decimal comma" else "."
     decimals = max((text_decimals(one, mark) for one in texts), default=0)
     whole = decimals == 0 and bool((kept == np.floor(kept)).all()) if len(kept) else True
-    said = f"numbers in text, such as {texts[0]!r}" if texts else "numbers in text"
+    evidence = f"numbers in text, such as {texts[0]!r}" if texts else "numbers in text"
     if empty:
-        said += f"; {', '.join(map(repr, empty))} for none"
+        evidence += f"; {', '.join(map(repr, empty))} for none"
     return FieldReading(
         "Int64" if whole and not percent else "Float64",
         parse,
         empty,
-        said,
+        evidence,
         percent,
         bool(texts) and all(one.strip().startswith("#") for one in texts),
         decimals,

@@ -67,14 +67,14 @@ class Evidence:
         return bool(self.sums) or any(one.outcome == "adds" for one in self.verdicts)
 
 
-def find_rule(name: str, said: Meaning, evidence: Evidence, currency: str) -> Finding[Aggregation]:
+def find_rule(name: str, named: Meaning, evidence: Evidence, currency: str) -> Finding[Aggregation]:
     """The rule of a column of numbers.
 
     Parameters
     ----------
     name : str
         The column.
-    said : Meaning
+    named : Meaning
         What its name says.
     evidence : Evidence
         What was seen of it.
@@ -84,34 +84,38 @@ def find_rule(name: str, said: Meaning, evidence: Evidence, currency: str) -> Fi
     words = set(tokens(name))
     if words & _MEDIANS:
         return Finding(refused("medians of parts do not give that of the whole"), LIKELY, "name")
-    if said.kind in ("rank", "probability", "id", "status"):
-        return Finding(refused(f"a {said.kind} of rows does not combine"), LIKELY, "name")
+    if named.kind in ("rank", "probability", "id", "status"):
+        return Finding(refused(f"a {named.kind} of rows does not combine"), LIKELY, "name")
     outcomes = {one.outcome: one for one in evidence.verdicts}
     for outcome, rule in (("least", MIN), ("most", MAX)):
         if outcome in outcomes and words & (_LEAST if rule is MIN else _MOST | {"best", "top"}):
-            return Finding(rule, PROVED, _told(outcomes[outcome], f"the {outcome} of the parts"))
+            return Finding(
+                rule, PROVED, _outcome_text(outcomes[outcome], f"the {outcome} of the parts")
+            )
     if evidence.siblings:
-        said = Meaning("share")
-    if said.kind == "change":
+        named = Meaning("share")
+    if named.kind == "change":
         return Finding(refused("a change is taken anew from the sums"), LIKELY, "name")
-    if said.kind in ("share", "position", "score", "milliseconds", "seconds") or said.mean:
-        return _pooled(said, evidence, words)
+    if named.kind in ("share", "position", "score", "milliseconds", "seconds") or named.mean:
+        return _pooled(named, evidence, words)
     if "distinct" in outcomes and outcomes["distinct"].rows >= 2 and not evidence.sums:
-        told = _told(outcomes["distinct"], "less than the sum of the parts, as of distinct things")
-        return Finding(refused("distinct things: the parts overlap"), PROVED, told)
+        reason = _outcome_text(
+            outcomes["distinct"], "less than the sum of the parts, as of distinct things"
+        )
+        return Finding(refused("distinct things: the parts overlap"), PROVED, reason)
     if words & _DISTINCT:
         return Finding(refused("distinct things: the parts overlap"), LIKELY, "name")
     if evidence.adds:
         total = Aggregation("sum", within=currency or None, across=_across(evidence))
-        seen = [_told(one, "adds up") for one in evidence.verdicts if one.outcome == "adds"]
+        seen = [_outcome_text(one, "adds up") for one in evidence.verdicts if one.outcome == "adds"]
         return Finding(total, PROVED, "; ".join([*seen, *evidence.sums, *evidence.against]))
-    pooled = _pooled(said, evidence, words)
+    pooled = _pooled(named, evidence, words)
     if pooled.value is not None:
         return pooled
     if "adds" not in outcomes and words & _LIMITS:
         return Finding(refused("a limit, not a measure of rows"), LIKELY, "name")
-    told = "; ".join(_told(one, one.outcome) for one in evidence.verdicts)
-    return Finding(None, OPEN, told or "nothing shows whether its rows add up")
+    reason = "; ".join(_outcome_text(one, one.outcome) for one in evidence.verdicts)
+    return Finding(None, OPEN, reason or "nothing shows whether its rows add up")
 
 
 def _across(evidence: Evidence) -> tuple[str, ...]:
@@ -123,16 +127,16 @@ def _across(evidence: Evidence) -> tuple[str, ...]:
     return (*sorted(engines - set(evidence.key)), *(n for n in evidence.key if n in proved))
 
 
-def _pooled(said: Meaning, evidence: Evidence, words: set[str]) -> Finding[Aggregation]:
+def _pooled(named: Meaning, evidence: Evidence, words: set[str]) -> Finding[Aggregation]:
     """The ratio or the weighted mean that the evidence leaves, if it leaves one only."""
     shown = [one for one in evidence.ratios if one.numerator is not None]
     own = [one for one in shown if one.numerator and one.numerator.own and one.denominator.own]
     names = {(one.numerator.name, one.denominator.name) for one in shown if one.numerator}
     if len(names) == 1 and own:
         one = own[0]
-        told = f"{one} on {one.rows} different rows, and no other pair of counts"
+        reason = f"{one} on {one.rows} different rows, and no other pair of counts"
         assert one.numerator is not None
-        return Finding(ratio(one.numerator.name, one.denominator.name), PROVED, told)
+        return Finding(ratio(one.numerator.name, one.denominator.name), PROVED, reason)
     wholes = {one.numerator.name for one in shown if one.numerator and not one.denominator.own}
     if len(names) > 1 and len(wholes) == 1 and not own:
         # Several totals of the same rows: whichever it is, the parts are divided anew.
@@ -144,8 +148,8 @@ def _pooled(said: Meaning, evidence: Evidence, words: set[str]) -> Finding[Aggre
         if len(left) == 1 and len(agreed) == 1:
             one = left[0]
             assert one.numerator is not None
-            told = f"{one} on {one.rows} different rows, and the engines pool by it"
-            return Finding(ratio(one.numerator.name, one.denominator.name), PROVED, told)
+            reason = f"{one} on {one.rows} different rows, and the engines pool by it"
+            return Finding(ratio(one.numerator.name, one.denominator.name), PROVED, reason)
         return Finding(None, OPEN, f"one of {_listed(str(one) for one in shown)}")
     if shown:
         return _share_of_whole(shown[0])
@@ -156,10 +160,10 @@ def _pooled(said: Meaning, evidence: Evidence, words: set[str]) -> Finding[Aggre
         (by,) = candidates
         if "." in by or by.startswith("sum of "):
             return Finding(None, OPEN, f"a mean over {by}, which is no column of this table")
-        told = _weighing(by, evidence)
-        if said.kind == "share":
-            return Finding(Aggregation("mean", by=by, why=f"a ratio over {by}"), PROVED, told)
-        return Finding(weighted(by), PROVED, told)
+        reason = _weighing(by, evidence)
+        if named.kind == "share":
+            return Finding(Aggregation("mean", by=by, why=f"a ratio over {by}"), PROVED, reason)
+        return Finding(weighted(by), PROVED, reason)
     if candidates:
         return Finding(None, OPEN, f"a mean weighted by one of {_listed(sorted(candidates))}")
     return Finding(None, OPEN, "the counts that it is made of are not to be seen")
@@ -190,17 +194,17 @@ def _agreed(kinds: Sequence[set[str]]) -> set[str]:
 
 
 def _weighing(by: str, evidence: Evidence) -> str:
-    told = [
+    reason = [
         f"a whole number over {by} on {one.rows} different rows"
         for one in evidence.wholes
         if one.denominator.name == by
     ]
     if by in evidence.weights:
-        told.append(f"the engines pool to the whole by {by} on {evidence.weights[by]} rows")
-    return "; ".join(told)
+        reason.append(f"the engines pool to the whole by {by} on {evidence.weights[by]} rows")
+    return "; ".join(reason)
 
 
-def _told(verdict: Verdict, words: str) -> str:
+def _outcome_text(verdict: Verdict, words: str) -> str:
     return f"{words} over {verdict.dimension} on {verdict.rows} rows"
 
 

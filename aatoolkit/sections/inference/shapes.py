@@ -179,15 +179,15 @@ class Finder:
     def title(self, steps: tuple[Step, ...], title: str) -> str:
         """A name for a table, from the fields on the way to its rows."""
         words = [snake(step.name) for step in steps if isinstance(step, Field)]
-        telling = [word for word in words if word not in _WRAPPERS and word != self.section]
+        specific = [word for word in words if word not in _WRAPPERS and word != self.section]
         if not steps:
             name = f"{self.section}_facts"
-        elif not telling:
+        elif not specific:
             name = self.section
         else:
-            name = f"{self.section}_{telling[-1]}"
-            if name in self.taken and len(telling) > 1:
-                name = f"{self.section}_{telling[-2]}_{telling[-1]}"
+            name = f"{self.section}_{specific[-1]}"
+            if name in self.taken and len(specific) > 1:
+                name = f"{self.section}_{specific[-2]}_{specific[-1]}"
         name = fresh(name, self.taken)
         self.taken.add(name)
         return name
@@ -235,11 +235,11 @@ class Finder:
         self, relation: Relation, path: tuple[Field, ...], values: list[Any], source: str = ""
     ) -> None:
         words = [snake(step.name) for step in path]
-        telling = [word for word in words if word not in _WRAPPERS] or words[-1:]
+        specific = [word for word in words if word not in _WRAPPERS] or words[-1:]
         taken = {column.name for column in relation.columns}
-        name = telling[-1]
-        if len(telling) > 1 or name in taken:
-            name = "_".join(telling)
+        name = specific[-1]
+        if len(specific) > 1 or name in taken:
+            name = "_".join(specific)
         source = source or format_path(path)
         where = format_path((*relation.steps, *path))
         relation.columns.append(Measure(fresh(name, taken), source, where, values))

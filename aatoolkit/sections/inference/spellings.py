@@ -74,9 +74,9 @@ def decimal_mark(words: list[str], name: str) -> str | None:
     >>> decimal_mark(["1,204", "2,310"], "mean_position"), decimal_mark(["1,204", "7"], "hits")
     (',', '.')
     """
-    said = meaning(name)
-    counted = said.kind in ("count", "bytes") and not said.mean
-    small = said.kind in _SMALL
+    named = meaning(name)
+    counted = named.kind in ("count", "bytes") and not named.mean
+    small = named.kind in _SMALL
     points = [word for word in words if "." in word]
     commas = [word for word in words if "," in word]
     if points and not commas and all(POINTS.fullmatch(word) for word in points):
@@ -84,7 +84,7 @@ def decimal_mark(words: list[str], name: str) -> str | None:
             return ","
         # Thousands are written alike: where one has no point, points are decimal ones.
         plain = any(word.isdigit() and len(word) > 3 for word in words)
-        return "." if small or said.mean or plain else None
+        return "." if small or named.mean or plain else None
     if commas and not points and small and all(_ONE_COMMA.fullmatch(word) for word in words):
         return ","
     return "."

@@ -41,14 +41,14 @@ _UNIT_WORDS = {
 }  # fmt: skip
 
 
-def telling_name(name: str, path: str) -> str:
+def specific_name(name: str, path: str) -> str:
     """The name that says most: that of the field, or of what holds it where it is bland.
 
     Examples
     --------
-    >>> telling_name("value", "trend.visibility.value")
+    >>> specific_name("value", "trend.visibility.value")
     'visibility_value'
-    >>> telling_name("citations", "rows[].citations")
+    >>> specific_name("citations", "rows[].citations")
     'citations'
     """
     words = tokens(name)
@@ -73,29 +73,29 @@ def find_unit(
         What was seen of it: ratios of counts, shares of one whole, sums.
     """
     numbers = reading.numbers[~np.isnan(reading.numbers)] if reading.is_number else np.empty(0)
-    said = meaning(telling_name(name, path))
+    meant = meaning(specific_name(name, path))
     low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 0.0)
     if reading.parse == "money":
         return Finding(CURRENCY, PROVED, "amounts with a currency"), 1.0
     if reading.parse == "duration":
         return Finding(SECONDS, PROVED, "durations in words"), 1.0
     shares = [ratio for ratio in evidence.ratios if ratio.numerator is not None]
-    if shares and said.kind not in ("position", "rank", "score", "change"):
+    if shares and meant.kind not in ("position", "rank", "score", "change"):
         factor = 0.01 if shares[0].factor == 100 else 1.0
         return Finding(FRACTION, PROVED, f"{shares[0]} on {shares[0].rows} different rows"), factor
     if evidence.siblings:
-        told = f"{' + '.join(evidence.siblings)} = {evidence.whole:g} on every row"
-        return Finding(FRACTION, PROVED, told), 1.0 / evidence.whole
+        reason = f"{' + '.join(evidence.siblings)} = {evidence.whole:g} on every row"
+        return Finding(FRACTION, PROVED, reason), 1.0 / evidence.whole
     if reading.ordinal:
         return Finding(RANK, LIKELY, "a number sign in the text"), 1.0
     if reading.percent:
         unit = FRACTION if low >= 0 else "fraction -1 to 1"
-        if said.kind == "change":
+        if meant.kind == "change":
             unit = FRACTION_CHANGE
         return Finding(unit, PROVED, "a per cent sign in the text"), 0.01
     if not len(numbers):
         return Finding(None, OPEN, "no number in any answer"), 1.0
-    named = _named(said, low, high, reading)
+    named = _named(meant, low, high, reading)
     if named is not None:
         return named
     if evidence.adds and reading.dtype == "Int64" and low >= 0:
@@ -115,17 +115,17 @@ def unit_of_word(word: Any) -> str | None:
 
 
 def _named(
-    said: Meaning, low: float, high: float, reading: FieldReading
+    meant: Meaning, low: float, high: float, reading: FieldReading
 ) -> tuple[Finding[str], float] | None:
     """The unit that a name gives, where the range of the values agrees with it."""
-    kind, whole = said.kind, reading.dtype == "Int64"
+    kind, whole = meant.kind, reading.dtype == "Int64"
     span = f"the name, and values from {low:g} to {high:g}"
-    if kind == "count" and low >= 0 and (whole or said.mean):
+    if kind == "count" and low >= 0 and (whole or meant.mean):
         return Finding(COUNT, LIKELY, span), 1.0
     if kind == "share":
-        return _share(said, low, high, span, reading)
+        return _share(meant, low, high, span, reading)
     if kind == "change":
-        return _change(said, low, high, span, reading)
+        return _change(meant, low, high, span, reading)
     if kind == "position" and low >= 0:
         return Finding(POSITION, LIKELY, span), 1.0
     if kind == "rank" and low >= 0 and whole:
@@ -144,7 +144,7 @@ def _named(
     if kind == "status" and whole and low >= 100 and high < 600:
         return Finding(HTTP_STATUS, LIKELY, span), 1.0
     if kind == "money":
-        return Finding(CURRENCY, LIKELY, span), said.hundredths
+        return Finding(CURRENCY, LIKELY, span), meant.hundredths
     units = {"milliseconds": MILLISECONDS, "seconds": SECONDS, "bytes": BYTES}
     if kind in units and low >= 0:
         return Finding(units[kind], LIKELY, span), 1.0
@@ -152,14 +152,14 @@ def _named(
 
 
 def _share(
-    said: Meaning, low: float, high: float, span: str, reading: FieldReading
+    meant: Meaning, low: float, high: float, span: str, reading: FieldReading
 ) -> tuple[Finding[str], float] | None:
     if low < -100 or high > 100.5:
         return None
     signed = "fraction -1 to 1" if low < 0 else FRACTION
-    if high <= 1.0 and low >= -1.0 and not (said.percent and reading.decimals <= 1):
+    if high <= 1.0 and low >= -1.0 and not (meant.percent and reading.decimals <= 1):
         # All of them at most 1 under a name that says per cent: neither is sure.
-        if said.percent and reading.decimals < 3:
+        if meant.percent and reading.decimals < 3:
             return Finding(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
         return Finding(signed, LIKELY, span), 1.0
     if high > 1.0 or low < -1.0:
@@ -168,14 +168,14 @@ def _share(
 
 
 def _change(
-    said: Meaning, low: float, high: float, span: str, reading: FieldReading
+    meant: Meaning, low: float, high: float, span: str, reading: FieldReading
 ) -> tuple[Finding[str], float] | None:
-    if said.points:
+    if meant.points:
         scale = 0.01 if max(abs(low), abs(high)) > 1 or reading.decimals <= 2 else 1.0
         return Finding(FRACTION_CHANGE, LIKELY, f"{span}: percentage points"), scale
-    if said.percent:
+    if meant.percent:
         return Finding(FRACTION_CHANGE, LIKELY, f"{span}: per cent"), 0.01
-    if said.places:
+    if meant.places:
         return Finding("places", LIKELY, f"{span}: a change of places"), 1.0
     if reading.dtype == "Int64":
         return Finding(COUNT, LIKELY, f"{span}: a change of counts"), 1.0

@@ -129,13 +129,13 @@ def _reason(engines: list[dict[str, Any]]) -> str | None:
 
 
 def _states(engines: list[dict[str, Any]]) -> dict[str, State]:
-    said = {
+    stated = {
         "not_applicable": ("not_applicable", "{} carries no advertisements."),
         "not_checked": ("unavailable", "Answers of {} were not examined for advertisements."),
     }
     states = {}
     for engine in engines:
-        if engine["support"] in said:
-            status, reason = said[engine["support"]]
+        if engine["support"] in stated:
+            status, reason = stated[engine["support"]]
             states[engine["engine"]] = State(status, reason.format(engine["label"]))
     return states

@@ -111,7 +111,7 @@ SELECT count(DISTINCT day) AS days, max(day) AS last_day,
 FROM site_visits
 """
 
-_TOLD_APART = f"WITH {_VISITED} SELECT * FROM listed ORDER BY engine"
+_BY_ENGINE = f"WITH {_VISITED} SELECT * FROM listed ORDER BY engine"
 
 _REVENUE_FIELDS = ("totals.aiRevenue", "engines[].revenue", "landingPages[].revenue")
 _CONVERSION_FIELDS = (
@@ -164,7 +164,7 @@ def conversions(o: Observations) -> SectionAnswer:
     body["engines"] = o.rows(_ENGINES, through=through, priced=priced)
     body["landingPages"] = o.rows(_PAGES, through=through, priced=priced, counted=counted)
     body["daily"] = o.rows(_DAILY, through=through)
-    engines = o.rows(_TOLD_APART, through=through)
+    engines = o.rows(_BY_ENGINE, through=through)
     reasons = _reasons(o, through, recorded, engines)
     availability = SectionAvailability(
         status="partial" if reasons else "available",

@@ -200,11 +200,11 @@ def _activity(o: Observations, bucket: str) -> dict[str, Any]:
 
 
 def _availability(o: Observations) -> SectionAvailability:
-    asked = o.question.filter("engine")
-    if asked and not o.value(
+    requested = o.question.filter("engine")
+    if requested and not o.value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
     ):
-        reason = f"No crawler of {enumerate_words(asked)} is known."
+        reason = f"No crawler of {enumerate_words(requested)} is known."
         return SectionAvailability("unavailable", reason)
     recorded = o.row(_RECORDED)
     expected = 24 * o.window.days

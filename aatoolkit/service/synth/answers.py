@@ -142,9 +142,11 @@ def _texts(runs: Runs, mentions: Mentions) -> pa.Array:
     offsets = np.concatenate([[0], np.cumsum(mentions.counts)])
     brands = pick([f"**{brand.brand}**" for brand in runs.plan.brands], mentions.brand)
     names = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", ")
-    asked = pick([prompt.text for prompt in runs.plan.prompts], runs.prompt)
-    some = pc.binary_join_element_wise("(synthetic) Asked “", asked, "”, look at ", names, ".", "")
-    none = pc.binary_join_element_wise("(synthetic) For “", asked, "” nothing stands out.", "")
+    prompts = pick([prompt.text for prompt in runs.plan.prompts], runs.prompt)
+    some = pc.binary_join_element_wise(
+        "(synthetic) Asked “", prompts, "”, look at ", names, ".", ""
+    )
+    none = pc.binary_join_element_wise("(synthetic) For “", prompts, "” nothing stands out.", "")
     return pc.if_else(pa.array(mentions.counts > 0), some, none)
 
 

@@ -141,7 +141,7 @@ def publish(
     facts = _Summary.of(about, tables, redaction, hosts)
     if overwrite:
         _check_ours(Path(out))
-    forms = [form for form, asked in (("csv", csv), ("excel", excel)) if asked]
+    forms = [form for form, wanted in (("csv", csv), ("excel", excel)) if wanted]
     with writing_folder(out, overwrite=overwrite) as folder:
         _write_data(folder, tables, facts, forms)
         _write_documents(folder, tables, about, facts, forms)
@@ -187,7 +187,7 @@ def _write_documents(
     }
     described = {name: fact for name, fact in described.items() if fact}
     _put(folder, "datapackage.json", _json(descriptor(described, tables, _sums(folder))))
-    said = {
+    words = {
         "name": about.title,
         "description": " ".join([*facts.notes, readme.MISSING]),
         "datePublished": f"{facts.last:%Y-%m-%d}",
@@ -198,7 +198,7 @@ def _write_documents(
     _put(
         folder,
         "ro-crate-metadata.json",
-        _json(crate(said, about.creators, about.licence, tables, _sums(folder))),
+        _json(crate(words, about.creators, about.licence, tables, _sums(folder))),
     )
     sums = "".join(f"{sha256}  {path}\n" for path, (_, sha256) in _sums(folder).items())
     _put(folder, SUMS, sums)
@@ -240,7 +240,7 @@ class _Summary:
         first, last = read.iloc[0], read.iloc[-1]
         begins, ends = _period(answers)
         failed = int(answers["error"].notna().sum()) if "error" in answers else 0
-        said = {
+        facts = {
             "hosts": ", ".join(sorted({*answers["host"]})) if "host" in answers else "left out",
             "sections": ", ".join(named),
             "answers": f"{len(answers) - failed} usable, {failed} with errors",
@@ -257,7 +257,7 @@ class _Summary:
         )
         keywords = dict.fromkeys((*_KEYWORDS, *named, *about.keywords))
         covered = f"{begins}/{ends}"
-        return cls(tuple(filter(None, notes)), said, (*keywords,), last.to_pydatetime(), covered)
+        return cls(tuple(filter(None, notes)), facts, (*keywords,), last.to_pydatetime(), covered)
 
 
 def _period(answers: pd.DataFrame) -> tuple[str, str]:

@@ -122,16 +122,16 @@ def _file(
 
 def _answer(row: Mapping[Any, Any]) -> dict[str, Any]:
     """One answer, with the facts of it that are published."""
-    told = {name: fact for name, fact in row.items() if not pd.isna(fact)}
-    words = [told.get("section", "answer")] + ([f"of {told['host']}"] if "host" in told else [])
+    known = {name: fact for name, fact in row.items() if not pd.isna(fact)}
+    words = [known.get("section", "answer")] + ([f"of {known['host']}"] if "host" in known else [])
     facts = {
         "@id": f"#answer-{row['answer']}",
         "@type": "CreativeWork",
         "name": " ".join(words),
-        "url": told.get("url"),
-        "sha256": told.get("sha256"),
-        "contentSize": str(told["bytes"]) if "bytes" in told else None,
-        "dateCreated": told["fetched_at"].isoformat() if "fetched_at" in told else None,
+        "url": known.get("url"),
+        "sha256": known.get("sha256"),
+        "contentSize": str(known["bytes"]) if "bytes" in known else None,
+        "dateCreated": known["fetched_at"].isoformat() if "fetched_at" in known else None,
     }
     return {name: fact for name, fact in facts.items() if fact is not None}
 

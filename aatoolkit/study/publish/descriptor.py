@@ -110,7 +110,7 @@ def _schema(table: PublishedTable, form: str) -> dict[str, Any]:
 
 def _field(column: Column, values: pd.Series, availability: str, form: str) -> dict[str, Any]:
     kind = str(values.dtype)
-    said = column.doc
+    description = column.doc
     if kind.startswith("list<"):
         # Frictionless does not accept a Parquet list as an array, nor as any other type.
         found = {"type": "any" if form == "parquet" else "array"}
@@ -123,7 +123,7 @@ def _field(column: Column, values: pd.Series, availability: str, form: str) -> d
     facts = {
         "name": column.name,
         **found,
-        "description": said,
+        "description": description,
         "unit": column.unit,
         "ucumCode": CODES[column.unit][0] if column.unit in CODES else None,
         "unitCode": QUDT + CODES[column.unit][1] if column.unit in CODES else None,

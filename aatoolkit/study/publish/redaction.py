@@ -40,7 +40,7 @@ class Redaction:
         The columns that are left out of every table.
     of_tables
         The columns, as ``table.column``, that are left out of one.
-    asked
+    requested
         The arguments, sorted.
     """
 
@@ -49,12 +49,12 @@ class Redaction:
     requested: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, asked: str | Iterable[str], dtypes: Mapping[str, Mapping[str, str]]) -> Redaction:
+    def of(cls, redact: str | Iterable[str], dtypes: Mapping[str, Mapping[str, str]]) -> Redaction:
         """Parse the arguments.
 
         Parameters
         ----------
-        asked
+        redact
             Names of columns, ``table.column``, or the group ``texts``. The name of a filter
             also stands for the column ``filter_<name>``.
         dtypes
@@ -65,7 +65,7 @@ class Redaction:
         ExportError
             If there is no such column: a typing error must not publish what is private.
         """
-        words = sorted({asked} if isinstance(asked, str) else {*asked})
+        words = sorted({redact} if isinstance(redact, str) else {*redact})
         names = {name for table in {*dtypes} - _FIXED for name in dtypes[table]} - _NEEDED
         names |= {*FILTERS}
         full = {(t, c) for t, found in dtypes.items() for c in found if c not in _NEEDED}
@@ -118,8 +118,8 @@ class Redaction:
     def hides_of_answers(self, fact: str) -> bool:
         """Whether a fact about answers is left out, or a column that reveals it."""
         scope = {*CONTEXT} - {"host", "fetched_at"}
-        telling = {"host": {"host"}, "scope": scope, "url": {"url", "host", *scope}}
-        return any(self.hides("answers", name) for name in telling.get(fact, {fact}))
+        revealing = {"host": {"host"}, "scope": scope, "url": {"url", "host", *scope}}
+        return any(self.hides("answers", name) for name in revealing.get(fact, {fact}))
 
     def applied(self, table: str, frame: pd.DataFrame, *, silent: bool) -> pd.DataFrame:
         """A frame without the columns left out; if ``silent``, without their reasons."""

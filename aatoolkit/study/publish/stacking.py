@@ -249,9 +249,9 @@ def _warn_of_copies(
     hidden: set[str] = set()
     for before, after in zip(whole, left, strict=True):
         for name in {*before.frame.columns} - {*after.frame.columns}:
-            said = texts_of(before.frame[name])
+            texts = texts_of(before.frame[name])
             named = not {name, f"{before.name}.{name}"}.isdisjoint(by_name)
-            hidden |= said if named else {word for word in said if word.count(" ") > 2}
+            hidden |= texts if named else {word for word in texts if word.count(" ") > 2}
     places = [
         f"{table.name}.{name}"
         for table in (left if hidden else ())

@@ -60,7 +60,7 @@ def test_most_units_and_rules_are_found_and_none_is_wrong(service):
     assert score["rule right"] >= 0.75 * score["rules"], score
 
 
-def test_a_totals_row_is_left_out_and_said():
+def test_a_totals_row_is_left_out_and_stated():
     analysis = drafted("ledger", "domains")
     (grid,) = (one for one in analysis.relations if one.shape == "grid")
     assert grid.without == {"source": ("TOTAL",)}
