@@ -127,6 +127,8 @@ def _reported(cells: Cells, groups: Groups) -> Cells:
     before the gap was made explicit. In a group without any other row it is all there is.
     """
     lacking = cells.unreported
+    if not lacking.any():
+        return cells
     return cells.without(lacking & (groups.count(~lacking) > 0)[groups.ids], "no row")
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -26,9 +25,6 @@ from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import FrameMetadata, Source
 from aatoolkit.metadata.cell_hash import hash_cells
 from aatoolkit.scope import FILTERS, Scope
-
-if TYPE_CHECKING:
-    from aatoolkit.metadata.cell_hash import Hashes
 
 _MIXER = np.uint64(0x9E37_79B9_7F4A_7C15)
 _PARTITIONS = tuple(name for name in FILTERS if name != "brand")
@@ -200,20 +196,13 @@ class Duplicates:
         """
         whole = self._groups.ids.astype(np.uint64)
         for name in names:
-            whole = (whole ^ (whole >> np.uint64(29))) * _MIXER + _hashes(self._frame[name].array)
+            cells = hash_cells(self._frame[name].array)
+            whole = (whole ^ (whole >> np.uint64(29))) * _MIXER + cells
         whole.sort()
         return not (whole[1:] == whole[:-1]).any()
 
     def _codes(self, name: str) -> pd.Series:
         return pd.Series(pd.factorize(self._frame[name])[0])
-
-
-def _hashes(values: Any) -> Hashes:
-    """Hash each value; text by Python's own hash, which is all that one process needs."""
-    if not isinstance(values.dtype, pd.StringDtype):
-        return hash_cells(values)
-    text = values.to_numpy(object, na_value="")
-    return np.fromiter(map(hash, text), np.int64, len(text)).view(np.uint64)
 
 
 def _has(source: Source, table: str) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import Availability, Status
@@ -27,7 +27,6 @@ from aatoolkit.metadata.column import ColumnMetadata as ColumnMetadata
 from aatoolkit.metadata.column import Source as Source
 from aatoolkit.metadata.fingerprint import (
     OVERWRITTEN,
-    WHOLE_SIZE,
     Fingerprint,
     arrays_of,
     fingerprint_of,
@@ -153,10 +152,8 @@ def attach(
         if column != NOTHING and column.availability.status not in EMPTY
     ]
     fingerprint = fingerprint_of(frame, measured, metadata.key, table=table)
-    text = replace(metadata, fingerprint=fingerprint).dumps()
-    if len(frame) <= WHOLE_SIZE:
-        text = Carrier(text)
-        text.hash_later(frame if table is None else table, measured, metadata.key)
+    text = Carrier(replace(metadata, fingerprint=fingerprint).dumps())
+    text.hash_later(frame if table is None else table, measured, metadata.key)
     frame.attrs[ATTRIBUTE] = text
     return frame
 
@@ -168,6 +165,7 @@ class Carrier(str):
     """
 
     _snapshot: tuple[pd.DataFrame | pa.Table, list[str], tuple[str, ...]] | None = None
+    _fingerprint: Fingerprint | None = None
 
     def hash_later(
         self, rows: pd.DataFrame | pa.Table, names: list[str], key: tuple[str, ...]
@@ -180,14 +178,16 @@ class Carrier(str):
             rows.attrs = {}
         self._snapshot = (rows, names, key)
 
-    @cached_property
+    @property
     def fingerprint(self) -> Fingerprint | None:
-        """The hashes of all cells, where the frame had few enough rows."""
-        if self._snapshot is None:
-            return None
-        rows, names, key = self._snapshot
-        whole = whole_fingerprint if hasattr(rows, "attrs") else whole_table_fingerprint
-        return whole(rows, names, key)
+        """The hashes of all cells; once there are these, the rows are released."""
+        snapshot = self._snapshot
+        if snapshot is not None:
+            rows, names, key = snapshot
+            whole = whole_fingerprint if hasattr(rows, "attrs") else whole_table_fingerprint
+            self._fingerprint = whole(rows, names, key)
+            self._snapshot = None
+        return self._fingerprint
 
     def __copy__(self) -> Carrier:
         return self

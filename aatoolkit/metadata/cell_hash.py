@@ -6,6 +6,7 @@ those of the Arrow table that it was made of have the same hashes.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 _MISSING = 0x9E3779B97F4A7C15
 
+_LARGE = 10_000
+"""From this many texts on, hashes are kept as long as the Arrow array they are of."""
+
+_kept: dict[int, tuple[weakref.ref[Any], Hashes]] = {}
+"""By the identity of an Arrow array, which never changes: a weak reference to it, its hashes."""
+
 
 def hash_cells(values: Array) -> Hashes:
     """Hash each value: equal values of any dtype hash alike, and so do all missing ones."""
@@ -30,6 +37,46 @@ def hash_cells(values: Array) -> Hashes:
         levels: Hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING))
         of_codes: Hashes = levels[values.codes]
         return of_codes
+    if len(values) >= _LARGE and isinstance(values.dtype, (pd.StringDtype, pd.ArrowDtype)):
+        return _hash_chunks(values)
+    return _hash_array(values)
+
+
+def _hash_chunks(values: Array) -> Hashes:
+    """Hash a large Arrow array of pandas once; texts of which few differ, each text once."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunks = values.__arrow_array__()
+    if not isinstance(chunks, pa.ChunkedArray):
+        return _hash_array(values)
+    number = id(chunks)
+    reference, found = _kept.get(number, (None, None))
+    if reference is not None and found is not None and reference() is chunks:
+        return found
+    first = chunks.slice(0, 1_000)
+    if pa.types.is_large_string(chunks.type) or pa.types.is_string(chunks.type):
+        few = pc.count_distinct(first).as_py() < len(first) // 5
+    else:
+        few = False
+    if few:
+        encoded = chunks.combine_chunks().dictionary_encode()
+        texts = encoded.dictionary.to_numpy(zero_copy_only=False)
+        levels = np.append(_hashed(texts), np.uint64(_MISSING))
+        codes = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        found = levels[codes]
+    else:
+        found = _hash_array(values)
+    found.setflags(write=False)
+    _kept[number] = weakref.ref(chunks, lambda _: _kept.pop(number, None)), found
+    return found
+
+
+def _hash_array(values: Array) -> Hashes:
+    import numpy as np
+    import pandas as pd
+
     missing = values.isna()
     if isinstance(values, pd.arrays.NumpyExtensionArray) and values.dtype.kind == "O":
         found: Hashes = np.full(len(values), _MISSING, dtype=np.uint64)
@@ -112,6 +159,8 @@ def _plain(values: Array) -> Any:
         return values.to_numpy("datetime64[us]").astype("int64").astype("float64")
     if isinstance(values.dtype, pd.StringDtype):
         return values.to_numpy(object, na_value="")
+    if isinstance(values.dtype, pd.ArrowDtype) and _holds_text_lists(values.dtype.pyarrow_dtype):
+        return _joined(values.__arrow_array__())
     return np.array([_text(value) for value in values.to_numpy(object)], dtype=object)
 
 
@@ -126,7 +175,27 @@ def _plain_cells(cells: pa.Array) -> Any:
         return cells.cast(pa.int64()).to_numpy(zero_copy_only=False).astype("float64")
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return cells.to_numpy(zero_copy_only=False).astype("float64") + 0.0
+    if _holds_text_lists(kind):
+        return _joined(cells)
     return np.array([_text(value) for value in cells.to_pylist()], dtype=object)
+
+
+def _holds_text_lists(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(kind) and pa.types.is_string(kind.value_type))
+
+
+def _joined(lists: pa.Array | pa.ChunkedArray) -> Any:
+    """Lists of text as `_text` writes them, without a Python object for each item."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(lists, pa.ChunkedArray):
+        lists = lists.combine_chunks()
+    if lists.flatten().null_count:
+        return pa.array([_text(value) for value in lists.to_pylist()]).to_numpy(False)
+    return pc.binary_join(lists, "\x1f").fill_null("").to_numpy(zero_copy_only=False)
 
 
 def _text(value: Any) -> str:

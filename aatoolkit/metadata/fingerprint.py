@@ -1,41 +1,44 @@
-"""Fingerprints: sampled cell hashes that detect whether a column was changed since it was read.
+"""Fingerprints: cell hashes that detect whether a column was changed since it was read.
 
 pandas keeps ``attrs`` through steps after which they no longer hold: sums by group, a column
 that is assigned anew, two names that are swapped. So the metadata comes with hashes of cells.
-In memory those are all cells of a frame of up to `WHOLE_SIZE` rows, computed when they are
-first needed. The text of the metadata holds a sample of at most `SAMPLE_SIZE` rows, which is
-what larger frames, and those that went through a pickle, are checked by: every row of a small
-frame, the first ones and an even choice of a larger one. `FingerprintCheck` in
-`aatoolkit.metadata.fingerprint_check` compares a frame with them.
+In memory those are all cells, four bytes each, computed when they are first needed. The text of
+the metadata holds a sample of at most `SAMPLE_SIZE` rows, which is what frames that went through
+a pickle are checked by: every row of a small frame, the first ones and an even choice of a larger
+one. `FingerprintCheck` in `aatoolkit.metadata.fingerprint_check` compares a frame with them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aatoolkit.metadata.cell_hash import hash_arrow_cells, hash_cells
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
     import pyarrow as pa
 
     from aatoolkit.metadata.cell_hash import Array, Hashes
+
+    CellHashes = Sequence[int] | npt.NDArray[np.uint32]
+    Places = npt.NDArray[np.intp]
 
     Sampled = tuple[list[Hashes], dict[str, Hashes], dict[str, int]]
 
 SAMPLE_SIZE = 32
 """The most rows that are sampled: every day of a month."""
 
-WHOLE_SIZE = 10_000
-"""The most rows of a frame of which every cell is checked."""
-
 _ROW, _CELL = 0xFFFF_FFFF_0000, 0xFFFF
-"""The bits of a hash that are used of rows, and those of cells that a sample keeps."""
+"""The bits of a hash that a sample keeps of rows, and those of cells."""
 
-_ALL = 0xFFFF_FFFF_FFFF_FFFF
+_WHOLE_ROW, _WHOLE_CELL = 0xFFFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF
+"""The same where every row is hashed: of a million rows, no two are to share a hash."""
 
 OVERWRITTEN = "overwritten"
 MOVED = "its rows are not those that were read"
@@ -63,6 +66,8 @@ class Fingerprint:
         The columns that count as part of the labels, where labels repeat.
     bits : int
         The bits of a cell's hash that are kept.
+    row_bits : int
+        The bits of a row's hash that are kept.
     """
 
     rows: int = 0
@@ -70,14 +75,60 @@ class Fingerprint:
     span: tuple[int, int] | None = None
     labels: Sequence[int] | Hashes = ()
     keys: Sequence[int] | Hashes = ()
-    cells: Mapping[str, tuple[int, Sequence[int] | Hashes]] = field(default_factory=dict)
+    cells: Mapping[str, tuple[int, CellHashes]] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
     bits: int = _CELL
+    row_bits: int = _ROW
 
     @property
     def whole(self) -> bool:
         """Whether every row is in the sample."""
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
+
+    @cached_property
+    def by_label(self) -> HashedRows:
+        """The rows by the hashes of their labels."""
+        return HashedRows(self.labels)
+
+    @cached_property
+    def by_key(self) -> HashedRows:
+        """The rows by the hashes of their keys."""
+        return HashedRows(self.keys)
+
+
+class HashedRows:
+    """The hashes of rows that were read, to find rows of a frame among them."""
+
+    def __init__(self, hashes: Sequence[int] | Hashes) -> None:
+        import numpy as np
+
+        self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
+
+    @cached_property
+    def _order(self) -> npt.NDArray[np.uint32]:
+        import numpy as np
+
+        return np.argsort(self.hashes, kind="stable").astype(np.uint32)
+
+    @cached_property
+    def distinct(self) -> bool:
+        """Whether no two rows have the same hash."""
+        import numpy as np
+
+        rising = np.sort(self.hashes)
+        return bool((rising[1:] != rising[:-1]).all())
+
+    def places(self, hashes: Hashes) -> Places:
+        """For each hash the number of a row that has it; -1 where there is none."""
+        import numpy as np
+
+        if np.array_equal(hashes, self.hashes) and self.distinct:
+            return np.arange(len(hashes))
+        if not len(self.hashes):
+            return np.full(len(hashes), -1)
+        rising = self.hashes[self._order]
+        near = np.minimum(np.searchsorted(rising, hashes), len(rising) - 1)
+        return np.where(rising[near] == hashes, self._order[near].astype(np.intp), -1)
 
 
 def fingerprint_of(
@@ -125,15 +176,11 @@ def whole_fingerprint(
     }
     beside = () if frame.index.is_unique else tuple(_texts(arrays, names))
     labels = [hash_cells(level) for level in index_levels(frame.index)]
-    return Fingerprint(
-        len(frame),
-        index_names(frame.index),
-        label_span(frame.index),
-        row_hashes([*labels, *(hashed[name] for name in beside)]),
+    return _whole(
+        Fingerprint(len(frame), index_names(frame.index), label_span(frame.index), beside=beside),
+        row_hashes([*labels, *(hashed[name] for name in beside)], _WHOLE_ROW),
         _distinct_keys(hashed, key),
         {name: (int(arrays[name].isna().sum()), hashed[name]) for name in names if name in hashed},
-        beside,
-        _ALL,
     )
 
 
@@ -144,26 +191,38 @@ def whole_table_fingerprint(
     names = [*names]
     wanted, size = [*dict.fromkeys((*names, *key))], table.num_rows
     (labels,), hashed, missing = _sample_table(table, wanted, [*range(size)])
-    return Fingerprint(
-        size,
-        (None,),
-        (0, size - 1) if size else None,
-        row_hashes([labels]),
+    return _whole(
+        Fingerprint(size, (None,), (0, size - 1) if size else None),
+        row_hashes([labels], _WHOLE_ROW),
         _distinct_keys(hashed, key),
         {name: (missing[name], hashed[name]) for name in names if name in hashed},
-        (),
-        _ALL,
+    )
+
+
+def _whole(
+    shape: Fingerprint,
+    labels: Hashes,
+    keys: Sequence[int] | Hashes,
+    cells: Mapping[str, tuple[int, Hashes]],
+) -> Fingerprint:
+    """A fingerprint of every row, with four bytes a cell."""
+    import numpy as np
+
+    short = {
+        name: (missing, (hashes & np.uint64(_WHOLE_CELL)).astype(np.uint32))
+        for name, (missing, hashes) in cells.items()
+    }
+    return replace(
+        shape, labels=labels, keys=keys, cells=short, bits=_WHOLE_CELL, row_bits=_WHOLE_ROW
     )
 
 
 def _distinct_keys(hashed: Mapping[str, Hashes], key: tuple[str, ...]) -> Sequence[int] | Hashes:
     """The hashes of the rows' keys; none where there is no key, or one that repeats."""
-    import numpy as np
-
     if not key or not {*key} <= {*hashed}:
         return ()
-    keys = row_hashes([hashed[name] for name in key])
-    return keys if len(np.unique(keys)) == len(keys) else ()
+    keys = row_hashes([hashed[name] for name in key], _WHOLE_ROW)
+    return keys if HashedRows(keys).distinct else ()
 
 
 def _texts(arrays: Mapping[str, Array], names: Iterable[str]) -> list[str]:
@@ -235,14 +294,14 @@ def label_span(index: pd.Index) -> tuple[int, int] | None:
     return int(index.min()), int(index.max())
 
 
-def row_hashes(parts: list[Hashes]) -> Hashes:
-    """One hash a row of its values, with the low bits left free for that of a cell."""
+def row_hashes(parts: list[Hashes], bits: int = _ROW) -> Hashes:
+    """One hash a row of its values; of a sample with the low bits left free for that of a cell."""
     import numpy as np
 
     total = np.zeros(len(parts[0]), dtype=np.uint64)
     for part in parts:
         total = total * np.uint64(1_000_003) + part
-    return total & np.uint64(_ROW)
+    return total & np.uint64(bits)
 
 
 def mixed(rows: Hashes, cells: Hashes) -> Hashes:

@@ -5,14 +5,15 @@ the matched rows hold what they held, and if no row is a new one. Selecting, sor
 and dropping rows, dropping columns, moving the key into the index and converting to a dtype of
 the same values all leave it accepted.
 
-What cannot be detected: a change of rows outside the sample of a frame that is larger than
-`WHOLE_SIZE`, and numbers alone that equal by chance, one by one, as many that were read. Rows
-without their key might be sums; they are accepted only where sums cannot look like them.
+What cannot be detected: a change of rows outside the sample of a frame that went through a
+pickle, and numbers alone that equal by chance, one by one, as many that were read. Rows without
+their key might be sums; they are accepted only where sums cannot look like them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from aatoolkit.metadata.fingerprint import (
     MOVED,
     OVERWRITTEN,
     Fingerprint,
+    HashedRows,
     arrays_of,
     index_levels,
     index_names,
@@ -34,10 +36,34 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from aatoolkit.metadata.cell_hash import Array, Hashes
+    from aatoolkit.metadata.cell_hash import Hashes
+    from aatoolkit.metadata.fingerprint import Places
 
-    RowMatch = tuple[Hashes, Hashes]
     Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RowMatch:
+    """Which of the hashed rows each row of a frame is.
+
+    Parameters
+    ----------
+    hashes : array of uint64
+        The hashes of the frame's rows.
+    known : HashedRows
+        The rows that were read.
+    places : array of intp
+        The number of the row that each is; -1 where it is none of them.
+    """
+
+    hashes: Hashes
+    known: HashedRows
+    places: Places
+
+    @cached_property
+    def found(self) -> Mask:
+        """Which rows of the frame are among those that were hashed."""
+        return self.places >= 0
 
 
 class FingerprintCheck:
@@ -52,6 +78,13 @@ class FingerprintCheck:
         self._arrays = arrays_of(frame)
         self._fingerprint = fingerprint
         self._key = key
+        self._hashed: dict[str, Hashes] = {}
+
+    def _hashes(self, name: str) -> Hashes:
+        """The hashes of a column's cells, computed once."""
+        if name not in self._hashed:
+            self._hashed[name] = hash_cells(self._arrays[name])
+        return self._hashed[name]
 
     def is_empty(self, name: str) -> bool:
         """Whether a column, or level of the index, is there and holds no value."""
@@ -64,8 +97,6 @@ class FingerprintCheck:
 
     @cached_property
     def _changes(self) -> Mapping[str, str]:
-        import numpy as np
-
         cells = self._fingerprint.cells
         there = [name for name in cells if name in self._arrays]
         alike = dict.fromkeys({*cells}.difference(there), "not one column of this name")
@@ -73,11 +104,8 @@ class FingerprintCheck:
             return alike
         found: dict[str, str] | None = None
         for match in self._row_matches():
-            found_rows = np.isin(*match)
-            changes = {
-                name: OVERWRITTEN for name in there if self._differs(name, match, found_rows)
-            }
-            changes |= self._possible_sums(found_rows, changes)
+            changes = {name: OVERWRITTEN for name in there if self._differs(name, match)}
+            changes |= self._possible_sums(match.found, changes)
             if found is None or len(changes) < len(found):
                 found = changes
             if not found:
@@ -104,19 +132,21 @@ class FingerprintCheck:
             return dict.fromkeys(cells, MOVED)
         return {name: MOVED for name, (missing, _) in cells.items() if missing}
 
-    def _differs(self, name: str, match: RowMatch, matched: Mask) -> bool:
+    def _differs(self, name: str, match: RowMatch) -> bool:
         """Whether a matched row holds something else, or other rows were filled or emptied."""
         import numpy as np
 
         values, (missing, hashes) = self._arrays[name], self._fingerprint.cells[name]
-        now, before = match
         if not self._lacks_as_before(name, missing):
             return True
-        known = np.asarray(hashes, dtype=np.uint64)
-        kept = hash_cells(values[matched]) & np.uint64(self._fingerprint.bits)
-        if np.array_equal(kept, known) and np.array_equal(now, before):
-            return False
-        return not np.isin(mixed(now[matched], kept), mixed(before, known)).all()
+        known, found = np.asarray(hashes, dtype=np.uint64), match.found
+        whole = self._fingerprint.whole or found.all()
+        kept = self._hashes(name)[found] if whole else hash_cells(values[found])
+        kept = kept & np.uint64(self._fingerprint.bits)
+        if match.known.distinct:
+            return not np.array_equal(known[match.places[found]], kept)
+        read = mixed(match.known.hashes, known)
+        return not np.isin(mixed(match.hashes[found], kept), read).all()
 
     def _lacks_as_before(self, name: str, missing: int) -> bool:
         """Whether as many values are missing as can be, were rows dropped or repeated."""
@@ -135,8 +165,8 @@ class FingerprintCheck:
         known = self._fingerprint
         if index_names(self._index) == known.index:
             beside = [name for name in known.beside if name in self._arrays]
-            parts = [*index_levels(self._index), *(self._arrays[name] for name in beside)]
-            match = self._row_match(parts, known.labels)
+            labels = [hash_cells(level) for level in index_levels(self._index)]
+            match = self._row_match([*labels, *map(self._hashes, beside)], known.by_label)
             numbered = known.span is not None and not known.whole
             fits = (
                 _within(label_span(self._index), known.span) if numbered else self._matches(match)
@@ -144,21 +174,17 @@ class FingerprintCheck:
             if fits and len(beside) == len(known.beside):
                 yield match
         if len(known.keys) and all(self._is_filled(name) for name in self._key):
-            match = self._row_match([self._arrays[name] for name in self._key], known.keys)
+            match = self._row_match([*map(self._hashes, self._key)], known.by_key)
             if self._matches(match):
                 yield match
 
-    def _row_match(self, parts: list[Array], known: Sequence[int] | Hashes) -> RowMatch:
-        import numpy as np
-
-        return row_hashes([hash_cells(part) for part in parts]), np.asarray(known, dtype=np.uint64)
+    def _row_match(self, parts: list[Hashes], known: HashedRows) -> RowMatch:
+        hashes = row_hashes(parts, self._fingerprint.row_bits)
+        return RowMatch(hashes, known, known.places(hashes))
 
     def _matches(self, match: RowMatch) -> bool:
         """Whether rows match the sample: every row if all were sampled, else at least one."""
-        import numpy as np
-
-        found = np.isin(*match)
-        return bool(found.all() if self._fingerprint.whole else found.any())
+        return bool(match.found.all() if self._fingerprint.whole else match.found.any())
 
     def _is_filled(self, name: str) -> bool:
         """Whether a key column is there, with no more values missing than when it was read."""

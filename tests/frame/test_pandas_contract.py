@@ -434,7 +434,7 @@ def test_no_sum_over_what_is_missing_is_believed(
                 assert shown["rows"].all() or len(shown) == len(frame)
 
 
-def test_every_cell_is_checked_up_to_ten_thousand_rows_and_a_sample_of_more() -> None:
+def test_every_cell_is_checked_and_a_sample_after_a_pickle() -> None:
     frame = large()
     for row in (41, 3):
         changed = frame.copy()
@@ -445,6 +445,9 @@ def test_every_cell_is_checked_up_to_ten_thousand_rows_and_a_sample_of_more() ->
     attach(longer, KNOWN)
     changed = longer.copy()
     changed.loc[41, "rate"] = 0.99
-    assert metadata_of(changed).columns["rate"].of
-    changed.loc[3, "rate"] = 0.99
     assert not metadata_of(changed).columns["rate"].of
+    sampled = pickle.loads(pickle.dumps(longer))
+    sampled.loc[41, "rate"] = 0.99
+    assert metadata_of(sampled).columns["rate"].of
+    sampled.loc[3, "rate"] = 0.99
+    assert not metadata_of(sampled).columns["rate"].of
