@@ -142,7 +142,10 @@ def combine(parts: Iterable[Availability]) -> Availability:
     if status != Status.NOT_APPLICABLE:
         incomplete = [part for part in incomplete if part.status != Status.NOT_APPLICABLE]
     causes = {part.cause for part in incomplete}
-    reasons = dict.fromkeys(part.reason for part in incomplete if part.reason)
+    # A part may be a combination itself: its words are those of its own parts.
+    reasons = dict.fromkeys(
+        words for part in incomplete if part.reason for words in part.reason.split("; ")
+    )
     return Availability(
         status,
         causes.pop() if len(causes) == 1 else None,

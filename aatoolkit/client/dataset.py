@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
-from aatoolkit.normalizer.tables import Tables, html_table, summarised
+from aatoolkit.normalizer.tables import Tables, summarised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,8 @@ class Dataset(Mapping[str, Tables]):
             for table in tables
         ]
         failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
-        return summarised(("section", "table", "rows", "availability"), [*rows, *failed])
+        names = ("section", "table", "rows", "availability")
+        return summarised(names, [*rows, *failed]).fold_by("section")
 
     @property
     def hints(self) -> pd.DataFrame:
@@ -270,20 +271,15 @@ class Dataset(Mapping[str, Tables]):
         return "\n".join([f"<Dataset of {len(self)} sections{failed}{noted}>", *lines])
 
     def _repr_html_(self) -> str:
-        rows = [
-            (
-                f"<code>{markup(name)}</code>" if at == 0 else "",
-                f"<code>{markup(table)}</code>",
-                f"{tables.rows[table]:,}",
-                markup(tables.shown(table)),
-            )
+        parts = [
+            f"<details><summary><code>{markup(name)}</code> {len(tables)} tables, "
+            f"{sum(tables.rows.values()):,} rows {tables.marks}</summary>"
+            f"{tables._repr_html_()}</details>"
             for name, tables in self.items()
-            for at, table in enumerate(tables)
         ]
-        rows += [
-            (f"<code>{markup(name)}</code>", "", "", f"failed: {markup(str(error))}")
+        parts += [
+            f"<div><code>{markup(name)}</code> failed: {markup(str(error))}</div>"
             for name, error in self.errors.items()
         ]
-        return html_table(
-            f"{len(self)} sections", ("section", "table", "rows", "availability"), rows
-        )
+        title = f"<b>{len(self)} sections</b>"
+        return f'<div class="tex2jax_ignore">{title}{"".join(parts)}</div>'

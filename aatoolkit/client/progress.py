@@ -49,4 +49,5 @@ def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: s
 
 
 def _is_interactive() -> bool:
-    return "ipykernel" in sys.modules or bool(sys.stderr and sys.stderr.isatty())
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel") or bool(sys.stderr and sys.stderr.isatty())

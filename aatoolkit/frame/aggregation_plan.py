@@ -18,6 +18,7 @@ from aatoolkit.frame.groupby import Groups, find
 from aatoolkit.frame.row_units import row_units
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.metadata.fingerprint import MOVED, OVERWRITTEN
 from aatoolkit.sections.aggregation import FRACTION, ISO_4217, Aggregation
 
 Rules = Mapping[str, Aggregation | str]
@@ -248,7 +249,13 @@ def _declared(known: FrameMetadata, name: str) -> Plan:
     column = declared(known.columns[name])
     of = known.columns[name].of
     if column is None or of is None:
-        raise _Refused(f"it has no declared rule; give one, such as rules={{{name!r}: 'sum'}}")
+        why = "it has no declared rule; give one"
+        if known.columns[name].availability.reason in (MOVED, OVERWRITTEN):
+            why = (
+                "its values are not those that were read (a plain groupby, pivot or assignment "
+                "makes new ones): use df.aa.aggregate on the frame that was read, or give a rule"
+            )
+        raise _Refused(f"{why}, such as rules={{{name!r}: 'sum'}}")
     table, rule = of.partition(".")[0], column.aggregate
     if rule.rule == "sum" and column.unit == FRACTION and len(known.sources) > 1:
         raise _Refused(rule.why or "shares of different wholes do not add")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from aatoolkit._util.listing import Listing
     from aatoolkit.availability.detect import Hint, Signal
     from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.normalizer.drift import Drift
@@ -149,17 +150,17 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     @cached_property
     def availability(self) -> pd.DataFrame:
         """What the answer states about its availability, one row a statement."""
-        return self._availability()
+        return _listing(self._availability())
 
     @cached_property
     def drift(self) -> pd.DataFrame:
         """Where answer and declaration differ, one row a difference."""
-        return self._drift()
+        return _listing(self._drift())
 
     @cached_property
     def hints(self) -> pd.DataFrame:
         """What may be about availability and was not read, one row a hint."""
-        return self._hints()
+        return _listing(self._hints())
 
     @cached_property
     def provenance(self) -> dict[str, pa.Table]:
@@ -217,6 +218,11 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
         return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
+    @property
+    def marks(self) -> str:
+        """The mark of each table's availability, in their order."""
+        return "".join(self.shown(name)[0] for name in self)
+
     def _noted(self) -> str:
         """Whether it was drafted, and how many drifts and hints there are, if any."""
         draft = ", drafted from this answer" if self.drafted else ""
@@ -226,11 +232,19 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return draft + drifts + hints
 
 
-def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+def _listing(frame: pd.DataFrame) -> pd.DataFrame:
+    from aatoolkit._util.listing import Listing
+
+    return Listing(frame)
+
+
+def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Listing:
     """Rows of words, and of counts under ``rows``, as a DataFrame."""
     import pandas as pd
 
-    return pd.DataFrame(
+    from aatoolkit._util.listing import Listing
+
+    return Listing(
         {
             name: pd.array([row[at] for row in rows], dtype="Int64" if name == "rows" else "string")
             for at, name in enumerate(names)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -340,6 +342,20 @@ def test_one_bar_for_all(client: Any, capsys: pytest.CaptureFixture[str]) -> Non
     assert "/12 [" in shown
     client().collect(HOSTS, sections=SOME)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("in_kernel", [True, False])
+def test_a_kernel_shows_a_bar_and_a_script_that_only_imports_one_does_not(
+    client: Any,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    in_kernel: bool,
+) -> None:
+    shell = SimpleNamespace(kernel=object()) if in_kernel else SimpleNamespace()
+    monkeypatch.setitem(sys.modules, "ipykernel", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    client().collect(HOSTS, sections=SOME)
+    assert ("/12 [" in capsys.readouterr().err) == in_kernel
 
 
 def test_a_collection_is_collected_again_from_the_cache(

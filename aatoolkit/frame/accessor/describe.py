@@ -6,6 +6,7 @@ from dataclasses import asdict, fields
 
 import pandas as pd
 
+from aatoolkit._util.listing import Listing
 from aatoolkit.availability import Status
 from aatoolkit.frame.aggregation_plan import caution
 from aatoolkit.frame.row_units import common_unit
@@ -34,7 +35,7 @@ class Describe:
         states = [
             (name, column.availability) for name, column in metadata_of(self._frame).columns.items()
         ]
-        return pd.DataFrame(
+        return Listing(
             {
                 "status": pd.Categorical(
                     [str(state.status) for _, state in states], [str(each) for each in Status]
@@ -64,7 +65,7 @@ class Describe:
         known = metadata.columns
         what = {name: declared(column) for name, column in known.items()}
         dtypes = {str(name): str(dtype) for name, dtype in self._frame.dtypes.items()}
-        return pd.DataFrame(
+        return Listing(
             {
                 "dtype": _words(dtypes.values()),
                 "unit": _words(
@@ -94,7 +95,7 @@ class Describe:
             If the frame's metadata is damaged, or newer than this version can read.
         """
         found = [asdict(source) for source in metadata_of(self._frame).sources]
-        table = pd.DataFrame(
+        table = Listing(
             {
                 field.name: pd.array(
                     [source[field.name] for source in found],
@@ -113,7 +114,7 @@ class Describe:
         return f"<df.aa of {self._frame.shape[1]} columns: {listed or 'none'}>"
 
     def _repr_html_(self) -> str:
-        return f'<div class="tex2jax_ignore">{self.availability.to_html()}</div>'
+        return Listing(self.availability)._repr_html_()
 
 
 def _words(values: object) -> pd.api.extensions.ExtensionArray:
