@@ -8,18 +8,20 @@ from functools import partial
 from typing import Any
 
 from aatoolkit.sections import MAX, MIN, NONE, Aggregation, Rule
-from aatoolkit.sections.inference.evidence import gather, meaning_of
+from aatoolkit.sections.inference.differences import settle_differences
+from aatoolkit.sections.inference.evidence import gather
 from aatoolkit.sections.inference.experiments import Split
-from aatoolkit.sections.inference.findings import LIKELY, PROVED, ColumnFinding, Finding
+from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, ColumnFinding, Finding
 from aatoolkit.sections.inference.inherit import settle_keys
 from aatoolkit.sections.inference.metrics import is_value_name, units_by_metric
 from aatoolkit.sections.inference.readings import FieldReading
 from aatoolkit.sections.inference.relations import Measure, Relation
 from aatoolkit.sections.inference.rules import Evidence, find_rule
 from aatoolkit.sections.inference.shapes import find_relations
+from aatoolkit.sections.inference.sums import meaning_of
 from aatoolkit.sections.inference.texts import complete_texts, year_path
 from aatoolkit.sections.inference.totals import leave_out_totals
-from aatoolkit.sections.inference.units import find_unit
+from aatoolkit.sections.inference.units import find_unit, likely_counts
 from aatoolkit.sections.inference.vocabulary import Vocabulary
 from aatoolkit.sections.inference.words import tokens
 
@@ -100,6 +102,10 @@ def analyse(
             _finding(relation, column, readings[relation], evidence[relation][column.name])
             for column in relation.columns
         ]
+        likely_counts(found.columns[relation.name], readings[relation], evidence[relation])
+    for relation in found.relations:
+        _units_of_sums(found.columns, relation, evidence[relation])
+        settle_differences(found.columns[relation.name], readings[relation])
         _long_units(relation, found.columns[relation.name], readings[relation])
     return found
 
@@ -152,6 +158,20 @@ def _finding(
     elif reading.dtype in ("date", "timestamp"):
         found.rule = _moment_rule(column)
     return found
+
+
+def _units_of_sums(
+    columns: dict[str, list[ColumnFinding]], relation: Relation, evidence: dict[str, Evidence]
+) -> None:
+    """What sums to a column has its unit."""
+    known = {(one.table, one.name): one for held in columns.values() for one in held}
+    for column in columns[relation.name]:
+        totals = [known[one] for one in evidence[column.name].equals if one in known]
+        units = {one.unit.value for one in totals if one.scale == 1.0}
+        is_silent = column.unit.confidence == OPEN and column.scale == 1.0
+        if is_silent and len(units) == 1 and totals[0].unit.value is not None:
+            reason = f"that of {totals[0].table}.{totals[0].name}, to which its rows sum"
+            column.unit = Finding(totals[0].unit.value, LIKELY, reason)
 
 
 def _long_units(

@@ -51,11 +51,14 @@ class Aligned:
         For each part and each of those rows, its row in the part; -1 where it has none.
     cut : bool
         Whether rows may be missing from a part because its list was cut.
+    full : array of bool
+        For each part, whether its list is as long as they get, and so may have been cut.
     """
 
     whole: Any
     parts: Any
     cut: bool
+    full: Any = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ def align(relation: Relation, split: Split) -> Aligned | None:
     known = {repr(keys[at]) for at in whole.tolist()}
     # A list as long in the parts as in the whole, or with rows the whole lacks, was cut short.
     cut = any(set(held) - known for held in maps) or max(lengths) >= len(whole) > 2
-    return Aligned(whole, found, cut)
+    longest = max(len(whole), *lengths)
+    return Aligned(whole, found, cut, np.array([len(held) >= longest for held in maps]))
 
 
 def is_ignored(numbers: Sequence[Numbers], aligned: Aligned) -> bool:
@@ -122,7 +126,7 @@ def additivity(numbers: Numbers, aligned: Aligned, dimension: str, half: float =
     verdict = _additivity(numbers, aligned, dimension, half)
     if verdict.outcome in ("differs", "between") and not aligned.cut:
         # Parts may leave out rows below some threshold: try those that all of them have.
-        strict = _additivity(numbers, replace(aligned, cut=True), dimension, half)
+        strict = _additivity(numbers, replace(aligned, cut=True, full=None), dimension, half)
         return strict if strict.outcome in ("adds", "distinct") else verdict
     return verdict
 
@@ -225,7 +229,10 @@ def _matched(numbers: Numbers, aligned: Aligned) -> tuple[Numbers, Numbers, Any]
     parts = _taken(numbers, aligned.parts)
     absent = aligned.parts < 0
     if aligned.cut:
-        known = ~absent.any(axis=0) & ~np.isnan(parts).any(axis=0)
+        # A list that is shorter than others was not cut: what it lacks is not there.
+        lacking = absent if aligned.full is None else absent & aligned.full[:, None]
+        known = ~lacking.any(axis=0) & (absent | ~np.isnan(parts)).all(axis=0)
+        known &= ~absent.all(axis=0)
     else:
         # A part without the row has none of it; one with the row and no value is not known.
         known = (absent | ~np.isnan(parts)).all(axis=0) & ~absent.all(axis=0)

@@ -27,6 +27,7 @@ FEWEST_SMALL = 20
 """The same where all counts are 3 or less."""
 
 _CHANCE = 1e-4
+_NARROW = 0.02
 _SLACK = 1e-9
 _TOTAL_ROWS, _TOTAL_SIZE, _MOST_SIBLINGS = 3, 50, 7
 
@@ -103,7 +104,7 @@ def operands(
             numbers = reading.numbers[places]
             yield Operand(column.name if own else f"{other.name}.{column.name}", numbers, own)
             if own and len(relation.steps):
-                sums = _sums(numbers, relation.answer)
+                sums = _sums(numbers, relation)
                 if not any(np.array_equal(sums, one, equal_nan=True) for one in seen):
                     seen.append(sums)
                     yield Operand(f"sum of {column.name}", sums, False)
@@ -146,6 +147,44 @@ def ratios(
                 named = stem(above.name) in name and decimals >= 3
                 if count >= (FEWEST_SMALL if small else FEWEST_ROWS - named):
                     found.append(Ratio(above, below, factor, count))
+    return found
+
+
+def shares_of_unseen(
+    numbers: Numbers, decimals: int, factor: float, counts: list[Operand], relation: Relation
+) -> list[Ratio]:
+    """The counts of which these numbers are the share of one total an answer, shown nowhere.
+
+    The numbers fix the total within their rounding, and every row must fix the same one.
+    """
+    half = 0.5 * 10.0**-decimals + _SLACK
+    found: list[Ratio] = []
+    for above in counts:
+        rows = ~np.isnan(numbers) & ~np.isnan(above.numbers) & above.own
+        if not rows.any():
+            continue
+        r, k, at = numbers[rows], above.numbers[rows], relation.answer[rows]
+        with np.errstate(divide="ignore"):
+            low = factor * k / (r + half)
+            high = np.where(r > half, factor * k / np.maximum(r - half, _SLACK), np.inf)
+        size = int(at.max()) + 1
+        least, most, largest = np.zeros(size), np.full(size, np.inf), np.zeros(size)
+        np.maximum.at(least, at, low)
+        np.minimum.at(most, at, high)
+        np.maximum.at(largest, at, k)
+        there = np.unique(at)
+        least, most, largest = least[there], most[there], largest[there]
+        if (np.floor(most) < np.maximum(np.ceil(least), largest)).any():
+            continue
+        pairs = np.unique(np.stack([at, r, k])[:, r > 0], axis=1)
+        spread = float(np.ptp(r)) if len(r) else 0.0
+        free = pairs.shape[1] - len(np.unique(pairs[0]))
+        known = bool((most - least <= _NARROW * most).any())
+        if free < FEWEST_ROWS or len(np.unique(pairs[2])) < FEWEST_ROWS or not known:
+            continue
+        if spread and min(1.0, 2 * half / spread) ** free <= _CHANCE**2:
+            total = Operand("a total that the rows do not show", most, False)
+            found.append(Ratio(above, total, factor, int(pairs.shape[1])))
     return found
 
 
@@ -276,9 +315,12 @@ def sibling_shares(columns: Mapping[str, tuple[Numbers, int]]) -> tuple[tuple[st
     return (), 0.0
 
 
-def _sums(numbers: Numbers, answers: Any) -> Numbers:
-    sums = np.bincount(answers, np.nan_to_num(numbers))
-    result: Numbers = sums[answers]
+def _sums(numbers: Numbers, relation: Relation) -> Numbers:
+    """For each row, the sum over the rows of its answer, without those that are totals."""
+    parts: Numbers = np.nan_to_num(numbers)
+    parts[relation.omitted] = 0.0
+    sums: Any = np.bincount(relation.answer, parts)
+    result: Numbers = sums[relation.answer]
     return result
 
 

@@ -41,7 +41,7 @@ def find_key(relation: Relation, readings: Mapping[str, FieldReading]) -> tuple[
         return tuple(column.name for column in given)
     ranked = sorted(
         (column for column in own if _may_be_key(column, readings[column.name], relation)),
-        key=lambda column: _rank(column, readings[column.name]),
+        key=lambda column: _rank(column, readings[column.name], relation),
     )[:_CANDIDATES]
     for count in range(1, _MOST + 1):
         for columns in combinations(ranked, count):
@@ -61,14 +61,22 @@ def _may_be_key(column: Measure, reading: FieldReading, relation: Relation) -> b
         return True
     named = column.path.rpartition(".")[2]
     if reading.dtype == "Int64":
-        return is_id_name(column.name) or words[-1] in ("rank", "position", "place", "index", "no")
+        return is_id_name(column.name) or words[-1] in (
+            "rank",
+            "position",
+            "place",
+            "index",
+            "number",
+        )
     return not is_measure_name(named) or (reading.dtype == "string" and reading.parse is None)
 
 
-def _rank(column: Measure, reading: FieldReading) -> tuple[int, int]:
+def _rank(column: Measure, reading: FieldReading, relation: Relation) -> tuple[int, int]:
     words = tokens(column.name)
     length = max((len(one) for one in column.values if isinstance(one, str)), default=0)
-    if words[-1] in ("id", "uuid", "guid", "key", "sku", "slug", "hash"):
+    if _is_place(column, relation):
+        order = 6
+    elif words[-1] in ("id", "uuid", "guid", "key", "sku", "slug", "hash"):
         order = 0
     elif words[-1] in _LABELS and reading.dtype != "date":
         order = 1
@@ -79,6 +87,19 @@ def _rank(column: Measure, reading: FieldReading) -> tuple[int, int]:
     else:
         order = 4 if length > 120 else 3
     return order, len(words)
+
+
+def _is_place(column: Measure, relation: Relation) -> bool:
+    """Whether a column only numbers the rows of each answer: 1, 2, 3 …"""
+    first, places = "", 0
+    before = -1
+    for value, answer in zip(column.values, relation.answer.tolist(), strict=True):
+        places = 0 if answer != before else places + 1
+        before, text = answer, str(value).lstrip("#")
+        first = text if places == 0 else first
+        if first not in ("0", "1") or text != str(int(first) + places):
+            return False
+    return len(relation) > 1
 
 
 def _is_unique(groups: list[tuple[Any, ...]], columns: list[Measure]) -> bool:

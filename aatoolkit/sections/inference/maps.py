@@ -8,6 +8,7 @@ from typing import Any
 
 from aatoolkit.jsontree.grouping import ObjectBatch
 from aatoolkit.jsontree.keyed import KeyTraits
+from aatoolkit.sections.inference.charts import blocks, header_words
 from aatoolkit.sections.inference.vocabulary import Vocabulary, singular, snake
 from aatoolkit.sections.inference.words import is_measure_name
 
@@ -51,7 +52,7 @@ def map_key(
     dimension = vocabulary.dimension(keys)
     if dimension is not None:
         return suffix if suffix and dimension in ("number", "path", "uuid") else dimension
-    if suffix and _of_one_kind(values):
+    if suffix and _of_one_kind(values) and not _is_table(objects):
         return singular(suffix)
     if _of_one_kind(values):
         elsewhere = vocabulary.field_of(keys)
@@ -82,6 +83,18 @@ def root_key(objects: list[dict[str, Any]], vocabulary: Vocabulary) -> str | Non
     return "key" if _is_varied(objects, values) else None
 
 
+def _is_table(objects: list[dict[str, Any]]) -> bool:
+    """Whether objects are one table each: a header beside its rows, or an axis beside series."""
+    for one in objects:
+        widths = {len(value) for value in one.values() if header_words(value) is not None}
+        grids = [value for value in one.values() if isinstance(value, list) and value]
+        if any(
+            all(isinstance(row, list) and len(row) in widths for row in value) for value in grids
+        ):
+            return True
+    return next(blocks(objects), None) is not None
+
+
 def _of_one_kind(values: list[Any]) -> bool:
     kinds = set(map(type, values))
     return len(kinds) <= 1 or kinds == {int, float}
@@ -108,11 +121,26 @@ def _odd(keys: list[str]) -> bool:
 
 
 def _are_alike(values: list[Any], keys: list[str]) -> bool:
-    """Whether all values are objects of plain fields, mostly the same ones."""
+    """Whether all values are objects of the same fields, mostly, with values of the same types."""
     if len(keys) < _FEWEST_ALIKE or not values or not all(type(one) is dict for one in values):
         return False
     inner = Counter(chain.from_iterable(values))
     if not inner or inner.total() < _ALIKE * len(inner) * len(values):
         return False
     below = chain.from_iterable(map(dict.values, values))
-    return all(one is None or isinstance(one, _SCALARS) for one in below)
+    if all(one is None or isinstance(one, _SCALARS) for one in below):
+        return True
+    # With lists in them, rows have plain fields too, and each field is of one type throughout.
+    held = {name: {_kind(one.get(name)) for one in values} - {None} for name in inner}
+    plain = sum(kinds <= {"plain"} for kinds in held.values())
+    return (
+        plain >= 2
+        and "object" not in set().union(*held.values())
+        and all(len(kinds) <= 1 for kinds in held.values())
+    )
+
+
+def _kind(value: Any) -> str | None:
+    if value is None:
+        return None
+    return "object" if isinstance(value, dict) else "list" if isinstance(value, list) else "plain"

@@ -34,6 +34,7 @@ from aatoolkit.sections.inference.spellings import (
 )
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning
 
+_DAYS = 5
 _BIG_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
 
 
@@ -133,11 +134,12 @@ def _number(values: list[Any], there: list[Any], name: str) -> FieldReading:
     distinct = set(there)
     if distinct <= {0, 1} and is_flag_name(name) and whole:
         return FieldReading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
-    if whole and (is_time_name(name) or meaning(name).kind in ("", "time", "id")):
-        moment = _moment(distinct, is_time_name(name))
-        if moment is not None:
-            return moment
     missing = _sentinels(there, name)
+    days = distinct - {*missing}
+    if whole and days and (is_time_name(name) or meaning(name).kind in ("", "time", "id")):
+        moment = _moment(days, is_time_name(name))
+        if moment is not None:
+            return replace(moment, missing=missing)
     kept = [one for one in there if one not in missing]
     decimals = max((_decimals(one) for one in kept), default=0)
     integers = all(type(one) is int for one in kept)
@@ -154,7 +156,8 @@ def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
     low, high = min(distinct), max(distinct)
     if low >= 1_000_000_000_000 and high < 2_200_000_000_000:
         return FieldReading("timestamp", "epoch ms", evidence="milliseconds since 1970")
-    if named and low >= 19_000_101 and high <= 21_001_231:
+    # Of numbers in this range one in thirty is a day by chance.
+    if (named or len(distinct) >= _DAYS) and low >= 19_000_101 and high <= 21_001_231:
         days = all(COMPACT.fullmatch(str(int(one))) for one in distinct)
         return FieldReading("date", "YYYYMMDD", evidence="days as YYYYMMDD") if days else None
     if named and low >= 900_000_000 and high < 2_200_000_000:

@@ -32,6 +32,8 @@ class Evidence:
         Ratios of shown counts that hold on every row.
     wholes : list of Ratio
         Denominators that make it whole on every row.
+    unseen : list of Ratio
+        Counts of which it is the share of a total that is shown nowhere.
     weights : dict of str to int
         Counts by which the parts pool to the whole, and on how many rows.
     verdicts : list of Verdict
@@ -40,6 +42,8 @@ class Evidence:
         Totals that its rows, or its children's, were seen to sum to.
     against : list of str
         Totals of the same name that its rows do not sum to.
+    equals : list of (str, str)
+        The tables and columns that its rows sum to.
     across : set of str
         Columns of the key over which it is proved to add up.
     key : tuple of str
@@ -52,11 +56,13 @@ class Evidence:
 
     ratios: list[Ratio] = field(default_factory=list)
     wholes: list[Ratio] = field(default_factory=list)
+    unseen: list[Ratio] = field(default_factory=list)
     weights: dict[str, int] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
     sums: list[str] = field(default_factory=list)
     against: list[str] = field(default_factory=list)
     across: set[str] = field(default_factory=set)
+    equals: list[tuple[str, str]] = field(default_factory=list)
     key: tuple[str, ...] = ()
     siblings: tuple[str, ...] = ()
     whole: float = 0.0
@@ -164,6 +170,9 @@ def _pooled(named: Meaning, evidence: Evidence, words: set[str]) -> Finding[Aggr
         if named.kind == "share":
             return Finding(Aggregation("mean", by=by, why=f"a ratio over {by}"), PROVED, reason)
         return Finding(weighted(by), PROVED, reason)
+    unseen = {one.numerator.name: one for one in evidence.unseen if one.numerator}
+    if not candidates and len(unseen) == 1:
+        return _share_of_whole(next(iter(unseen.values())))
     if candidates:
         return Finding(None, OPEN, f"a mean weighted by one of {_listed(sorted(candidates))}")
     return Finding(None, OPEN, "the counts that it is made of are not to be seen")

@@ -12,6 +12,7 @@ from aatoolkit.sections.inference.identities import is_count
 from aatoolkit.sections.inference.readings import FieldReading
 from aatoolkit.sections.inference.relations import Relation
 
+_LARGE = 50
 _TOTAL = re.compile(
     r"[(\[*_\s]*(?:grand total|totals?|all\b.*|overall|sum|summe|gesamt|insgesamt"
     r"|combined|everything|Σ|total général|toplam|итого|всего|合计|総計)[)\]*_\s:]*",
@@ -49,21 +50,19 @@ def leave_out_totals(relation: Relation, readings: Mapping[str, FieldReading]) -
 
 
 def _tower(relation: Relation, readings: Mapping[str, FieldReading], places: Any) -> bool:
-    """Whether no count of these rows is exceeded by another row of the same answer."""
-    seen = False
+    """Whether a count of these rows is the sum of the others, or none is exceeded by another."""
+    seen = exceeded = False
     for column in relation.columns:
         reading = readings[column.name]
         if not is_count(reading) or column.label:
             continue
         for at in places.tolist():
-            others = reading.numbers[relation.answer == relation.answer[at]]
+            rows = reading.numbers[relation.answer == relation.answer[at]]
             value = reading.numbers[at]
-            if np.isnan(value) or len(others) < 3:
+            if np.isnan(value) or len(rows) < 3:
                 continue
-            if (others > value).any():
-                break
+            if value >= _LARGE and (rows > 0).sum() >= 3 and np.nansum(rows) == 2 * value:
+                return True
+            exceeded |= bool((rows > value).any())
             seen = True
-        else:
-            continue
-        return False
-    return seen
+    return seen and not exceeded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,16 @@ from aatoolkit.sections import (
     SCORE,
     SECONDS,
 )
-from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, Finding
+from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, ColumnFinding, Finding
 from aatoolkit.sections.inference.readings import FieldReading
 from aatoolkit.sections.inference.rules import Evidence
 from aatoolkit.sections.inference.vocabulary import words_of
 from aatoolkit.sections.inference.words import Meaning, meaning, tokens
 
 POSITION = "position"
+_SILENT = "neither name nor identity says what it is"
+_FEW, _SIZE = 3, 10.0
+_LARGER = {"kb": "kilobytes", "mb": "megabytes", "gb": "gigabytes"}
 _BLAND = words_of(
     """
     value values data n amount number count total current now point points y
@@ -95,12 +99,65 @@ def find_unit(
         return Finding(unit, PROVED, "a per cent sign in the text"), 0.01
     if not len(numbers):
         return Finding(None, OPEN, "no number in any answer"), 1.0
+    last = tokens(name)[-1:]
+    if last and last[0] in _LARGER and low >= 0:
+        # A thousand or 1,024 bytes: nobody knows, so nothing is multiplied.
+        return Finding(_LARGER[last[0]], LIKELY, "the name"), 1.0
     named = _named(meant, low, high, reading)
     if named is not None:
         return named
-    if evidence.adds and reading.dtype == "Int64" and low >= 0:
-        return Finding(COUNT, PROVED, "whole numbers that add up"), 1.0
-    return Finding(None, OPEN, "neither name nor identity says what it is"), 1.0
+    return Finding(None, OPEN, _SILENT), 1.0
+
+
+def likely_counts(
+    columns: list[ColumnFinding],
+    readings: Mapping[str, FieldReading],
+    evidence: Mapping[str, Evidence],
+) -> None:
+    """Find units by the columns beside: of whole numbers that add up, and of what sums to others.
+
+    Amounts in cents, bytes and milliseconds are whole numbers that add up, too. What adds up
+    counts things where it is a part of a proved fraction, or of the size of another count.
+    """
+    made = {
+        each.name
+        for column in columns
+        for one in evidence[column.name].ratios
+        for each in (one.numerator, one.denominator)
+        if each is not None and each.own and len(evidence[column.name].ratios) == 1
+    }
+    changed = True
+    while changed:
+        changed = False
+        for column in columns:
+            seen, reading = evidence[column.name], readings[column.name]
+            is_open = column.unit.confidence == OPEN and column.unit.evidence == _SILENT
+            if not is_open or reading.dtype != "Int64" or not seen.adds:
+                continue
+            near = _of_one_size(column.name, columns, readings)
+            if column.name in made or near:
+                reason = f"of the size of {near}" if near else "a part of a proved fraction"
+                column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
+                changed = True
+
+
+def _of_one_size(
+    name: str, columns: list[ColumnFinding], readings: Mapping[str, FieldReading]
+) -> str:
+    """A count that no value is more than some times as large, or as small, as."""
+    numbers = readings[name].numbers
+    for other in columns:
+        if other.name == name or other.unit.value != COUNT or other.scale != 1.0:
+            continue
+        beside = readings[other.name].numbers
+        if not readings[other.name].is_number or len(beside) != len(numbers):
+            continue
+        both = (numbers > 0) & (beside > 0)
+        if both.sum() >= _FEW:
+            times = numbers[both] / beside[both]
+            if times.max() <= _SIZE and times.min() >= 1 / _SIZE:
+                return other.name
+    return ""
 
 
 def unit_of_word(word: Any) -> str | None:
@@ -177,7 +234,7 @@ def _change(
         return Finding(FRACTION_CHANGE, LIKELY, f"{span}: per cent"), 0.01
     if meant.places:
         return Finding("places", LIKELY, f"{span}: a change of places"), 1.0
-    if reading.dtype == "Int64":
+    if reading.dtype == "Int64" and meant.counted:
         return Finding(COUNT, LIKELY, f"{span}: a change of counts"), 1.0
     if low >= -1 and high <= 1:
         return Finding("fraction change", LIKELY, span), 1.0

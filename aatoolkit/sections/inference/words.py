@@ -53,7 +53,7 @@ _RATES = words_of(
 _PROBABILITIES = frozenset(["prob", "probability", "likelihood", "pvalue"])
 _MEANS = words_of("avg average mean median mdn p50 p75 p90 p95 p99 typical expected")
 _POSITIONS = frozenset(["position", "pos", "slot", "placement"])
-_RANKS = frozenset(["rank", "ranking", "place", "ordinal", "rnk", "standing"])
+_RANKS = frozenset(["rank", "ranking", "place", "ordinal", "rnk", "rk", "standing"])
 _SCORES = words_of(
     """
     score index sentiment grade rating polarity tone quality difficulty authority favorability
@@ -69,7 +69,7 @@ _MONEY = words_of(
 _SECONDS = frozenset(["s", "sec", "secs", "second", "seconds"])
 _MILLISECONDS = frozenset(["ms", "msec", "millis", "millisecond", "milliseconds"])
 _DURATIONS = frozenset(["duration", "latency", "elapsed", "runtime", "lag"])
-_BYTES = frozenset(["bytes", "byte", "kb", "size", "filesize"])
+_BYTES = frozenset(["bytes", "byte", "size", "filesize"])
 _CHANGES = words_of(
     """
     delta change diff difference lift growth gain movement moved shift vs uplift chg points pp
@@ -94,7 +94,9 @@ _EXPAND = {
     "pctage": "percentage", "perc": "percent", "prc": "percent", "nr": "number", "no": "number",
     "cits": "citations", "ans": "answers", "tot": "total", "ment": "mentions", "mnt": "mentions",
     "sess": "sessions", "impr": "impressions", "imps": "impressions", "reqs": "requests",
-    "convs": "conversions", "qrys": "queries", "dom": "domain", "eng": "engine", "cat": "category",
+    "convs": "conversions", "conv": "conversions", "cit": "citations", "err": "errors",
+    "errs": "errors", "neg": "negative", "neu": "neutral", "qrys": "queries",
+    "dom": "domain", "eng": "engine", "cat": "category",
 }  # fmt: skip
 
 COUNT_KIND, SHARE_KIND, MEAN_KIND = "count", "share", "mean"
@@ -119,6 +121,8 @@ class Meaning:
         Whether the name says ranks or positions.
     hundredths : float
         1, or the fraction of a unit of currency that it is given in.
+    counted : bool
+        Whether the name holds a noun of what is counted.
     """
 
     kind: str = ""
@@ -127,6 +131,7 @@ class Meaning:
     points: bool = False
     places: bool = False
     hundredths: float = 1.0
+    counted: bool = False
 
 
 def tokens(name: str) -> list[str]:
@@ -135,7 +140,7 @@ def tokens(name: str) -> list[str]:
     Examples
     --------
     >>> tokens("shareOfVoicePct"), tokens("cit_n"), tokens("avgTimeToConvertMs")
-    (['share', 'of', 'voice', 'pct'], ['cit', 'n'], ['avg', 'time', 'to', 'convert', 'ms'])
+    (['share', 'of', 'voice', 'pct'], ['citations', 'n'], ['avg', 'time', 'to', 'convert', 'ms'])
     """
     words = re.findall(r"[^\W\d_]+|\d+", snake(name))
     return [_EXPAND.get(word, word) for word in words]
@@ -154,18 +159,22 @@ def meaning(name: str) -> Meaning:
     """
     words = tokens(name)
     known, last = set(words), words[-1] if words else ""
-    singles = {singular(word) for word in words}
     mean = bool(known & _MEANS)
+    # Alone, ``pos`` may be positive.
+    singles = (known if mean else known - {"pos"}) | {singular(word) for word in words}
     percent = bool(known & {"pct", "percent", "percentage"})
     points = bool(known & _POINTS)
+    counted = bool(known & _COUNTING) or any(map(_is_counted, words))
     kind, hundredths = "", 1.0
-    if last in _IDS and "http" not in known and not known & {"per", "this", "by"}:
+    if _is_numbered(words) or (
+        last in _IDS and "http" not in known and not known & {"per", "this", "by"}
+    ):
         kind = "id"
     elif known & _MILLISECONDS and last in _MILLISECONDS:
         kind = "milliseconds"
     elif last in _SECONDS and (len(words) > 1 or last != "s"):
         kind = "seconds"
-    elif last in _BYTES and last != "size":
+    elif (last in _BYTES and last != "size") or (known & {"bytes"} and not known & _RATES):
         kind = "bytes"
     elif known & _CHANGES:
         kind = "change"
@@ -174,6 +183,8 @@ def meaning(name: str) -> Meaning:
         hundredths = 0.01 if "cents" in known else 1e-6 if "micros" in known else 1.0
     elif last in _COUNTING and last != "volume":
         kind = "count"
+    elif not mean and last != singular(last) and singular(last) in _POSITIONS | _RANKS:
+        kind = "count"  # several of them, as in ``firstPositions``
     elif known & {"http", "status"} and last in ("status", "code", "http"):
         kind = "status"
     elif last in PARTICIPLES and len(words) > 1 and words[-2] in _SCORES:
@@ -188,7 +199,7 @@ def meaning(name: str) -> Meaning:
         kind = "position"
     elif known & _SCORES and not _is_counted(last):
         kind = "score"
-    elif _is_time(words):
+    elif _is_time(words) and words != ["seen"]:
         kind = "time"
     elif (
         _is_counted(last)
@@ -199,7 +210,7 @@ def meaning(name: str) -> Meaning:
     ):
         kind = "count"
     places = bool(singles & (_RANKS | _POSITIONS))
-    return Meaning(kind, mean, percent, points, places, hundredths)
+    return Meaning(kind, mean, percent, points, places, hundredths, counted)
 
 
 def is_measure_name(name: str) -> bool:
@@ -248,6 +259,17 @@ def is_id_name(name: str) -> bool:
     """
     words = tokens(name)
     return bool(words) and words[-1] in _IDS | {"url", "uri", "domain", "host", "path"}
+
+
+def _is_numbered(words: list[str]) -> bool:
+    """Whether a name is that of a number which tells things apart: ``insight_no``."""
+    return (
+        len(words) > 1
+        and words[-1] == "number"
+        and "of" not in words
+        and words[-2] not in _COUNTING
+        and words[-2] == singular(words[-2])
+    )
 
 
 def _is_counted(word: str) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.readings import read_values
+from aatoolkit.sections.inference.words import meaning
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,20 @@ def test_amounts_and_durations_in_text_are_numbers_for_identities():
     assert read_values(["1m 30s", "12s"], "length").numbers.tolist() == [90.0, 12.0]
     assert read_values(["2026-W45", "2026-W46"], "week").parse == "iso week"
     assert read_values(["2026-W99"], "week").dtype == "string"
+
+
+def test_days_in_plain_numbers_are_days_whatever_they_are_called():
+    days = [20261101, 20261102, 20261103, 20261017, 20260930]
+    assert read_values(days, "created").parse == "YYYYMMDD"
+    assert read_values([*days, -1], "first_day").missing == (-1,)
+    # Too few, or one that is no day, and they are numbers.
+    assert read_values(days[:2], "opened").dtype == "Int64"
+    assert read_values([*days, 20261399], "opened").dtype == "Int64"
+
+
+def test_names_that_seem_to_tell_a_unit_and_do_not():
+    assert meaning("pos").kind == ""
+    assert meaning("avg_pos").kind == "position"
+    assert meaning("firstPositions").kind == "count"
+    assert meaning("insight_no").kind == "id"
+    assert meaning("number_of_citations").kind == meaning("citation_count").kind == "count"
