@@ -1,6 +1,6 @@
 """Write DataFrames with their metadata to Parquet, and read them back.
 
-The metadata is stored in the file's schema, as `aatoolkit.metadata.arrow_schema` lays it out.
+The metadata is stored once in a file, as `aatoolkit.metadata.arrow_schema` lays it out.
 Engines that rewrite a file drop it: DuckDB and Polars all of it, plain pandas all but its own key.
 """
 
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing
 from aatoolkit.errors import ExportError, PayloadError
-from aatoolkit.metadata.arrow_schema import read_schema, with_metadata
+from aatoolkit.metadata.arrow_schema import file_keys, read_keys, with_metadata
 from aatoolkit.metadata.attrs import (
     NOTHING,
     FrameMetadata,
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LEVELS = b"aa.levels"
+
+_FEW = 1000
+"""Tables of fewer rows are written as small as can be."""
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -61,8 +64,30 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     table = arrow_table(frame, path)
     with writing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+        write_arrow(table, temporary)
     return path
+
+
+def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write a table that `arrow_table` made, with the keys that engines look for.
+
+    Few rows are compressed harder, and have no statistics, which would be larger than they are.
+    """
+    schema = table.schema
+    known = read_keys(schema.metadata, schema.names) or FrameMetadata()
+    few = table.num_rows < _FEW
+    categories = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+    with pq.ParquetWriter(
+        path,
+        pa.schema([pa.field(field.name, field.type) for field in schema]),
+        compression="zstd",
+        compression_level=19 if few else None,
+        use_dictionary=categories if few else True,
+        write_statistics=not few,
+        store_schema=False,
+    ) as writer:
+        writer.write_table(table.cast(writer.schema))
+        writer.add_key_value_metadata(file_keys(schema, known))
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
@@ -84,7 +109,9 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     if problem:
         raise ExportError(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
     table = table.replace_schema_metadata({b"pandas": _readable(table.schema.metadata[b"pandas"])})
-    levels = {str(name): [*frame[name].cat.categories] for name in frame.select_dtypes("category")}
+    # Without rows a file has no dictionary either, from which the levels could be read.
+    there = frame.select_dtypes("category") if len(frame) == 0 else ()
+    levels = {str(name): [*frame[name].cat.categories] for name in there}
     return table.cast(with_metadata(_with_levels(table.schema, levels), known))
 
 
@@ -118,8 +145,9 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     import pandas as pd
 
     with pq.ParquetFile(path) as file:
-        known = read_schema(file.schema_arrow)
-        table = file.read()
+        schema, keys = file.schema_arrow, _keys(file)
+        known = read_keys(keys, schema.names)
+        table = file.read().cast(schema).replace_schema_metadata(keys)
     frame: pd.DataFrame = table.to_pandas()
     for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_list(field.type):
@@ -161,9 +189,15 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     ...     str(read_metadata(path).columns["n"].availability)
     'unknown'
     """
-    schema = pq.read_schema(path)
-    known = read_schema(schema) or FrameMetadata()
-    return replace(known, columns={name: known.columns.get(name, NOTHING) for name in schema.names})
+    with pq.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        known = read_keys(_keys(file), names) or FrameMetadata()
+    return replace(known, columns={name: known.columns.get(name, NOTHING) for name in names})
+
+
+def _keys(file: pq.ParquetFile) -> dict[bytes, bytes]:
+    """The keys of a file, and of its Arrow schema, which count where both have them."""
+    return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
 
 def _lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
@@ -250,12 +284,18 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def _readable(pandas: bytes) -> bytes:
-    """pandas' own metadata without the dtypes that it writes and then cannot read."""
+    """pandas' own metadata, without dtypes that it cannot read and facts that are the default."""
     body = json.loads(pandas)
     for column in body["columns"]:
         if column["numpy_type"].startswith("list<"):
             column["numpy_type"] = "object"
-    return json.dumps(body).encode()
+        if column["field_name"] == column["name"]:
+            del column["field_name"]
+        if column["metadata"] is None and column["pandas_type"] != "datetimetz":
+            del column["metadata"]
+    if not body.get("attributes"):
+        body.pop("attributes", None)
+    return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def _with_levels(schema: pa.Schema, levels: Mapping[str, list[Any]]) -> pa.Schema:

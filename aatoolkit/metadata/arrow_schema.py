@@ -1,15 +1,22 @@
-"""Column metadata in the schema of a Parquet file, for every engine, and read back.
+"""Column metadata in a Parquet file, for every engine, and read back.
 
-The same facts are stored four times, because engines look in different places:
+Engines look in different places, and each fact is stored where it is looked for:
 
-- the key ``aatoolkit``, JSON that DuckDB, Polars and pyarrow show, and that is read back;
-- ``PANDAS_ATTRS``, so that plain ``pandas.read_parquet`` gives a frame whose ``df.aa`` works;
-- the metadata of each Arrow field: ``aa.status``, ``aa.unit`` … and ``comment``;
-- ``org.apache.spark.sql.parquet.row.metadata``, from which Spark takes comments.
+- the key ``aatoolkit``, JSON that DuckDB, Polars and pyarrow show: the key of the frame, and of each
+  column its state, unit, rule and meaning;
+- ``PANDAS_ATTRS``, compressed: all that a frame carries, so that plain ``pandas.read_parquet``
+  gives a frame whose ``df.aa`` works; from here it is read back;
+- ``org.apache.spark.sql.parquet.row.metadata``: names, types and comments, for Spark.
+
+The Arrow schema is stored only where Parquet's own types would lose something, such as categories,
+since a reader that finds one sees no other key: it then repeats the first two.
+
+Files of the first layout, which had everything four times, are read for ever.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import importlib
 import json
@@ -23,6 +30,7 @@ from aatoolkit import sections
 from aatoolkit.availability import Status
 from aatoolkit.errors import MetadataError, ScopeError
 from aatoolkit.metadata.attrs import ATTRIBUTE, VERSION, ColumnMetadata, FrameMetadata
+from aatoolkit.metadata.serialize import dump_state, pack
 from aatoolkit.sections.portable import dump_table, load_table
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Column
@@ -30,6 +38,10 @@ from aatoolkit.sections.section import Column
 KEY = ATTRIBUTE.encode()
 PANDAS = b"PANDAS_ATTRS"
 SPARK = b"org.apache.spark.sql.parquet.row.metadata"
+ARROW = b"ARROW:schema"
+
+LAYOUT = "2.0"
+"""The version of what the key ``aatoolkit`` holds; before it, that was the carrier itself."""
 
 
 def declared(column: ColumnMetadata) -> Column | None:
@@ -50,68 +62,92 @@ def declared_key(table: str) -> tuple[str, ...] | None:
 
 
 def with_metadata(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
-    """The schema with the metadata wherever an engine may look for it."""
-    facts = {name: _facts(column) for name, column in known.columns.items()}
-    fields = [_with_facts(field, facts.get(field.name, {})) for field in schema]
+    """The schema with the metadata that readers of Arrow and pandas look for."""
     written = {
         **(schema.metadata or {}),
-        PANDAS: json.dumps({ATTRIBUTE: known.dumps()}).encode(),
-        KEY: json.dumps(_body(known, facts), ensure_ascii=False).encode(),
+        PANDAS: _json({ATTRIBUTE: pack(known.dumps())}),
+        KEY: _json(_body(known)),
     }
-    spark = [_spark_field(field, facts.get(field.name, {})) for field in schema]
+    return schema.with_metadata(written)
+
+
+def file_keys(schema: pa.Schema, known: FrameMetadata) -> dict[bytes, bytes]:
+    """The keys of a Parquet file with the columns and metadata of a schema."""
+    keys = dict(schema.metadata or {})
+    if not all(map(_is_kept, schema)):
+        own = {name: keys.pop(name) for name in (KEY,) if name in keys}
+        keys = own | {ARROW: base64.b64encode(schema.serialize().to_pybytes())}
+    spark = [_spark_field(field, known.columns.get(field.name)) for field in schema]
     if all(field["type"] for field in spark):
-        written[SPARK] = json.dumps({"type": "struct", "fields": spark}).encode()
-    return pa.schema(fields, written)
+        keys[SPARK] = _json({"type": "struct", "fields": spark})
+    return keys
 
 
-def read_schema(schema: pa.Schema) -> FrameMetadata | None:
-    """The metadata of the columns that a schema has; None where it holds none.
+def _is_kept(field: pa.Field) -> bool:
+    """Whether Parquet's own types give a field back as it is."""
+    kind = field.type
+    if field.metadata or not field.nullable:
+        return False
+    if pa.types.is_timestamp(kind):
+        return kind.unit == "us" and kind.tz in (None, "UTC")
+    if pa.types.is_list(kind):
+        return kind == pa.list_(pa.string())
+    return str(kind) in _SPARK_TYPES and not pa.types.is_dictionary(kind)
+
+
+def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
+    """The metadata of columns that the keys of a file or schema hold; None where they hold none.
 
     Raises
     ------
     MetadataError
         If that is damaged, or of a newer major version.
     """
-    written = schema.metadata or {}
-    text = _carrier(written)
+    text = _carrier(keys)
     if text is None:
         return None
     try:
         known = FrameMetadata.loads(text)
     except MetadataError as error:
         raise _refused(error) from None
-    columns = {name: column for name, column in known.columns.items() if name in schema.names}
+    columns = {name: column for name, column in known.columns.items() if name in names}
     return replace(known, columns=columns)
 
 
-def _carrier(written: Mapping[bytes, bytes]) -> str | None:
-    """The carrier's text: of our own key, else of pandas'."""
+def _carrier(keys: Mapping[bytes, bytes]) -> str | None:
+    """The carrier's text: of our own key in files of the first layout, else of pandas' key."""
     try:
-        if KEY in written:
-            return _text(json.loads(written[KEY]))
-        text = json.loads(written.get(PANDAS, b"{}")).get(ATTRIBUTE)
+        if KEY in keys:
+            body = json.loads(keys[KEY])
+            major = str(body["version"]).split(".")[0]
+            _remember(body)
+            if major == VERSION.split(".")[0]:
+                return _text(body)
+            if major != LAYOUT.split(".")[0]:
+                return json.dumps({"version": body["version"]})
+        text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
         return None if text is None else str(text)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise MetadataError(_advice("this file's aatoolkit metadata is damaged")) from None
 
 
-def _body(known: FrameMetadata, facts: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    carried = json.loads(known.dumps())
-    body: dict[str, Any] = {
-        **_declarations(known),
-        "version": VERSION,
-        "creator": {
-            "library": "aatoolkit",
-            "version": importlib.import_module("aatoolkit").__version__,
+def _body(known: FrameMetadata) -> dict[str, Any]:
+    """What is told of the columns to those who read the file without this package."""
+    states = list(dict.fromkeys(dump_state(column.availability) for column in known.columns.values()))
+    names = ("status", "cause", "reason")
+    return {
+        "version": LAYOUT,
+        "creator": f"aatoolkit {importlib.import_module('aatoolkit').__version__}",
+        "key": list(known.key),
+        "states": [
+            {name: fact for name, fact in zip(names, state, strict=True) if fact is not None}
+            for state in states
+        ],
+        "columns": {
+            name: {"state": states.index(dump_state(column.availability)), **_facts(column)}
+            for name, column in known.columns.items()
         },
-        "key": carried["key"],
-        "columns": facts,
-        "sources": carried["sources"],
-    }
-    return body | {
-        name: carried[name]
-        for name in ("fingerprint", "statements", "grains", "repeated")
-        if name in carried
+        **_declarations(known),
     }
 
 
@@ -125,19 +161,22 @@ def _declarations(known: FrameMetadata) -> dict[str, Any]:
     return {"declarations": found} if found else {}
 
 
-def _text(body: Mapping[str, Any]) -> str:
-    """The carrier's text again; facts that a carrier does not hold are left out."""
+def _remember(body: Mapping[str, Any]) -> None:
+    """Make the declarations known that a file brings along."""
     for name, declaration in body.get("declarations", {}).items():
         if ":" in name:
             remember(name, load_table(declaration))
-    body = {name: part for name, part in body.items() if name != "declarations"}
+
+
+def _text(body: Mapping[str, Any]) -> str:
+    """The carrier's text of a file of the first layout; facts that it does not hold are left out."""
     states: list[list[str | None]] = []
     columns: dict[str, list[Any]] = {}
-    if str(body["version"]).split(".")[0] == VERSION.split(".")[0]:
-        for name, facts in body["columns"].items():
-            states.append([facts["status"], facts.get("cause"), facts.get("reason")])
-            columns[name] = [facts.get("of"), len(states) - 1]
-    return json.dumps({**body, "states": states, "columns": columns})
+    for name, facts in body["columns"].items():
+        states.append([facts["status"], facts.get("cause"), facts.get("reason")])
+        columns[name] = [facts.get("of"), len(states) - 1]
+    kept = {name: part for name, part in body.items() if name != "declarations"}
+    return json.dumps({**kept, "states": states, "columns": columns})
 
 
 def _refused(error: MetadataError) -> MetadataError:
@@ -154,48 +193,36 @@ def _advice(reason: str) -> str:
 
 
 def _facts(column: ColumnMetadata) -> dict[str, str]:
-    state = column.availability
-    facts = {
-        "status": str(state.status),
-        "cause": state.cause and str(state.cause),
-        "reason": state.reason,
-        "of": column.of,
-    }
+    """What is declared of a column; a rule that says nothing is left out."""
     what = declared(column)
-    if what is not None:
-        facts |= {
-            "dtype": what.dtype,
-            "unit": what.unit,
-            "aggregation": str(what.aggregate),
-            "description": what.doc,
-        }
-    return {name: str(fact) for name, fact in facts.items() if fact is not None}
+    if what is None:
+        return {}
+    rule = str(what.aggregate)
+    facts = {"unit": what.unit, "aggregation": rule if rule != "none" else None}
+    return {name: fact for name, fact in {**facts, "description": what.doc}.items() if fact}
 
 
-def _with_facts(field: pa.Field, facts: Mapping[str, str]) -> pa.Field:
-    own = {f"aa.{name}": fact for name, fact in facts.items()} | _comment(facts)
-    return field.with_metadata({**(field.metadata or {}), **own})
-
-
-def _comment(facts: Mapping[str, str]) -> dict[str, str]:
+def _comment(column: ColumnMetadata | None) -> dict[str, str]:
     """A comment that describes a column, for engines that show one comment a column."""
-    state = facts.get("status", Status.UNKNOWN)
-    parts = [facts.get("description"), facts.get("unit"), state if state in _KNOWN else None]
-    text = " · ".join(part for part in parts if part)
+    if column is None:
+        return {}
+    facts, state = _facts(column), column.availability.status
+    known = str(state) if state != Status.UNKNOWN else None
+    text = " · ".join(part for part in (facts.get("description"), facts.get("unit"), known) if part)
     return {"comment": text} if text else {}
 
 
-_KNOWN = frozenset(Status) - {Status.UNKNOWN}
-
-
-def _spark_field(field: pa.Field, facts: Mapping[str, str]) -> dict[str, Any]:
-    own = {f"aa.{name}": fact for name, fact in facts.items()} | _comment(facts)
+def _spark_field(field: pa.Field, column: ColumnMetadata | None) -> dict[str, Any]:
     return {
         "name": field.name,
         "type": _spark_type(field.type),
         "nullable": True,
-        "metadata": own,
+        "metadata": _comment(column),
     }
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 _SPARK_TYPES: Mapping[str, str] = {

@@ -43,6 +43,7 @@ from aatoolkit.metadata.serialize import (
     load_state,
     load_statements,
     source_fields,
+    unpack,
 )
 
 if TYPE_CHECKING:
@@ -300,7 +301,7 @@ def rows_of(frame: pd.DataFrame, known: FrameMetadata) -> RowStatus:
 @lru_cache(maxsize=256)
 def _loads(text: str) -> FrameMetadata:
     try:
-        body = json.loads(text)
+        body = json.loads(unpack(text))
         version = str(body["version"])
         major = int(version.split(".")[0])
     except (ValueError, TypeError, KeyError):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +12,44 @@ from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.metadata.column import ColumnMetadata, Source
 from aatoolkit.metadata.fingerprint import Fingerprint
+
+
+PACKED = "zlib:"
+"""What packed text begins with."""
+
+_MOST = 1 << 26
+"""The largest text that is unpacked, in bytes: more than any frame carries."""
+
+
+def pack(text: str) -> str:
+    """A text, compressed, as a text that JSON holds as it is.
+
+    Examples
+    --------
+    >>> unpack(pack("text")), unpack("text")
+    ('text', 'text')
+    """
+    return PACKED + base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def unpack(text: str) -> str:
+    """A text that may have been packed.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, or larger than anything that was packed.
+    """
+    if not text.startswith(PACKED):
+        return text
+    stream = zlib.decompressobj()
+    try:
+        found = stream.decompress(base64.b85decode(text[len(PACKED) :]), _MOST)
+    except zlib.error:
+        found = None
+    if found is None or not stream.eof:
+        raise ValueError("packed text is damaged")
+    return found.decode()
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:

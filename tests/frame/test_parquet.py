@@ -79,25 +79,32 @@ def test_another_engine_reads_every_table(name: str, tmp_path: Path) -> None:
 
 def test_the_file_says_what_each_column_is(tmp_path: Path) -> None:
     frame = read("domains").main
-    schema = pq.read_schema(write_parquet(frame, tmp_path / "domains.parquet"))
-    known = json.loads(schema.metadata[ATTRIBUTE.encode()])
-    assert known["version"] == "1.0"
+    path = write_parquet(frame, tmp_path / "domains.parquet")
+    known = json.loads(pq.read_schema(path).metadata[ATTRIBUTE.encode()])
+    assert known["version"] == "2.0"
     assert known["key"] == ["source_domain"]
-    assert known["sources"][0]["host"] == "acme.example"
-    assert known["columns"]["citation_count"] == {
-        "status": "available",
-        "of": "source_domains.citation_count",
-        "dtype": "Int64",
+    column = known["columns"]["citation_count"]
+    assert known["states"][column["state"]] == {"status": "available"}
+    assert column == {
+        "state": column["state"],
         "unit": "count",
         "aggregation": "sum",
-        "description": known["columns"]["citation_count"]["description"],
+        "description": sections.table("source_domains")["citation_count"].doc,
     }
-    field = schema.field("citation_count").metadata
-    assert field[b"aa.unit"] == b"count"
-    assert field[b"aa.status"] == b"available"
-    assert (
-        field[b"aa.description"].decode() in sections.table("source_domains")["citation_count"].doc
-    )
+    assert known == json.loads(pq.read_metadata(path).metadata[ATTRIBUTE.encode()])
+    (source,) = aa.read_metadata(path).sources
+    assert source.host == "acme.example"
+
+
+def test_metadata_is_small_beside_small_tables(tmp_path: Path) -> None:
+    dataset = aa.demo().read_all()
+    paths = [
+        write_parquet(frame, tmp_path / f"{name}.parquet")
+        for tables in dataset.values()
+        for name, frame in tables.items()
+    ]
+    assert len(paths) == 69
+    assert sum(path.stat().st_size for path in paths) <= 500_000
 
 
 def test_a_column_of_ones_own_is_unknown_in_the_file(tmp_path: Path) -> None:
@@ -167,7 +174,7 @@ def test_a_frame_that_cannot_be_written_leaves_what_was_there(
     assert [*tmp_path.iterdir()] == [path]
 
 
-@pytest.mark.parametrize("broken", ["pyarrow.parquet.write_table", "os.fsync", "os.replace"])
+@pytest.mark.parametrize("broken", ["pyarrow.parquet.ParquetWriter.write_table", "os.fsync", "os.replace"])
 def test_a_write_that_fails_leaves_what_was_there(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ KNOWN = FrameMetadata(
     ("source_domain",),
     (Source("acme.example", "domains", "days=30", "https://api.example/domains", sha256="ab12"),),
 )
+COUNT = {"status": "partial", "cause": "truncated", "reason": "2 of 800 – “most recent”."}
 SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 
 
@@ -62,6 +63,11 @@ def path(tmp_path: Path) -> Path:
     return frame().aa.to_parquet(tmp_path / "domains.parquet")
 
 
+def state(known: dict[str, Any], column: str) -> dict[str, str]:
+    """What the key of a file states of a column."""
+    return dict(known["states"][known["columns"][column]["state"]])
+
+
 def claims(known: FrameMetadata) -> dict[str, ColumnMetadata]:
     return {name: column for name, column in known.columns.items() if column != ColumnMetadata()}
 
@@ -80,7 +86,7 @@ def test_duckdb_finds_data_and_metadata(path: Path) -> None:
         ).fetchall()
     )
     known = json.loads(keys[ATTRIBUTE])
-    assert known["columns"]["revenue"]["reason"] == "No analytics source."
+    assert state(known, "revenue")["reason"] == "No analytics source."
     assert known["columns"]["citation_count"]["unit"] == "count"
     rows = duckdb.sql(f"SELECT source_domain, citation_count, revenue, tags FROM '{path}'")
     assert rows.fetchall() == [
@@ -93,7 +99,7 @@ def test_duckdb_finds_data_and_metadata(path: Path) -> None:
 def test_polars_finds_data_and_metadata(path: Path) -> None:
     known = json.loads(pl.read_parquet_metadata(path)[ATTRIBUTE])
     assert known["key"] == ["source_domain"]
-    assert known["columns"]["citation_count"]["reason"] == "2 of 800 – “most recent”."
+    assert state(known, "citation_count") == COUNT
     read = pl.read_parquet(path)
     assert read["citation_count"].to_list() == [3, 0, None]
     assert read["domain_type"].cast(pl.String).to_list() == ["owned", None, "editorial"]
@@ -101,21 +107,48 @@ def test_polars_finds_data_and_metadata(path: Path) -> None:
     assert read["revenue"].dtype == pl.Float64
 
 
-def test_pyarrow_finds_the_facts_of_a_column_on_its_field(path: Path) -> None:
-    table = pq.read_table(path)
-    assert table.column("citation_count").to_pylist() == [3, 0, None]
-    facts = table.schema.field("citation_count").metadata
-    assert facts[b"aa.status"] == b"partial"
-    assert facts[b"aa.cause"] == b"truncated"
-    assert facts[b"aa.reason"].decode() == "2 of 800 – “most recent”."
-    assert facts[b"aa.of"] == b"source_domains.citation_count"
-    assert facts[b"comment"].decode().endswith("· count · partial")
-    assert table.schema.field("revenue").metadata[b"comment"] == b"unavailable"
-    assert table.schema.field("tags").metadata == {b"aa.status": b"unknown"}
+def test_pyarrow_finds_data_and_metadata(path: Path) -> None:
+    for table in (pq.read_table(path), pq.ParquetFile(path).read()):
+        assert table.column("citation_count").to_pylist() == [3, 0, None]
+        known = json.loads(table.schema.metadata[ATTRIBUTE.encode()])
+        assert state(known, "citation_count") == COUNT
+        assert state(known, "tags") == {"status": "unknown"}
+        assert known["columns"]["citation_count"]["aggregation"] == "sum"
+    assert pq.read_schema(path).metadata[ATTRIBUTE.encode()] == table.schema.metadata[
+        ATTRIBUTE.encode()
+    ]
+
+
+@pytest.mark.parametrize("drop", [[], ["domain_type"]], ids=["categories", "none"])
+def test_every_reader_of_arrow_gives_the_types_back(drop: list[str], tmp_path: Path) -> None:
+    made = frame().drop(columns=drop)
+    path = made.aa.to_parquet(tmp_path / "made.parquet")
+    assert (b"ARROW:schema" in pq.read_metadata(path).metadata) is not bool(drop)
+    plain = pd.read_parquet(path)
+    assert [*plain.dtypes.drop("tags")] == [*made.dtypes.drop("tags")]
+    assert [*aa.read_parquet(path).dtypes] == [*made.dtypes]
+    lazily = pytest.importorskip("dask.dataframe").read_parquet(path)
+    assert [*lazily.dtypes.drop(["tags", *{"domain_type"} - {*drop}])] == [
+        *made.dtypes.drop(["tags", *{"domain_type"} - {*drop}])
+    ]
+
+
+def test_types_that_parquet_lacks_come_back(tmp_path: Path) -> None:
+    odd = pd.DataFrame(
+        {
+            "took": pd.to_timedelta([1, 2], "s"),
+            "at": pd.to_datetime(["2026-11-01", None]).as_unit("ns"),
+            "there": pd.to_datetime(["2026-11-01T10:00", None]).tz_localize("Europe/Madrid"),
+            "small": pd.array([1, None], "Int8"),
+        }
+    )
+    path = odd.aa.to_parquet(tmp_path / "odd.parquet")
+    for again in (aa.read_parquet(path), pd.read_parquet(path)):
+        pd.testing.assert_frame_equal(again, odd)
 
 
 def test_spark_finds_a_schema_with_comments(path: Path) -> None:
-    schema = json.loads(pq.read_schema(path).metadata[SPARK])
+    schema = json.loads(pq.read_metadata(path).metadata[SPARK])
     assert schema["type"] == "struct"
     fields = {field["name"]: field for field in schema["fields"]}
     assert [*fields] == [*frame().columns]
@@ -130,14 +163,14 @@ def test_spark_finds_a_schema_with_comments(path: Path) -> None:
         "tags": {"type": "array", "elementType": "string", "containsNull": True},
         "mine": "long",
     }
-    assert fields["revenue"]["metadata"]["aa.cause"] == "not_connected"
-    assert fields["revenue"]["metadata"]["comment"] == "unavailable"
-    assert fields["mine"]["metadata"] == {"aa.status": "unknown"}
+    assert fields["citation_count"]["metadata"]["comment"].endswith("· count · partial")
+    assert fields["revenue"]["metadata"] == {"comment": "unavailable"}
+    assert fields["mine"]["metadata"] == {}
 
 
 def test_spark_is_reported_nothing_where_a_type_has_no_name_there(tmp_path: Path) -> None:
     odd = pd.DataFrame({"took": pd.to_timedelta([1], "s")})
-    assert SPARK not in pq.read_schema(odd.aa.to_parquet(tmp_path / "odd.parquet")).metadata
+    assert SPARK not in pq.read_metadata(odd.aa.to_parquet(tmp_path / "odd.parquet")).metadata
 
 
 def by_duckdb(path: Path, out: Path) -> None:
@@ -200,9 +233,9 @@ def test_a_chain_of_plain_and_tracked_steps_ends_in_a_file_that_tells_all(tmp_pa
     )
     path = end.aa.to_parquet(tmp_path / "end.parquet")
     read = json.loads(pl.read_parquet_metadata(path)[ATTRIBUTE])
-    assert read["columns"]["cited"]["status"] == "partial"
-    assert read["columns"]["revenue"]["cause"] == "not_connected"
-    assert read["columns"]["source_domain"]["status"] == "available"
+    assert state(read, "cited")["status"] == "partial"
+    assert state(read, "revenue")["cause"] == "not_connected"
+    assert state(read, "source_domain")["status"] == "available"
     assert read["key"] == ["source_domain"]
     again = aa.read_parquet(path).reset_index()
     assert claims(metadata_of(again)).keys() == {"source_domain", "domain_type", "cited", "revenue"}

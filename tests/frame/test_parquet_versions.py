@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -99,11 +101,35 @@ def rewritten(folder: Path, change: Callable[[dict[bytes, bytes]], object]) -> P
     return path
 
 
+def first_layout(folder: Path, change: Callable[[dict[bytes, bytes]], object]) -> Path:
+    """A file of version 0.1.0 as it was first written, after a change of its keys."""
+    path = folder / "first.parquet"
+    table = pq.read_table(FILES / "0.1.0.parquet")
+    keys = dict(table.schema.metadata)
+    change(keys)
+    pq.write_table(table.replace_schema_metadata(keys), path)
+    return path
+
+
 def body(keys: dict[bytes, bytes], **changes: Any) -> None:
     keys[KEY] = json.dumps({**json.loads(keys[KEY]), **changes}).encode()
 
 
-def test_our_own_key_counts_then_that_of_pandas_then_nothing(tmp_path: Path) -> None:
+def test_what_pandas_finds_counts_and_without_it_nothing_is_known(tmp_path: Path) -> None:
+    def drop(keys: dict[bytes, bytes]) -> None:
+        del keys[KEY]
+
+    def bare(keys: dict[bytes, bytes]) -> None:
+        del keys[PANDAS]
+
+    path = rewritten(tmp_path, drop)
+    assert metadata_of(aa.read_parquet(path)) == metadata_of(frame())
+    path = rewritten(tmp_path, bare)
+    assert aa.read_metadata(path) == FrameMetadata(dict.fromkeys(frame().columns, ColumnMetadata()))
+    assert {*aa.read_parquet(path).aa.availability["status"]} == {"unknown"}
+
+
+def test_in_files_of_the_first_layout_our_own_key_counts_first(tmp_path: Path) -> None:
     def spoil(keys: dict[bytes, bytes]) -> None:
         keys[PANDAS] = b"{"
 
@@ -114,10 +140,10 @@ def test_our_own_key_counts_then_that_of_pandas_then_nothing(tmp_path: Path) -> 
         del keys[KEY], keys[PANDAS]
 
     for change in (spoil, drop):
-        path = rewritten(tmp_path, change)
+        path = first_layout(tmp_path, change)
         assert metadata_of(aa.read_parquet(path)) == metadata_of(frame())
         assert aa.read_metadata(path) == metadata_of(frame())
-    path = rewritten(tmp_path, bare)
+    path = first_layout(tmp_path, bare)
     assert aa.read_metadata(path) == FrameMetadata(dict.fromkeys(frame().columns, ColumnMetadata()))
     assert aa.read_parquet(path).attrs == {}
 
@@ -129,7 +155,7 @@ def test_what_this_version_does_not_know_is_ignored(tmp_path: Path) -> None:
         columns["gone"] = {"status": "available"}
         body(keys, version="1.9", licence="CC0", columns=columns)
 
-    path = rewritten(tmp_path, later)
+    path = first_layout(tmp_path, later)
     assert aa.read_metadata(path) == metadata_of(frame())
     assert metadata_of(aa.read_parquet(path)) == metadata_of(frame())
 
@@ -140,7 +166,7 @@ def test_a_file_without_a_fingerprint_is_read(tmp_path: Path) -> None:
         del old["fingerprint"], old["creator"]
         keys[KEY] = json.dumps(old).encode()
 
-    assert metadata_of(aa.read_parquet(rewritten(tmp_path, before))) == metadata_of(frame())
+    assert metadata_of(aa.read_parquet(first_layout(tmp_path, before))) == metadata_of(frame())
 
 
 @pytest.mark.parametrize("read", [aa.read_parquet, aa.read_metadata])
@@ -149,15 +175,15 @@ def test_a_newer_major_version_is_refused_with_advice(
     read: Callable[[Path], Any], place: bytes, tmp_path: Path
 ) -> None:
     def newer(keys: dict[bytes, bytes]) -> None:
-        body(keys, version="2.0", columns="of another kind")
+        body(keys, version="3.0", columns="of another kind")
         if place == PANDAS:
             keys[PANDAS] = json.dumps({ATTRIBUTE: keys.pop(KEY).decode()}).encode()
 
-    path = rewritten(tmp_path, newer)
-    advice = r"has version 2\.0, newer than 1\.0; update aatoolkit.*pandas\.read_parquet"
-    with pytest.raises(MetadataError, match=advice) as refused:
-        read(path)
-    assert refused.value.version == "2.0"
+    advice = r"has version 3\.0, newer than \d\.0; update aatoolkit.*pandas\.read_parquet"
+    for path in (rewritten(tmp_path, newer), first_layout(tmp_path, newer)):
+        with pytest.raises(MetadataError, match=advice) as refused:
+            read(path)
+        assert refused.value.version == "3.0"
     assert len(pd.read_parquet(path)) == 3
 
 
@@ -199,7 +225,7 @@ DAMAGED: dict[str, dict[str, Any]] = {
 def test_damaged_metadata_is_an_error(
     read: Callable[[Path], Any], changes: dict[str, Any], tmp_path: Path
 ) -> None:
-    path = rewritten(tmp_path, lambda keys: body(keys, **changes))
+    path = first_layout(tmp_path, lambda keys: body(keys, **changes))
     with pytest.raises(MetadataError, match=r"this file's aatoolkit metadata is damaged; pandas"):
         read(path)
 
@@ -217,3 +243,25 @@ def test_what_is_no_metadata_at_all_is_an_error(text: bytes, place: bytes, tmp_p
         return
     with pytest.raises(MetadataError, match="damaged"):
         aa.read_parquet(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["zlib:", "zlib:é", "zlib:00", "zlib:" + base64.b85encode(zlib.compress(b"{")).decode()]
+)
+def test_a_packed_text_that_is_damaged_is_an_error(text: str, tmp_path: Path) -> None:
+    def spoil(keys: dict[bytes, bytes]) -> None:
+        keys[PANDAS] = json.dumps({ATTRIBUTE: text}).encode()
+
+    with pytest.raises(MetadataError, match="damaged"):
+        aa.read_parquet(rewritten(tmp_path, spoil))
+
+
+def test_a_packed_text_of_endless_size_is_refused(tmp_path: Path) -> None:
+    bomb = zlib.compress(bytes(1 << 27), 9)
+
+    def spoil(keys: dict[bytes, bytes]) -> None:
+        text = "zlib:" + base64.b85encode(bomb).decode()
+        keys[PANDAS] = json.dumps({ATTRIBUTE: text}).encode()
+
+    with pytest.raises(MetadataError, match="damaged"):
+        aa.read_metadata(rewritten(tmp_path, spoil))

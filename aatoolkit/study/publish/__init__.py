@@ -24,14 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import ExportError
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_excel
-from aatoolkit.frame.parquet import arrow_table
+from aatoolkit.frame.parquet import arrow_table, write_arrow
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.study.publish import readme
 from aatoolkit.study.publish.codebook import as_markdown, codebook
@@ -154,7 +153,7 @@ def _write_data(
     """Write the tables and their codebook."""
     for table in tables:
         path = _new(folder, path_of(table.name, "parquet"))
-        pq.write_table(arrow_table(table.frame, path), path, compression="zstd")
+        write_arrow(arrow_table(table.frame, path), path)
         if "csv" in forms:
             _new(folder, path_of(table.name, "csv")).write_bytes(csv_bytes(table.frame))
     if "excel" in forms:
