@@ -162,12 +162,10 @@ def _read(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from aatoolkit.cli import report
+    from aatoolkit.cli.dated import write_dated
 
-    scope = _scope_of(args)
-    with _project(args) as project:
-        dataset = project.read_all(scope, sections=args.sections)
-    return report.export(dataset, args.out, args.json)
+    with _client(args) as client:
+        return write_dated(args, client, _scope_of(args), [args.host])
 
 
 def _report(args: argparse.Namespace) -> int:
@@ -181,12 +179,10 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _collect(args: argparse.Namespace) -> int:
-    from aatoolkit.cli import report
+    from aatoolkit.cli.dated import write_dated
 
-    scope = _scope_of(args)
     with _client(args, workers=args.workers) as client:
-        datasets = client.datasets(args.hosts, scope, args.sections)
-        return report.collected(datasets, args.out, args.json)
+        return write_dated(args, client, _scope_of(args), args.hosts)
 
 
 def _archive_add(args: argparse.Namespace) -> int:

@@ -20,6 +20,9 @@ The service and the token are taken from --base-url and --token-file, then from 
 (AATOOLKIT_BASE_URL, AATOOLKIT_TOKEN, AATOOLKIT_TOKEN_FILE), then from the system's key store.
 A token is never given on the command line, where others could read it."""
 
+_DATED = "the folder for the files: DIR/HOST/DAY/SECTION/TABLE.parquet, the day in UTC"
+_ANEW = "read and write anew what is there from today"
+
 
 def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     """Build the parser; each command is run by the function of its name."""
@@ -75,7 +78,8 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
 
     export = command("export", "write every table as Parquet")
     export.add_argument("host", metavar="HOST", help="the project's domain")
-    output(export, "out", metavar="DIR", help="the folder for the files")
+    output(export, "out", metavar="DIR", help=_DATED)
+    export.add_argument("--force", action="store_true", help=_ANEW)
     _sections(export)
     _filters(export)
     _connection(export)
@@ -89,14 +93,8 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
 
     collect = command("collect", "write every table of many hosts as Parquet, host by host")
     collect.add_argument("hosts", metavar="HOST", nargs="+", help="the projects' domains")
-    output(
-        collect,
-        "-o",
-        "--out",
-        required=True,
-        metavar="DIR",
-        help="the folder for the files: DIR/HOST/SECTION/TABLE.parquet",
-    )
+    output(collect, "-o", "--out", required=True, metavar="DIR", help=_DATED)
+    collect.add_argument("--force", action="store_true", help=_ANEW)
     _sections(collect)
     collect.add_argument(
         "--workers", type=int, default=WORKERS, help="concurrent requests (default: %(default)s)"

@@ -16,6 +16,7 @@ from aatoolkit.errors import ConfigurationError, ScopeError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from aatoolkit.cli.dated import DatedFolders
     from aatoolkit.cli.doctor import Diagnosis
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.http import CacheInfo
@@ -62,30 +63,39 @@ def page(dataset: Dataset, path: Path, json: bool) -> int:
     return 1 if failed else 0
 
 
-def collected(datasets: Iterable[tuple[str, Scope, Dataset]], folder: Path, json: bool) -> int:
-    """Write the tables of each host as they arrive; returns 1 if a request failed."""
-    from aatoolkit.frame.parquet import write_tables
+def collected(
+    datasets: Iterable[tuple[str, Scope, Dataset]], folders: DatedFolders, kept: int, json: bool
+) -> int:
+    """Write the tables of each host as they arrive; returns 1 if a request failed.
 
-    hosts: list[dict[str, Any]] = []
+    ``kept`` is the number of hosts that need not be read.
+    """
+    read: list[dict[str, Any]] = []
     for host, _, dataset in datasets:
-        place = folder / host
+        files = [folders.write(host, tables) for tables in dataset.values()]
         facts = {
             "host": host,
+            "folder": str(folders.place(host)),
             "sections": len(dataset),
             "rows": sum(rows for tables in dataset.values() for rows in tables.rows.values()),
-            "files": sum(len(list(write_tables(tables, place))) for tables in dataset.values()),
+            "files": sum(files),
+            "kept": files.count(0),
             "errors": {name: str(error) for name, error in dataset.errors.items()},
         }
         for name, error in dataset.errors.items():
             _note(f"aatoolkit: {host} {name} failed: {error}")
-        hosts.append(facts)
-    heads = ("host", "sections", "rows", "files", "failed")
+        read.append(facts)
+    heads = ("host", "folder", "sections", "rows", "files", "kept", "failed")
     if json:
-        print_json({"folder": str(folder), "hosts": hosts})
+        print_json({"hosts": read, "hosts_kept": kept})
     else:
-        grid(heads, ({**facts, "errors": len(facts["errors"])}.values() for facts in hosts))
-    _note(f"{sum(facts['files'] for facts in hosts)} Parquet files are in {folder}")
-    return 1 if any(facts["errors"] for facts in hosts) else 0
+        grid(heads, ({**facts, "errors": len(facts["errors"])}.values() for facts in read))
+    sections = sum(facts["kept"] for facts in read)
+    for count, what in ((kept, "hosts are there whole"), (sections, "sections are there")):
+        if count:
+            _note(f"{count} {what} from today and are kept; --force reads and writes them anew")
+    _note(f"{sum(facts['files'] for facts in read)} Parquet files were written")
+    return 1 if any(facts["errors"] for facts in read) else 0
 
 
 def scope_options(options: ScopeOptions, json: bool) -> None:

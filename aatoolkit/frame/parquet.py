@@ -223,7 +223,11 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
     Also ``_extra.parquet``, ``_drift.parquet``, ``_availability.parquet`` and the tables of
     ``_placement/``, so that nothing of the answer is left behind: `rebuild` makes it again.
     """
-    place = Path(folder) / tables.section
+    yield from write_section(tables, Path(folder) / tables.section)
+
+
+def write_section(tables: Tables, place: Path) -> Iterator[Path]:
+    """Write the same files straight into a folder."""
     for name in tables:
         yield write_parquet(tables[name], place / f"{name}.parquet")
     for name, frame in (

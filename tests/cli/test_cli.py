@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pandas as pd
@@ -242,7 +243,9 @@ def test_a_warning_is_a_note_without_code(
 def test_export_of_some_sections(tmp_path: Path) -> None:
     assert main(["export", "acme.example", "out", "--no-cache", "--section", "crawl"]) == 0
     files = [path.relative_to(tmp_path / "out") for path in tmp_path.rglob("*.parquet")]
-    assert {path.parts[0] for path in files} == {"crawl"}
+    assert {(path.parts[0], path.parts[2]) for path in files} == {("acme.example", "crawl")}
+    (day,) = {date.fromisoformat(path.parts[1]) for path in files}
+    assert datetime.now(UTC).date() - day <= timedelta(days=1)
 
 
 @pytest.mark.usefixtures("at_service")
@@ -270,12 +273,47 @@ def test_many_hosts_are_collected_into_folders(
     assert (hooli["sections"], set(hooli["errors"])) == (0, {"crawl", "urls"})
     assert "hooli.example crawl failed" in printed.err
     for host in ("acme.example", "globex.example"):
-        frame = aa.read_parquet(tmp_path / "all" / host / "urls" / "cited_urls.parquet")
-        assert frame.aa.sources.loc[0, "host"] == host
+        (path,) = (tmp_path / "all" / host).glob("*/urls/cited_urls.parquet")
+        assert aa.read_parquet(path).aa.sources.loc[0, "host"] == host
     assert not (tmp_path / "all" / "hooli.example").exists()
-    assert main([*command[:3], *command[4:], "-o", "all", "--workers", "2", "--days", "7"]) == 0
+    assert main([*command[:3], *command[4:], "-o", "all7", "--workers", "2", "--days", "7"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["host", "acme.example", "globex.example"]
+
+
+@pytest.mark.usefixtures("at_service")
+def test_a_day_in_dated_folders_replaces_no_other_nor_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["collect", "acme.example", "-o", "all", "--no-cache", "--days", "7"]
+    urls, both = ["--section", "urls"], ["--section", "urls", "--section", "crawl"]
+
+    def state() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")}
+
+    assert main([*command, *urls]) == 0
+    first = state()
+    assert main([*command, *urls]) == 0
+    assert "1 hosts are there whole from today and are kept" in capsys.readouterr().err
+    assert main([*command, *both]) == 0
+    assert "1 sections are there from today and are kept" in capsys.readouterr().err
+    assert {path: at for path, at in state().items() if path in first} == first
+    assert len(state()) > len(first)
+    assert main([*command[:-1], "30", *urls]) == 1
+    assert "other filters (days=7)" in capsys.readouterr().err
+    assert {path: at for path, at in state().items() if path in first} == first
+    assert main(["export", "acme.example", "all", "--no-cache", *urls, "--force"]) == 0
+    again = state()
+    assert all(again[path] > at for path, at in first.items())
+    monkeypatch.setattr("aatoolkit.cli.dated.datetime", Tomorrow)
+    assert main([*command, *urls]) == 0
+    assert again.items() < state().items()
+
+
+class Tomorrow(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Tomorrow:
+        return cls.fromtimestamp(time.time() + 86_400, tz)
 
 
 @pytest.mark.usefixtures("at_service")

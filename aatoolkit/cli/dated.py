@@ -1,0 +1,99 @@
+"""Dated folders, ``DIR/HOST/DAY/SECTION/TABLE.parquet``: no day replaces another, nor itself."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from aatoolkit._util.files import writing_folder
+from aatoolkit._util.hosts import canonical_host
+from aatoolkit.cli import report
+from aatoolkit.client.client import Client
+from aatoolkit.client.read_many import known_sections
+from aatoolkit.errors import ExportError, MetadataError
+from aatoolkit.frame.parquet import read_metadata, write_section
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.scope import Scope
+
+
+def write_dated(
+    args: argparse.Namespace, client: Client, scope: Scope, hosts: Sequence[str]
+) -> int:
+    """Write today's tables of hosts; what is there already is not read again.
+
+    Returns 1 if a request failed.
+    """
+    folders = DatedFolders(args.out, scope, force=args.force)
+    sections = known_sections(args.sections, client.profile)
+    left = [host for host in hosts if folders.lacking(host, sections)]
+    datasets = client.datasets(left, scope, args.sections) if left else ()
+    return report.collected(datasets, folders, len(hosts) - len(left), args.json)
+
+
+class DatedFolders:
+    """The folders of one day, in UTC, for the answers to one scope.
+
+    A section that is there is kept; it appears whole or not at all, so that a run that was
+    interrupted is continued by running again.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of all hosts and days.
+    scope : Scope
+        The filters.
+    force : bool
+        Whether sections that are there are written anew.
+    """
+
+    def __init__(self, folder: Path, scope: Scope, *, force: bool) -> None:
+        self._folder, self._scope, self._force = folder, scope, force
+        self._day = f"{datetime.now(UTC):%Y-%m-%d}"
+
+    def place(self, host: str) -> Path:
+        """The folder of a host."""
+        return self._folder / canonical_host(host) / self._day
+
+    def lacking(self, host: str, sections: Iterable[str]) -> list[str]:
+        """The sections that are to be read: those that are not there."""
+        return [name for name in sections if self._force or not self._is_kept(host, name)]
+
+    def write(self, host: str, tables: Tables) -> int:
+        """Write the tables of a section; returns how many files, 0 if they are there already.
+
+        Raises
+        ------
+        ExportError
+            If the answer for other filters is there.
+        """
+        place = self.place(host)
+        if not self._force and self._is_kept(host, tables.section):
+            return 0
+        place.mkdir(parents=True, exist_ok=True)
+        with writing_folder(place / tables.section, overwrite=self._force) as temporary:
+            return len([*write_section(tables, temporary)])
+
+    def _is_kept(self, host: str, section: str) -> bool:
+        folder = self.place(host) / section
+        if not folder.is_dir():
+            return False
+        there = _scopes_in(folder)
+        if there - {self._scope.to_query()}:
+            raise ExportError(
+                f"{folder} holds what was read with other filters ({', '.join(sorted(there))}); "
+                "give another folder, or --force to replace it",
+                path=str(folder),
+            )
+        return True
+
+
+def _scopes_in(folder: Path) -> set[str]:
+    """The scopes of the answers that a section's tables were read from."""
+    tables = sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("_"))
+    try:
+        sources = read_metadata(tables[0]).sources if tables else ()
+    except (OSError, ValueError, MetadataError):
+        sources = ()
+    return {source.scope or "unknown" for source in sources} or {"unknown"}
