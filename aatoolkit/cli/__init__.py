@@ -7,7 +7,7 @@ is 0 for success, 1 if something failed, 2 if the command was not understood. In
   and refused.
 - this module: one function per command, named in `COMMANDS`; it loads what it needs when it runs,
   so that ``--help`` loads no pandas.
-- ``report``: what the commands print and write.
+- ``report``: what the commands print and write; ``dated``: a day's tables in folders of their own.
 - ``study``, ``archive``, ``profile``, ``doctor``, ``serving``: the commands of these names.
 """
 

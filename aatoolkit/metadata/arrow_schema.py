@@ -2,8 +2,8 @@
 
 Engines look in different places, and each fact is stored where it is looked for:
 
-- the key ``aatoolkit``, JSON that DuckDB, Polars and pyarrow show: the key of the frame, and of each
-  column its state, unit, rule and meaning;
+- the key ``aatoolkit``, JSON that DuckDB, Polars and pyarrow show: the key of the frame, and the
+  state, unit, rule and meaning of each column;
 - ``PANDAS_ATTRS``, compressed: all that a frame carries, so that plain ``pandas.read_parquet``
   gives a frame whose ``df.aa`` works; from here it is read back;
 - ``org.apache.spark.sql.parquet.row.metadata``: names, types and comments, for Spark.
@@ -89,9 +89,9 @@ def _is_kept(field: pa.Field) -> bool:
     if field.metadata or not field.nullable:
         return False
     if pa.types.is_timestamp(kind):
-        return kind.unit == "us" and kind.tz in (None, "UTC")
+        return bool(kind.unit == "us" and kind.tz in (None, "UTC"))
     if pa.types.is_list(kind):
-        return kind == pa.list_(pa.string())
+        return bool(kind == pa.list_(pa.string()))
     return str(kind) in _SPARK_TYPES and not pa.types.is_dictionary(kind)
 
 
@@ -133,7 +133,9 @@ def _carrier(keys: Mapping[bytes, bytes]) -> str | None:
 
 def _body(known: FrameMetadata) -> dict[str, Any]:
     """What is told of the columns to those who read the file without this package."""
-    states = list(dict.fromkeys(dump_state(column.availability) for column in known.columns.values()))
+    states = list(
+        dict.fromkeys(dump_state(column.availability) for column in known.columns.values())
+    )
     names = ("status", "cause", "reason")
     return {
         "version": LAYOUT,
@@ -169,7 +171,7 @@ def _remember(body: Mapping[str, Any]) -> None:
 
 
 def _text(body: Mapping[str, Any]) -> str:
-    """The carrier's text of a file of the first layout; facts that it does not hold are left out."""
+    """The carrier's text of a file of the first layout, without facts that it does not hold."""
     states: list[list[str | None]] = []
     columns: dict[str, list[Any]] = {}
     for name, facts in body["columns"].items():

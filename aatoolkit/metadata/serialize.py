@@ -13,7 +13,6 @@ from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.metadata.column import ColumnMetadata, Source
 from aatoolkit.metadata.fingerprint import Fingerprint
 
-
 PACKED = "zlib:"
 """What packed text begins with."""
 

@@ -174,7 +174,9 @@ def test_a_frame_that_cannot_be_written_leaves_what_was_there(
     assert [*tmp_path.iterdir()] == [path]
 
 
-@pytest.mark.parametrize("broken", ["pyarrow.parquet.ParquetWriter.write_table", "os.fsync", "os.replace"])
+@pytest.mark.parametrize(
+    "broken", ["pyarrow.parquet.ParquetWriter.write_table", "os.fsync", "os.replace"]
+)
 def test_a_write_that_fails_leaves_what_was_there(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,9 +114,10 @@ def test_pyarrow_finds_data_and_metadata(path: Path) -> None:
         assert state(known, "citation_count") == COUNT
         assert state(known, "tags") == {"status": "unknown"}
         assert known["columns"]["citation_count"]["aggregation"] == "sum"
-    assert pq.read_schema(path).metadata[ATTRIBUTE.encode()] == table.schema.metadata[
-        ATTRIBUTE.encode()
-    ]
+    assert (
+        pq.read_schema(path).metadata[ATTRIBUTE.encode()]
+        == table.schema.metadata[ATTRIBUTE.encode()]
+    )
 
 
 @pytest.mark.parametrize("drop", [[], ["domain_type"]], ids=["categories", "none"])
