@@ -132,7 +132,7 @@ def _carrier(keys: Mapping[bytes, bytes]) -> str | None:
 
 
 def _body(known: FrameMetadata) -> dict[str, Any]:
-    """What is told of the columns to those who read the file without this package."""
+    """What the file says of its columns to those who read the file without this package."""
     states = list(
         dict.fromkeys(dump_state(column.availability) for column in known.columns.values())
     )
