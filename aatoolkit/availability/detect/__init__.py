@@ -18,10 +18,10 @@ In reading order:
 ``objects``, ``maps``, ``statements``
     Objects outside lists of records, with notes and notices; maps and lists of fields or
     engines; statements, and fields that give their own state.
-``forms``
-    Forms of many services: conditions, progress, caps, engines by runs, windows.
-``rows``
-    Lists of records; codes with a legend and declared sentinels.
+``members``, ``forms``, ``spans``
+    Forms of many services: conditions, progress, caps, engines by runs; windows and outages.
+``rows``, ``codes``
+    Lists of records; codes with a legend, declared sentinels, a least sample size.
 ``hints``
     What may be about availability and was not read.
 ``parts``, ``keys``, ``roles``

@@ -202,6 +202,16 @@ class AnswerContext:
     def _counting(self) -> set[str]:
         return {fold(each.name) for each in self.fields if True in each.values.numbers}
 
+    def is_null(self, name: str, apart: str) -> bool:
+        """Whether a field of a name is null somewhere, but at or below a path."""
+        return any(
+            fold(each.name) == fold(name)
+            and type(None) in each.values.kinds
+            and not f"$.{format_path(each.steps)}".startswith(f"{apart}.")
+            for each in self.fields
+            if each.steps
+        )
+
     def is_engine(self, name: str) -> bool:
         """Whether a name is the id of an engine."""
         return fold(name) in self.engines

@@ -30,10 +30,10 @@ A `Rule`
 ``row flag``, ``row word``, ``row statement``, ``row reason``, ``row code``, ``cell``
     Inside lists of records, flags and words that are about data by name; everyday ones only
     where no number is beside them; the codes of SDMX and Eurostat.
-``sign``, ``footnote``, ``legend``, ``sentinel``
+``sign``, ``footnote``, ``legend``, ``sentinel``, ``minimum``
     A word or sign instead of a number; a note elsewhere that names a field or is marked in a
-    row; codes that the answer explains itself.
-``condition``, ``progress``, ``cap``, ``window``, ``through``
+    row; codes that the answer explains itself; a least sample that rows with null do not reach.
+``condition``, ``progress``, ``cap``, ``window``, ``outage``, ``through``
     Forms that many services share, with evidence in the answer.
 ``options``
     Engines that are not configured by the scope options, or that never ran.
@@ -55,7 +55,7 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.detect import forms, objects, rows
+from aatoolkit.availability.detect import codes, forms, objects, rows
 from aatoolkit.availability.detect.context import AnswerContext, Hint, Signal
 from aatoolkit.availability.detect.declared_rule import read_rule
 from aatoolkit.availability.detect.errors import read_errors
@@ -224,7 +224,7 @@ def _read(
         # The list that was cut short is a statement: it is read in full, and the rest again.
         answer.restart(whole.values.value(0), before)
         _read_generally(answer, headers)
-    rows.read_codes(answer)
+    codes.read_codes(answer)
     rows.read_rows(answer)
 
 

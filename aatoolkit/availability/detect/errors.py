@@ -206,7 +206,7 @@ def _place(document: dict[str, Any], error: Any) -> list[str | int] | None:
     if not all(isinstance(part, str) or type(part) is int for part in path):
         return None
     sure = _word_of(error) is not None
-    for root in _ROOTS if sure else _ROOTS[1:]:
+    for root in _ROOTS if sure or path[0] in _ROOTS else _ROOTS[1:]:
         steps = [root, *path] if root else [*path]
         if _at(document, steps[:-1]) is not MISSING and _at(document, steps) in (None, MISSING, []):
             return steps

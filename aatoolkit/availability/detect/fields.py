@@ -142,22 +142,32 @@ class Records:
         return [self.values(name) for name in self.names if self.rows.field(name).numbers]
 
     @cached_property
-    def _measured(self) -> list[tuple[list[Any], bool]]:
+    def _measured(self) -> list[tuple[str, list[Any], bool]]:
         """Of those that are no sizes of samples and no moments also if any number is not 0."""
         fields = [name for name in self.names if not (is_size(name) or is_when(name))]
         numbers = {name: self.rows.field(name).numbers for name in fields}
-        return [(self.values(name), True in found) for name, found in numbers.items() if found]
+        listed = ((name, found) for name, found in numbers.items() if found)
+        return [(name, self.values(name), True in found) for name, found in listed]
 
     def lacks(self, at: int) -> bool:
         """Whether a record holds null where others hold numbers."""
         return any(values[at] is None for values in self.counted)
 
-    def is_idle(self, at: int, *, zero: bool) -> bool:
-        """Whether a record holds nothing where others count; with ``zero``, nothing or 0."""
+    def lacking(self, at: int) -> list[str]:
+        """The fields in which a record holds null where others hold numbers."""
+        counting = (name for name in self.names if self.rows.field(name).numbers)
+        return [name for name in counting if self.values(name)[at] is None]
+
+    def is_idle(self, at: int, *, zero: bool, apart: str = "") -> bool:
+        """Whether a record holds nothing where others count; with ``zero``, nothing or 0.
+
+        The field ``apart`` holds no measure.
+        """
+        measures = [(values, some) for name, values, some in self._measured if name != apart]
         null = self.lacks(at) or any(
-            zero and counts and values[at] == 0 for values, counts in self._measured
+            zero and counts and values[at] == 0 for values, counts in measures
         )
-        numbers = (values[at] for values, _ in self._measured)
+        numbers = (values[at] for values, _ in measures)
         return null and not any(type(one) in (int, float) and one for one in numbers)
 
     def states(

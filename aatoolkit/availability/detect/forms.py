@@ -9,13 +9,14 @@ are counted, days after that day), not for the name of a key alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from aatoolkit.availability import Availability, Cause, Condition, Status
+from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext
+from aatoolkit.availability.detect.members import ObjectMember, members
 from aatoolkit.availability.detect.parts import reason_in
 from aatoolkit.availability.detect.roles import (
     ENGINES,
@@ -25,6 +26,7 @@ from aatoolkit.availability.detect.roles import (
     tokens,
     words,
 )
+from aatoolkit.availability.detect.spans import read_outages, read_through, read_window
 from aatoolkit.availability.detect.transport import TOTALS
 from aatoolkit.availability.detect.vocabulary import (
     STRONG,
@@ -35,14 +37,11 @@ from aatoolkit.availability.detect.vocabulary import (
     phrase,
     understand,
 )
-from aatoolkit.availability.subject import after
 from aatoolkit.jsontree.paths import Each, key_step
 
-_DEEPEST = 4
 _PENDING = Availability(Status.PARTIAL, Cause.PENDING)
 _TRUNCATED = Availability(Status.PARTIAL, Cause.TRUNCATED)
 
-_PAGING = words("paging pagination links page cursor cursors")
 _FALSE, _TRUE = ("false", "unknown", "no"), ("true", "yes")
 
 _WORK = words(
@@ -54,8 +53,11 @@ _ALL = words("total expected all planned target of overall")
 _PERCENT = re.compile(
     r"(percent|pct|percentage) (complete|completed|done|collected|processed|loaded)"
     r"|(progress|completion|collection|backfill) (percent|pct|percentage)"
-    r"|(complete|completed) (percent|pct|percentage)"
+    r"|(complete|completed|collected|processed|loaded|ingested|imported) (percent|pct|percentage)"
 )
+_JOBS = words("job run export query load build")
+"""Work whose part and whole are its own, where an object holds both and names nothing else."""
+
 _OF = re.compile(r"(\d{1,9})\s*(?:of|/|out of)\s*(\d{1,9})\b")
 
 _ROWS = "rows?|records?|results?|items?|hits?|elements?|matches|entries"
@@ -77,21 +79,6 @@ _SEEN = words("run ran observed collected updated crawled synced measured")
 _ANSWERED = re.compile(r"(answered|collected|completed|successful|received)( runs| answers)?")
 _WANTED = ("asked", "expected", "planned", "requested")
 _RANGE = re.compile(r"\s*(\w+) (\d{1,15})-(\d{1,15})/(\d{1,15})\s*")
-_THROUGH = re.compile(
-    r"(data |measured |observed |collected |complete(d)? |final )(complete )?(through|until|up to)"
-)
-_COVERED = words("covered observed collected measured actual")
-_FROM, _TO = ("from", "start", "since", "begin"), ("to", "end", "until", "through")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-class ObjectMember(NamedTuple):
-    """A member of an object outside lists, with the object that holds it."""
-
-    key: str
-    value: Any
-    path: str
-    beside: Mapping[str, Any]
 
 
 def read_forms(answer: AnswerContext, headers: Mapping[str, str]) -> None:
@@ -102,26 +89,14 @@ def read_forms(answer: AnswerContext, headers: Mapping[str, str]) -> None:
         if isinstance(member.value, list):
             _conditions(answer, member)
             _runs(answer, member)
+            read_outages(answer, member)
         elif isinstance(member.value, dict):
             _progress(answer, member)
             _engine_map(answer, member)
-            _window(answer, member)
+            read_window(answer, member)
         _share(answer, member)
         _cap(answer, member, lengths)
-        _through(answer, member)
-
-
-def members(document: Any, *, deepest: int = _DEEPEST) -> Iterator[ObjectMember]:
-    """The members of the objects about a whole answer: it, its metadata, its wrappers."""
-    waiting = [(document, "$", 0)]
-    while waiting:
-        given, path, depth = waiting.pop()
-        for key, value in given.items() if isinstance(given, dict) else ():
-            at = path + key_step(key)
-            yield ObjectMember(key, value, at, given)
-            outer = roles.is_holder(key) or roles.is_wrapper(key) or fold(key) in _PAGING
-            if isinstance(value, dict) and depth < deepest and outer:
-                waiting.append((value, at, depth + 1))
+        read_through(answer, member)
 
 
 def _add(answer: AnswerContext, state: Availability, member: ObjectMember, rule: str) -> None:
@@ -181,7 +156,8 @@ def _condition(condition: Mapping[str, Any]) -> Availability | None:
 
 def _progress(answer: AnswerContext, member: ObjectMember) -> None:
     """A part and a whole of the work that the answer comes from."""
-    if not {*tokens(member.key)} & _WORK or roles.is_business(member.key):
+    is_job = fold(member.key) in _JOBS and any(fold(n) == "total" for n in member.value)
+    if not is_job and (not {*tokens(member.key)} & _WORK or roles.is_business(member.key)):
         return
     numbers = {n: v for n, v in member.value.items() if type(v) in (int, float)}
     part = next((v for n, v in numbers.items() if {*tokens(n)} & _DONE), None)
@@ -286,50 +262,3 @@ def _runs(answer: AnswerContext, member: ObjectMember) -> None:
         if done == [0] and wanted and wanted[0] > 0:
             state = Availability(Status.UNAVAILABLE, None, reason_in(each))
             answer.add("engine", named[1], state, f"{member.path}[{at}]", "count", each)
-
-
-# --- days ------------------------------------------------------------------------------------
-
-
-def _day(value: Any) -> str | None:
-    return value[:10] if isinstance(value, str) and _DAY.match(value) else None
-
-
-def _pair(given: Any) -> tuple[str | None, str | None]:
-    if not isinstance(given, dict):
-        return None, None
-    days = {fold(name): _day(value) for name, value in given.items()}
-    return (
-        next((days[name] for name in _FROM if days.get(name)), None),
-        next((days[name] for name in _TO if days.get(name)), None),
-    )
-
-
-def _window(answer: AnswerContext, member: ObjectMember) -> None:
-    """The window that was requested and the one that was covered, where that is shorter."""
-    given = {fold(name): (name, value) for name, value in member.value.items()}
-    wanted = next((given[name] for name in ("requested", "asked", "wanted") if name in given), None)
-    covered = next((given[name] for name in given if name in _COVERED), None)
-    if wanted is None or covered is None:
-        return
-    (start, end), (first, last) = _pair(wanted[1]), _pair(covered[1])
-    path = member.path + key_step(covered[0])
-    state = Availability(Status.PARTIAL)
-    if start and first and first > start:
-        rows = (Condition("date", "<", (first,)),)
-        answer.add("section", None, state, path, "window", covered[1], rows=rows)
-    if end and last and last < end:
-        answer.add("section", None, _PENDING, path, "window", covered[1], rows=after(last))
-
-
-def _through(answer: AnswerContext, member: ObjectMember) -> None:
-    """The day up to which data are complete, where the answer's days go on."""
-    day = _day(member.value)
-    if day is None or not _THROUGH.fullmatch(spaced(member.key)):
-        return
-    ends = [_pair(member.beside.get(name))[1] for name in ("window", "period", "range")]
-    if any(end and end > day for end in (*ends, *answer.days)):
-        rows = after(str(member.value))
-        answer.add(
-            "section", None, _PENDING, member.path, "through", member.value, rows=rows, as_of=day
-        )

@@ -14,6 +14,7 @@ from typing import Any
 
 from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext, Hint, raw
+from aatoolkit.availability.detect.parts import loss, targets_of
 from aatoolkit.availability.detect.roles import tokens, words
 from aatoolkit.availability.detect.vocabulary import in_prose, is_code, phrase, understand
 from aatoolkit.jsontree.paths import key_step
@@ -31,6 +32,8 @@ _KEYS = words(
     " readiness license licence entitlement entitlements backfill progress caveat caveats"
     " limitation limitations unavailable outage incident incidents gateway connector suppression"
     " truncated truncation lastobserved degraded unmeasured uncollected through flags delivered"
+    " conditions outages gaps downtime health healthy checks probes errors components loaded"
+    " progress job measured"
 )
 """Parts of keys that are about data more often than about business."""
 
@@ -63,7 +66,10 @@ def find_hints(answer: AnswerContext, headers: Mapping[str, str]) -> list[Hint]:
         rank = _header(name, text)
         if rank and not any(path == f"header {name.lower()}" for path in read):
             ranked.append((rank, Hint(f"header {name.lower()}", raw(text), _KEY)))
+    marked = any(signal.rule == "footnote" for signal in answer.found)
     for key, value, path, at_top in _members(answer.document):
+        if marked and roles.is_footnotes(key):
+            continue
         if not any(_touch(path, other) for other in read):
             ranked += _judge(answer, key, value, path, at_top, is_bare=is_bare)
     sure = [hint for rank, hint in sorted(ranked, key=lambda each: -each[0]) if rank > 1]
@@ -124,7 +130,8 @@ def _judge(
 ) -> Iterator[tuple[int, Hint]]:
     """The hint that a member may be, with its rank: 3 for words of absence, 1 for a key alone."""
     folded = roles.fold(key)
-    if folded in _IDLE_KEYS or value is None or value in ([], {}, ""):
+    titled = is_bare and folded == "title" and isinstance(value, str) and value.count(" ") > 1
+    if (folded in _IDLE_KEYS and not titled) or value is None or value in ([], {}, ""):
         return
     about = bool({*tokens(key)} & _KEYS) or keys.subject(key) == keys.STATED
     if isinstance(value, str):
@@ -141,22 +148,70 @@ def _judge(
     elif isinstance(value, dict):
         scalars = [v for v in value.values() if not isinstance(v, dict | list)]
         engines = len(value) > 1 and all(map(answer.is_engine, value))
-        if about and (scalars or engines or is_bare) and not _is_figures(value):
+        if ({*tokens(key)} & _TROUBLES and value) or (len(value) > 1 and about and _differ(value)):
+            yield 2, Hint(path, raw(value), _KEY)
+        elif about and (scalars or engines or is_bare) and not _is_figures(value):
             yield 2 if is_bare or engines else 1, Hint(path, raw(value), _KEY)
         elif engines and at_top and any(v is None for v in value.values()):
             yield 1, Hint(path, raw(value), _KEY)
     elif isinstance(value, list):
         words = [each for each in value if isinstance(each, str)]
-        if words and any(_lacks(word) for word in words if len(word) <= _LONGEST):
+        records = [each for each in value if isinstance(each, dict)]
+        if any(_lacks(word) for word in words if len(word) <= _LONGEST) or _says(key, records):
             yield 3, Hint(path, raw(value), _ABSENT)
+        elif (about or roles.is_source(key)) and (_are_troubled(records) or _deny(value)):
+            yield 2, Hint(path, raw(value), _KEY)
         elif about and (words or any(isinstance(each, dict) for each in value)):
             yield 1, Hint(path, raw(value), _KEY)
+    elif type(value) in (int, float) and loss(key, value):
+        yield 3, Hint(path, raw(value), _TOTAL)
     elif type(value) is int and at_top and tokens(key)[:1] in (("of",), ("total",), ("matched",)):
         counted = [len(v) for v in answer.document.values() if isinstance(v, list)]
         if counted and 0 < max(counted) < value:
             yield 1, Hint(path, raw(value), _TOTAL)
     elif about and at_top:
         yield 1, Hint(path, raw(value), _KEY)
+
+
+_TROUBLES = words("errors problems failures")
+_WELL = words("healthy ok up available active connected operational passed success")
+
+
+def _says(key: str, records: list[dict[str, Any]]) -> bool:
+    """Whether a text of some notices is about a lack, or they list what they are about."""
+    if not (roles.is_notice(key) or roles.is_footnotes(key)):
+        return False
+    texts = [v for each in records for v in each.values() if isinstance(v, str)]
+    lists = ({k: v for k, v in each.items() if isinstance(v, list)} for each in records)
+    return any(map(targets_of, lists)) or any(
+        len(text) <= _LONGEST and _lacks(text) for text in texts
+    )
+
+
+def _deny(values: list[Any]) -> bool:
+    """Whether flags one by one deny something."""
+    return False in values and all(isinstance(each, bool) for each in values)
+
+
+def _are_troubled(records: list[dict[str, Any]]) -> bool:
+    """Whether some of several checks, parts or spans are not well."""
+    for each in records:
+        for key, value in each.items():
+            known = understand(value) if isinstance(value, str) else None
+            if value is False and {*tokens(key)} & _WELL:
+                return True
+            if known is not None and known.canonical != "available" and keys.is_word(key):
+                return True
+            if known is not None and known.canonical in ("error", "not_run", "not_connected"):
+                return True
+    return any({"from", "start", "since"} & {*map(roles.fold, each)} for each in records)
+
+
+def _differ(value: Mapping[str, Any]) -> bool:
+    """Whether several objects give their states, and not the same one."""
+    inner = [item for item in value.values() if isinstance(item, dict)]
+    states = [next((str(v) for k, v in item.items() if keys.is_word(k)), None) for item in inner]
+    return len(inner) == len(value) and None not in states and len({*states}) > 1
 
 
 def _is_empty(answer: AnswerContext) -> bool:

@@ -23,8 +23,10 @@ from aatoolkit.availability.detect.roles import kind_of_entries, tokens, words
 from aatoolkit.availability.detect.vocabulary import (
     STRONG,
     WEAK,
+    WORDS,
     because,
     best,
+    in_prose,
     read_word,
     understand,
 )
@@ -124,7 +126,7 @@ def entry(
     if name == answer.section or (scope is None and name in _WHOLE):
         kind, target = "section", None
     elif scope == "engine" or (scope is None and answer.is_engine(name)):
-        kind = "engine"
+        kind, state = "engine", answer.weighed(state) if state.cause == Cause.PENDING else state
     else:
         kind, target = "field", answer.about(name)
     size, as_of = size_in(given), moment_in(given)
@@ -267,6 +269,26 @@ def failures(answer: AnswerContext, key: str, value: list[Any], path: str) -> bo
         texts = (v for k, v in record.items() if k != "engine" and isinstance(v, str))
         reason = reason_in(record) or next(texts, None)
         entry(answer, name, "engine", because(state, reason), at, record)
+    return True
+
+
+def field_errors(answer: AnswerContext, key: str, value: dict[str, Any], path: str) -> bool:
+    """What went wrong by field: ``{"_errors": {"orders": "shop answered 503"}}``.
+
+    Every entry is a field elsewhere in the answer that is null.
+    """
+    if _FAILURES.isdisjoint(tokens(key)) or not value:
+        return False
+    if not all(answer.is_null(name, path) for name in value):
+        return False
+    for name, item in value.items():
+        text = (
+            item if isinstance(item, str) else reason_in(item) if isinstance(item, dict) else None
+        )
+        if text:
+            known = best([text], STRONG) or in_prose(text)
+            state = known.availability if known else Availability(*WORDS["error"])
+            entry(answer, name, "field", replace(state, reason=text), path + key_step(name), item)
     return True
 
 

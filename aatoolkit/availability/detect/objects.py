@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
@@ -14,6 +15,7 @@ from aatoolkit.availability.detect.maps import (
     denied,
     engine_lists,
     failures,
+    field_errors,
     named_list,
     named_map,
 )
@@ -24,10 +26,12 @@ from aatoolkit.availability.detect.parts import (
     loss,
     read_footnotes,
     reason_in,
+    targets_of,
 )
 from aatoolkit.availability.detect.roles import kind_of_entries, tokens, words
 from aatoolkit.availability.detect.statements import read_fields, read_statement, siblings
 from aatoolkit.availability.detect.vocabulary import (
+    STRONG,
     Word,
     because,
     best,
@@ -97,6 +101,8 @@ def _object(
     if keys.is_ability(key) and abilities(answer, key, value, at):
         return
     if kind_of_entries(key) == "engine" and engine_lists(answer, value, at):
+        return
+    if field_errors(answer, key, value, at):
         return
     if roles.is_right(key) and value.get(answer.section or "") is False and not answer.measured:
         state = Availability(Status.UNAVAILABLE, Cause.WITHHELD)
@@ -208,6 +214,8 @@ _ASIDE = re.compile(
 
 _OF_ENGINES = words("not_run unavailable not_configured not_connected not_applicable pending")
 _LONGEST_NOTE = 300
+_SPAN = re.compile(r"(?i)\b(between|from|since|until|till|on|during|before|after|for)\b[^.]*\d")
+"""A time in a sentence: what it says is of that time and not of all."""
 
 _IDLE = ("id", "name", "key", "section", "property", "path")
 """Names in a notice that are the notice's own, not those of a field."""
@@ -245,7 +253,10 @@ def _of_engines(answer: AnswerContext, item: Any, path: str) -> bool:
         if known is None or known.canonical not in _OF_ENGINES:
             continue
         for engine in named:
-            answer.add("engine", engine, known.because(sentence), path, "note", item)
+            state = known.because(sentence)
+            if _SPAN.search(sentence):
+                state = replace(state, status=Status.PARTIAL)
+            answer.add("engine", engine, state, path, "note", item)
             found = True
     return found
 
@@ -281,6 +292,13 @@ def _notice(answer: AnswerContext, key: str, item: Any, path: str) -> None:
     given = item if isinstance(item, dict) else {}
     texts = [text for text in given.values() if isinstance(text, str)]
     texts += [item] if isinstance(item, str) else []
+    listed = {name: value for name, value in given.items() if isinstance(value, list)}
+    if targets := [
+        name for name in targets_of(listed) if answer.is_engine(name) or answer.knows(name)
+    ]:
+        stated = _targeted(answer, targets, texts, path, item)
+        if stated or any(map(answer.is_engine, targets)):
+            return
     for text in texts:
         lack = lack_of_code(text)
         if lack is not None:
@@ -289,6 +307,28 @@ def _notice(answer: AnswerContext, key: str, item: Any, path: str) -> None:
             return
     if (roles.is_prose(key) or roles.is_remark(key)) and not any(map(_ASIDE.search, texts)):
         answer.prose += [(text, path, item) for text in texts]
+
+
+def _targeted(
+    answer: AnswerContext, targets: list[str], texts: list[str], path: str, item: Any
+) -> bool:
+    """Keep what a notice states about the fields and engines that it lists; whether it does.
+
+    What holds numbers all the same is measured in part.
+    """
+    known = best(texts, STRONG) or next(filter(None, map(in_prose, texts)), None)
+    if known is None or known.canonical == "available":
+        return False
+    reason = next((text for text in texts if " " in text), None)
+    for name in targets:
+        state = known.because(reason)
+        if answer.is_engine(name):
+            answer.add("engine", name, state, path, "notice", item)
+            continue
+        if answer.holds(name):
+            state = replace(state, status=Status.PARTIAL)
+        answer.add("field", answer.about(name), state, path, "notice", item)
+    return True
 
 
 def _add(

@@ -238,8 +238,10 @@ def loss(key: str, value: Any) -> Availability | None:
     return Availability(Status.PARTIAL) if sampled or lost or begun else None
 
 
-_MARKS = ("id", "mark", "marker", "symbol", "key", "ref", "code")
-_APPLIES_TO = ("fields", "metrics", "columns", "engines", "appliesTo", "applies_to")
+_MARKS = ("id", "mark", "marker", "symbol", "key", "ref", "code", "no", "number", "n", "sign")
+_APPLIES_TO = (
+    words("applies affected affects concerns targets about") | roles.FIELDS | roles.ENGINES
+)
 
 
 def read_footnotes(answer: AnswerContext, key: str, value: Any, path: str) -> bool:
@@ -285,9 +287,14 @@ def _targets(value: Any, path: str) -> Iterator[tuple[str, str, str, Any]]:
     for at, note in enumerate(value if isinstance(value, list) else ()):
         given = note if isinstance(note, dict) else {}
         text = reason_in(given) or given.get("code")
-        named = roles.name_of(given)
-        lists = (listed for name in _APPLIES_TO if isinstance(listed := given.get(name), list))
-        targets = [named[1]] if named else []
-        targets += [each for listed in lists for each in listed if isinstance(each, str)]
         if isinstance(text, str):
-            yield from ((target, text, f"{path}[{at}]", note) for target in dict.fromkeys(targets))
+            yield from ((target, text, f"{path}[{at}]", note) for target in targets_of(given))
+
+
+def targets_of(given: Mapping[str, Any]) -> list[str]:
+    """The fields and engines that a note names: by one name, or in a list of them."""
+    named = roles.name_of(dict(given))
+    lists = (v for k, v in given.items() if isinstance(v, list) and {*tokens(k)} & _APPLIES_TO)
+    targets = [named[1]] if named else []
+    targets += [each for listed in lists for each in listed if isinstance(each, str)]
+    return [*dict.fromkeys(targets)]

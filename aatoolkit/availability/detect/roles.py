@@ -158,7 +158,7 @@ is_when = _any_part("date day hour week month year period time timestamp quarter
 
 is_holder = _last_part(
     "meta metadata info envelope header context extensions diagnostics provenance measurement"
-    " sampling access entitlement limits"
+    " sampling access entitlement limits privacy quality disclosure"
 )
 """Whether an object under a key is metadata of the whole answer."""
 
@@ -183,7 +183,10 @@ is_wrapper = _whole_key("data result results response payload body content")
 is_message = _whole_key("message reason detail details explanation why hint notice because")
 """Whether a sentence under a key may be the reason why an answer is empty."""
 
-is_footnotes = _whole_key("footnote footnotes note notes remarks annotations comments legend")
+is_footnotes = _whole_key(
+    "footnote footnotes note notes remarks annotations comments legend fn fnref footnoteref"
+    " footnoterefs noteref noterefs"
+)
 """Whether a key holds footnotes, or the mark of one."""
 
 is_remark = _whole_key("note notes remark remarks comments")

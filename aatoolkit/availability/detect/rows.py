@@ -1,32 +1,30 @@
-"""Lists of records, and the codes that an answer explains: legends and declared sentinels.
+"""Lists of records: what each says of its own data.
 
 Only what is about data by its name, or with evidence beside it, is believed.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext, weighed
+from aatoolkit.availability.detect.errors import FAILED, STATUSES
 from aatoolkit.availability.detect.fields import MOST_FIELDS, Records, is_read_elsewhere
-from aatoolkit.availability.detect.forms import ObjectMember, meaning, members
 from aatoolkit.availability.detect.parts import footnote_state, state_in, words_in
-from aatoolkit.availability.detect.roles import spaced, tokens, words
+from aatoolkit.availability.detect.roles import tokens, words
 from aatoolkit.availability.detect.statements import measures, sibling_state
 from aatoolkit.availability.detect.vocabulary import (
+    PLAIN,
     STRONG,
     best,
     instead_of_number,
     lack_of_code,
     observed,
-    understand,
 )
-from aatoolkit.jsontree.paths import format_path
 
 _EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 _FLAGS = words("flag flags status footnote marker symbol")
@@ -61,8 +59,10 @@ def _read(records: Records, footnotes: Mapping[str, str]) -> None:
             _absences(records, name)
         elif suffix and beside and beside != name and kinds & {bool, str}:
             _cells(records, name, suffix[1], beside)
-        elif footnotes and kinds & {str, int} and roles.is_footnotes(name):
+        elif footnotes and kinds & {str, int, list} and roles.is_footnotes(name):
             _marked(records, name, footnotes)
+        elif int in kinds and _is_call(records, name):
+            _calls(records, name)
         elif str in kinds and roles.is_reason(name):
             _reasons(records, name)
         elif kinds & {str, list} and keys.may_be_row_word(name):
@@ -162,6 +162,8 @@ def _cell(kind: str, value: Any, of: Any, *, sure: bool) -> Availability | None:
         return None
     of = of if isinstance(of, str | int | float | list | dict) else None
     state = sibling_state(kind, value, of)
+    if state and of == 0 and isinstance(value, str) and best([value], PLAIN):
+        return state
     if state is None or (of is None) == (state.status == Status.AVAILABLE):
         return None
     sure = sure or isinstance(value, bool)
@@ -171,10 +173,38 @@ def _cell(kind: str, value: Any, of: Any, *, sure: bool) -> Availability | None:
 def _marked(records: Records, name: str, footnotes: Mapping[str, str]) -> None:
     """Rows with the mark of a footnote, where what others measured is null."""
     for at, value in records.given(name):
-        text = footnotes.get(str(value))
-        state = footnote_state(text) if text else None
-        if state and records.lacks(at):
+        marks = value if isinstance(value, list) else [value]
+        texts = [footnotes[str(mark)] for mark in marks if str(mark) in footnotes]
+        state = next(filter(None, map(footnote_state, texts)), None)
+        if state and (records.lacks(at) or records.is_idle(at, zero=isinstance(value, list))):
             records.add(name, at, state, "footnote")
+
+
+_CALLS = ("code", "status", "statuscode", "httpstatus", "httpcode", "responsecode")
+
+
+def _is_of_engine(name: str) -> bool:
+    return roles.kind_of_entries(name) == "engine"
+
+
+def _is_call(records: Records, name: str) -> bool:
+    """Whether a field holds the HTTP status of the call to the engine that a record is about.
+
+    Some were answered; those that were not hold nothing where the others hold numbers.
+    """
+    if roles.fold(name) not in _CALLS or not any(map(_is_of_engine, records.names)):
+        return False
+    given = {at: v for at, v in records.given(name) if type(v) is int}
+    if not given or not all(100 <= status < 600 for status in given.values()):
+        return False
+    failed = [at for at, status in given.items() if status >= 400]
+    return 0 < len(failed) < len(given) and all(map(records.lacks, failed))
+
+
+def _calls(records: Records, name: str) -> None:
+    for at, status in records.given(name):
+        if type(status) is int and status >= 400:
+            records.add(name, at, STATUSES.get(status, FAILED), "row code")
 
 
 def _wrapped(records: Records, name: str) -> None:
@@ -188,150 +218,3 @@ def _wrapped(records: Records, name: str) -> None:
         state = state_in(value, STRONG)
         if state is not None and (stated or state.status != Status.AVAILABLE):
             records.add(name, at, state, "row statement", None if stated else name)
-
-
-# --- codes that an answer explains itself -------------------------------------------------------
-
-_LEGEND = words("legend codes code glossary lookup meanings notation flags key")
-_SENTINEL = re.compile(
-    r"(null|no data|nodata|missing|na|absent|empty|no value|unmeasured) "
-    r"(values?|codes?|markers?|sentinels?|placeholders?|as|symbols?)"
-    r"|(special|reserved) (values?|codes?)|sentinels?( values?)?"
-)
-_MEANS = re.compile(
-    r"^[\"'(]?(-?\d+(?:\.\d+)?)[\"')]?\s+(?:means|stands for|denotes|indicates|=|is|marks)\s+(.+)$"
-)
-_CODE = ("code", "value", "id", "key", "symbol")
-_LABEL = ("label", "meaning", "text", "description")
-
-States = dict[str, Availability]
-"""What codes mean, each as text."""
-
-
-def read_codes(answer: AnswerContext) -> None:
-    """Read legends and declared sentinels, and the cells that hold their codes."""
-    found = [*members(answer.document)]
-    legends = [(member, codes) for member in found if (codes := _legend(member))]
-    sentinels = [(member, codes) for member in found if (codes := _sentinels(member))]
-    if not legends and not sentinels:
-        return
-    records = [*_records(answer)]
-    for member, codes in legends:
-        is_used = [_coded(listed, codes) for listed in records]
-        if not any(is_used):
-            _alone(answer, member, codes)
-    for _, codes in sentinels:
-        for listed in records:
-            _replace(listed, codes)
-        _single(answer, codes)
-
-
-def _legend(member: ObjectMember) -> States:
-    """The codes of a legend that are about availability; none where no code surely is."""
-    if _LEGEND.isdisjoint(tokens(member.key)):
-        return {}
-    texts = dict(_texts(member.value))
-    sure = [word for text in texts.values() if (word := meaning(text))]
-    known = {code: meaning(text) or understand(text) for code, text in texts.items()}
-    if all(word.canonical == "available" for word in sure) or not all(known.values()):
-        return {}
-    return {code: word.because(texts[code]) for code, word in known.items() if word}
-
-
-def _sentinels(member: ObjectMember) -> States:
-    """Values that an answer declares to mean that something is missing."""
-    value = member.value
-    listed = value if isinstance(value, list) else [value]
-    if isinstance(value, list | str) and (roles.is_remark(member.key) or roles.is_note(member.key)):
-        sentences = (each.rstrip(". ") for each in listed if isinstance(each, str))
-        texts = {match[1]: match[2] for match in map(_MEANS.match, sentences) if match}
-    elif not _SENTINEL.fullmatch(spaced(member.key)):
-        return {}
-    elif all(type(each) in (int, float, str) for each in listed):
-        return dict.fromkeys(map(str, listed), Availability(Status.UNAVAILABLE))
-    else:
-        texts = dict(_texts(value))
-    return {
-        code: word.because(text)
-        for code, text in texts.items()
-        if (word := meaning(text)) and word.availability.status in _EMPTY
-    }
-
-
-def _texts(value: Any) -> Iterator[tuple[str, str]]:
-    """Codes with their texts: an object, or a list of records of a code and a label."""
-    if isinstance(value, dict):
-        yield from ((code, text) for code, text in value.items() if isinstance(text, str))
-    for each in value if isinstance(value, list) else ():
-        given = each if isinstance(each, dict) else {}
-        code = next((given[name] for name in _CODE if name in given), None)
-        text = next((given[name] for name in _LABEL if isinstance(given.get(name), str)), None)
-        if type(code) in (int, str) and text is not None:
-            yield str(code), text
-
-
-def _records(answer: AnswerContext) -> Iterator[Records]:
-    for each in answer.fields:
-        stated = any(is_read_elsewhere(name) or {*tokens(name)} & _LEGEND for name in each.names)
-        if each.is_list and dict in each.values.kinds and not stated:
-            yield Records(each.values, answer.add)
-
-
-def _coded(records: Records, codes: States) -> bool:
-    """Read a column of codes, if each row that lacks a number has one that means a lack."""
-    for name in records.names:
-        used = {at: v for at, v in enumerate(records.values(name)) if type(v) in (str, int)}
-        distinct = {*used.values()}
-        if not used or len(distinct) > len(codes) or not {*map(str, distinct)} <= codes.keys():
-            continue
-        lacking = {value for value in distinct if codes[str(value)].status in _EMPTY}
-        rows = [at for at, value in used.items() if value in lacking]
-        if rows and all(map(records.lacks, rows)):
-            for at, value in used.items():
-                records.add(name, at, codes[str(value)], "legend")
-            return True
-    return False
-
-
-def _alone(answer: AnswerContext, legend: ObjectMember, codes: States) -> None:
-    """A field beside the legend that has one of its codes and is about the whole answer."""
-    for name, value in legend.beside.items():
-        if type(value) not in (str, int) or str(value) not in codes or roles.is_echo(name):
-            continue
-        folded, parts = roles.fold(name), tokens(legend.key)
-        akin = any(part.startswith(folded) or folded.startswith(part) for part in parts)
-        if isinstance(value, str) or akin:
-            state = answer.weighed(codes[str(value)])
-            path = legend.path.rpartition(legend.key)[0].rstrip('.["') + f".{name}"
-            answer.add("section", None, state, path, "legend", value)
-            return
-
-
-def _replace(records: Records, codes: States) -> None:
-    """Cells that hold a sentinel where others hold numbers."""
-    for name in records.names:
-        if records.rows.field(name).kinds.isdisjoint((int, float)) or roles.is_when(name):
-            continue
-        for at, value in records.given(name):
-            state = _state(codes, value)
-            if state is not None:
-                records.add(name, at, state, "sentinel", name)
-
-
-def _single(answer: AnswerContext, codes: States) -> None:
-    """Fields outside lists that hold a sentinel which is a number."""
-    for each in answer.fields:
-        if len(each.steps) < 2 or each.in_list or len(each.values) != 1:
-            continue
-        value = each.values.value(0)
-        state = None if isinstance(value, str) else _state(codes, value)
-        if state is not None:
-            path = format_path(each.steps)
-            answer.add("field", path, state, each.values.path(0), "sentinel", value)
-
-
-def _state(codes: States, value: object) -> Availability | None:
-    if type(value) not in (int, float, str):
-        return None
-    whole = isinstance(value, float) and value.is_integer()
-    return codes.get(f"{value:.0f}" if whole else str(value))

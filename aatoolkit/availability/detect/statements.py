@@ -17,6 +17,7 @@ from aatoolkit.availability.detect.maps import (
     entries_of,
     entry,
     is_other,
+    named_map,
     unknown,
 )
 from aatoolkit.availability.detect.parts import (
@@ -152,10 +153,18 @@ def read_fields(
             if own is None:
                 read_statement(answer, name, item, (pattern, at), value)
         elif isinstance(item, dict) and not roles.is_echo(name):
+            if _engines(answer, name, item, at):
+                continue
             if connections and (state := state_in(item, WEAK)) is not None:
                 answer.add("field", below, state, at, "connection", item)
             else:
                 read_fields(answer, name, item, at, below, value, depth + 1)
+
+
+def _engines(answer: AnswerContext, name: str, value: dict[str, Any], path: str) -> bool:
+    """A map of states by engine, further down than the metadata of an answer."""
+    named = kind_of_entries(name) == "engine" and len(value) > 1
+    return named and all(map(answer.is_engine, value)) and named_map(answer, name, value, path)
 
 
 def _wrapped(value: dict[str, Any]) -> Availability | None:

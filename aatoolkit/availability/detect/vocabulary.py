@@ -180,7 +180,7 @@ _ANY = re.compile("|".join(_PHRASES.values()))
 """Any of the phrases, as most words are none."""
 
 _NOISE = words(
-    "is are was were been being the your our this that it currently still now status state field"
+    "is are was were be been being the your our this that it currently still now status state field"
     " section"
 )
 _AFTER_SOURCE = words("not_connected not_configured insufficient_sample forbidden not_run")

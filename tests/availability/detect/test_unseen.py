@@ -1,7 +1,7 @@
 """Answers in shapes that no rule was made after: read right, or pointed out; decoys untouched.
 
-``unseen.json`` was written before the general forms and the hints, from how services of many kinds
-answer. An answer counts as read when the expected statement is among the signals, and as
+``unseen.json`` was written before the forms that read it and the hints, from how services of many
+kinds answer. An answer counts as read when the expected statement is among the signals, and as
 pointed out when a hint names the place; each must be one of the two. Decoys use the same words
 for business: nothing is read from them, and one hint at most is shown.
 """
@@ -27,7 +27,9 @@ SAMPLES = sorted((HERE.parents[2] / "data" / "samples").glob("*.json"))
 POINTED_OUT = {
     *("traffic_light", "cap_top_n", "lag_note", "monitoring_off", "lifecycle", "unheard_word"),
     *("german_note", "fields_expected_delivered", "percent_by_engine", "flags_list", "grade"),
-    *("module_not_licensed", "sampling_mode", "inconclusive"),
+    *("module_not_licensed", "sampling_mode", "inconclusive", "checks_list", "probe_results"),
+    *("component_status", "problem_json", "warning_with_fields", "parallel_masks"),
+    *("legend_numeric_state_map",),
 }
 """Answers that are pointed out and not read; all others are read."""
 
