@@ -95,6 +95,9 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     found = []
     for path, place in declared.stored_tables(snapshot.store).items():
         files = snapshot.files(path)
+        if files.table is None:
+            # The first run was killed before the table was made; adding again makes it.
+            continue
         facts = counted.get(place, {})
         found.append(
             {
