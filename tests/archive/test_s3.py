@@ -160,6 +160,6 @@ def test_errors_of_an_object_store_hold_no_credentials(
         archive = aa.Archive(place, {**options}, profile=PROFILE)
         with pytest.raises(ArchiveError) as refused:
             archive.add(answers(0, 1), progress=False)
-        told = f"{refused.value!s}{refused.value!r}{vars(refused.value)}{archive.path}"
-        assert KEY not in told
-        assert SECRET not in told
+        shown = f"{refused.value!s}{refused.value!r}{vars(refused.value)}{archive.path}"
+        assert KEY not in shown
+        assert SECRET not in shown

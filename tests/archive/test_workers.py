@@ -1,0 +1,144 @@
+"""Adding with workers: threads, processes, and a Dask cluster of two processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.archive.workers import FetchTask
+from aatoolkit.errors import NotAuthorized
+
+HOSTS = ("acme.example", "globex.example")
+SECTIONS = ("domains", "ranking")
+TOKEN = "a-token-of-the-test-3f9a77"
+SAMPLE = (Path(__file__).parents[2] / "data" / "samples" / "domains.json").read_bytes()
+CITATIONS = int(aa.normalize("domains", SAMPLE).main["citation_count"].sum())
+QUERY = "SELECT host, sum(citation_count) FROM source_domains GROUP BY host ORDER BY host"
+
+
+@pytest.fixture
+def client(scripted: Any, reply: Any) -> Iterator[aa.Client]:
+    """A client of a service that answers alike to all who have the token."""
+
+    def script(request: Any) -> Any:
+        allowed = request.headers.get("authorization") == f"Bearer {TOKEN}"
+        return reply(json.loads(SAMPLE)) if allowed else reply({"error": "no"}, 401)
+
+    scripted.script = script
+    with aa.Client(scripted.url, token=TOKEN, cache=False) as made:
+        yield made
+
+
+class Recording(Executor):
+    """Runs what is submitted at once, and keeps it as it would travel."""
+
+    def __init__(self, dies: int = 0) -> None:
+        self.sent: list[bytes] = []
+        self._dies = dies
+
+    def submit(self, act: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
+        self.sent.append(pickle.dumps((act, arguments, options)))
+        found: Future[Any] = Future()
+        if len(self.sent) <= self._dies:
+            found.set_exception(BrokenExecutor("a worker died"))
+            return found
+        act, arguments, options = pickle.loads(self.sent[-1])
+        try:
+            # What comes back travels too.
+            found.set_result(pickle.loads(pickle.dumps(act(*arguments, **options))))
+        except Exception as error:
+            found.set_exception(error)
+        return found
+
+
+def test_a_task_has_no_token_and_a_worker_takes_it_from_its_environment(
+    place: Path, client: aa.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, executor = aa.Archive(place), Recording()
+    monkeypatch.delenv("AATOOLKIT_TOKEN", raising=False)
+    monkeypatch.setattr("aatoolkit.archive.workers._clients", {})
+    scope = aa.Scope(days=7)
+    with pytest.raises((NotAuthorized, aa.errors.ConfigurationError)):
+        archive.add(client, HOSTS, scope, ["domains"], executor=executor, progress=False)
+    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
+    monkeypatch.setattr("aatoolkit.archive.workers._clients", {})
+    report = archive.add(client, HOSTS, scope, ["domains"], executor=executor, progress=False)
+    assert report.answers == len(HOSTS)
+    assert executor.sent
+    for sent in executor.sent:
+        assert TOKEN.encode() not in sent
+        assert any(isinstance(part, FetchTask) for part in pickle.loads(sent)[1])
+    for path in place.rglob("*"):
+        assert path.is_dir() or TOKEN.encode() not in path.read_bytes()
+
+
+def test_what_a_dead_worker_was_to_do_is_done_once(
+    place: Path, client: aa.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
+    monkeypatch.setattr("aatoolkit.archive.workers._clients", {})
+    archive = aa.Archive(place)
+    hosts = [f"host{number}.example" for number in range(5)]
+    report = archive.add(
+        client, hosts, aa.Scope(days=7), ["domains"], executor=Recording(dies=2), progress=False
+    )
+    assert report.answers == len(hosts)
+    assert archive.sql(QUERY).fetchall() == [(host, CITATIONS) for host in hosts]
+    assert archive.verify()
+
+
+def test_threads_normalise_what_is_at_hand(place: Path, days: Any) -> None:
+    archive = aa.Archive(place)
+    with ThreadPoolExecutor(2) as pool:
+        assert archive.add(days(1), executor=pool, progress=False).answers == 4
+    assert archive.verify(replay=True)
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")  # what distributed warns of while a worker is killed
+def test_a_cluster_of_two_processes_adds_and_asks(
+    place: Path, client: aa.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("dask.dataframe")
+    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
+    archive, hosts = aa.Archive(place), [f"host{number:02d}.example" for number in range(24)]
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as dask,
+    ):
+        victim = next(iter(dask.run(os.getpid).values()))
+        dask.submit(os.kill, victim, signal.SIGKILL, pure=False)
+        report = archive.add(
+            client, hosts, aa.Scope(days=7), ["domains"], executor=dask.get_executor()
+        )
+        assert report.answers == len(hosts)
+        assert victim not in dask.run(os.getpid).values()
+        wanted = archive.sql(QUERY).fetchall()
+        assert wanted == [(host, CITATIONS) for host in hosts]
+        # The workers read the files themselves.
+        frame = archive.dask("domains")
+        summed = frame.groupby("host")["citation_count"].sum().compute().sort_index()
+        assert [*summed.items()] == wanted
+    assert archive.verify(replay=True)
+    assert json.dumps(TOKEN) not in repr(report)
+
+
+def test_dask_gives_what_sql_gives(filled: aa.Archive) -> None:
+    pytest.importorskip("dask.dataframe")
+    frame = filled.dask("domains")
+    found = frame.groupby("host")["citation_count"].sum().compute(scheduler="sync").sort_index()
+    assert [*found.items()] == filled.sql(QUERY).fetchall()
+    early = filled.as_of("2026-09-29").dask("domains")
+    assert len(early.compute(scheduler="sync")) == len(filled.read("domains", until="2026-09-29"))
