@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -76,8 +77,15 @@ ONLY = {
 """Packages that one folder only may import, even at call time."""
 
 
-def imported(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Every module of the package, parsed."""
+    modules = (ROOT / "aatoolkit").rglob("*.py")
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules}
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (name.name.partition(".")[0] for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -86,8 +94,8 @@ def imported(source: str) -> Iterator[str]:
 
 def test_only_http_uses_the_network_and_only_the_service_computes_answers() -> None:
     users: dict[str, set[str]] = {name: set() for name in ONLY}
-    for path in (ROOT / "aatoolkit").rglob("*.py"):
-        for name in imported(path.read_text(encoding="utf-8")):
+    for path, tree in trees().items():
+        for name in imported(tree):
             if name in ONLY:
                 users[name].add(path.relative_to(ROOT).as_posix())
     astray = {
@@ -101,8 +109,8 @@ def test_only_http_uses_the_network_and_only_the_service_computes_answers() -> N
 def test_only_metadata_knows_where_pandas_keeps_attributes() -> None:
     users = {
         path.name
-        for path in (ROOT / "aatoolkit").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr == "attrs"
     }
     # Parquet writes a frame without its attributes, which stand in the file's own metadata.
@@ -111,9 +119,8 @@ def test_only_metadata_knows_where_pandas_keeps_attributes() -> None:
 
 def test_the_service_is_imported_by_the_demo_and_the_command_line_alone_and_at_call_time() -> None:
     users, at_once = set(), set()
-    for path in (ROOT / "aatoolkit").rglob("*.py"):
+    for path, tree in trees().items():
         name = path.relative_to(ROOT / "aatoolkit").as_posix()
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         if not name.startswith("service/"):
             users |= {name for node in ast.walk(tree) if of_service(node)}
             at_once |= {name for node in tree.body if of_service(node)}

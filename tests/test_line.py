@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from itertools import product
 
 import pandas as pd
 import pytest
+from effort import one_in
 from serving import client_of
 
 import aatoolkit as aa
@@ -56,8 +58,9 @@ def scope_of(filters: dict, options: aa.ScopeOptions) -> aa.Scope:
     return aa.Scope(**chosen).check(options)
 
 
-@pytest.mark.parametrize("filters", FILTERS)
-@pytest.mark.parametrize("section", aa.sections.names())
+@pytest.mark.parametrize(
+    ("section", "filters"), one_in(4, [*product(aa.sections.names(), FILTERS)])
+)
 def test_every_section_with_every_filter(
     acme: aa.Project, options: aa.ScopeOptions, whole: aa.Dataset, section: str, filters: str
 ) -> None:
@@ -79,8 +82,7 @@ def test_every_section_with_every_filter(
         assert not (states["status"] == Status.UNKNOWN).any()
 
 
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("section", aa.sections.names())
+@pytest.mark.parametrize(("section", "host"), one_in(3, [*product(aa.sections.names(), HOSTS)]))
 def test_every_host_has_the_same_schema(
     client: aa.Client, whole: aa.Dataset, host: str, section: str
 ) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
+import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.cli import COMMANDS, parser
 
@@ -31,17 +34,40 @@ def listed_sections() -> str:
     )
 
 
-def test_every_code_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Run blocks of code one after the other, in an empty folder."""
     pytest.importorskip("matplotlib").use("agg")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AATOOLKIT_CACHE_FOLDER", str(tmp_path / "cache"))
-    names: dict[str, object] = {}
-    for block in blocks("python"):
-        exec(compile(block, "README.md", "exec"), names)
+
+    def run(blocks: Iterable[str], **names: object) -> None:
+        for block in blocks:
+            exec(compile(block, "README.md", "exec"), names)
+
+    return run
+
+
+FIRST = [block for block in blocks("python") if not re.search(r"aa\.(Study|Archive)", block)]
+LAST = [block for block in blocks("python") if block not in FIRST]
+
+
+@pytest.mark.timeout(400)  # 8 s on an idle machine
+def test_every_code_block_runs(run: Callable[..., None], tmp_path: Path) -> None:
+    run(FIRST)
     assert {path.name for path in tmp_path.glob("*.parquet")} == {
         "trend.parquet",
         "domains.parquet",
     }
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(400)  # 10 s on an idle machine
+def test_the_blocks_on_studies_and_archives_run(run: Callable[..., None], tmp_path: Path) -> None:
+    hosts = re.search(r"^hosts = (\[.*\])$", TEXT, re.MULTILINE)
+    assert hosts is not None
+    run(LAST, aa=aa, client=aa.demo().client, hosts=json.loads(hosts[1]))
+    assert {"study.zip", "published", "history"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def commands() -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from effort import one_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -373,7 +374,7 @@ def test_what_is_believed_after_an_operation(
         assert believed or column.availability.status == Status.UNKNOWN
 
 
-@each_frame
+@pytest.mark.parametrize("made", one_in(2, [large, small]))
 @each_operation
 def test_what_is_believed_is_what_was_read(
     made: Callable[[], Frame], operation: Callable[[Frame], Frame], expected: set[str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import one_in
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -43,8 +45,9 @@ def assert_same(again: pd.DataFrame, frame: pd.DataFrame) -> None:
     assert metadata_of(again) == metadata_of(frame)
 
 
-@each_section
-@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+@pytest.mark.parametrize(
+    ("name", "backend"), one_in(3, [*product(SECTIONS, ("numpy_nullable", "pyarrow"))])
+)
 def test_every_table_comes_back_as_it_was(name: str, backend: str, tmp_path: Path) -> None:
     for table, frame in read(name, dtype_backend=backend).items():
         if backend == "numpy_nullable":
@@ -56,7 +59,7 @@ def test_every_table_comes_back_as_it_was(name: str, backend: str, tmp_path: Pat
             pd.testing.assert_frame_equal(again, frame, check_flags=False)
 
 
-@each_section
+@pytest.mark.parametrize("name", one_in(3, SECTIONS))
 def test_pandas_alone_reads_every_table_with_its_metadata(name: str, tmp_path: Path) -> None:
     for table, frame in read(name).items():
         plain = pd.read_parquet(write_parquet(frame, tmp_path / f"{table}.parquet"))

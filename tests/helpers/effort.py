@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import pytest
 from hypothesis import settings
 
 T = TypeVar("T")
@@ -30,6 +31,17 @@ def effort(thorough: int, fast: int | None = None) -> int:
 def explores() -> bool:
     """Whether the tests run with the profile ``explore``, which takes as long as it takes."""
     return settings.get_current_profile_name() == "explore"
+
+
+def one_in(many: int, cases: Iterable[Any]) -> list[Any]:
+    """Cases for ``parametrize``: one in so many runs always, the others in a thorough run."""
+    return [
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)),
+            marks=pytest.mark.thorough if at % many else (),
+        )
+        for at, case in enumerate(cases)
+    ]
 
 
 def cells(*axes: Iterable[T], of: int) -> list[tuple[T, ...]]:

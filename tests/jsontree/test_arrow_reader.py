@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from effort import effort
+from effort import effort, one_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -138,7 +138,7 @@ IRREGULAR: dict[str, Callable[[dict[str, Any]], None]] = {
 
 
 @pytest.mark.parametrize("bend", IRREGULAR.values(), ids=IRREGULAR)
-@pytest.mark.parametrize("count", [1, 2, 30])
+@pytest.mark.parametrize("count", one_in(3, [1, 2, 30]))
 def test_what_turns_irregular_is_not_changed(
     bend: Callable[[dict[str, Any]], None], count: int, lanes: Lanes
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import one_in
 
 from aatoolkit.service import Store, StoreError, files, write_store
 from aatoolkit.service.answer import SECTIONS, wire
@@ -100,7 +101,7 @@ def test_tables_on_disk_give_the_same_answers(synthetic: Path) -> None:
     on_disk.close()
 
 
-@pytest.mark.parametrize("name", WRITABLE)
+@pytest.mark.parametrize("name", one_in(3, WRITABLE))
 def test_an_invalid_file_on_disk_is_refused_with_the_same_words(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +111,7 @@ def test_an_invalid_file_on_disk_is_refused_with_the_same_words(
     assert problems(tmp_path) == in_memory
 
 
-@pytest.mark.parametrize("name", IN_SCHEMA)
+@pytest.mark.parametrize("name", one_in(3, IN_SCHEMA))
 def test_a_file_in_the_schema_of_the_store_is_checked_all_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

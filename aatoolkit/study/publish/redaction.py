@@ -144,7 +144,9 @@ def texts_of(column: pd.Series) -> set[str]:
     """The texts of a column, also those within lists."""
     if not _holds_words(str(column.dtype)):
         return set()
-    words = column.dropna().astype("object").explode().dropna()
+    words = column.dropna()
+    if str(column.dtype).startswith("list<"):
+        words = words.astype("object").explode().dropna()
     return {word for word in words.unique() if isinstance(word, str)}
 
 

@@ -19,6 +19,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from effort import one_in
 from rocrate.rocrate import ROCrate
 
 import aatoolkit as aa
@@ -163,7 +164,7 @@ def test_the_citation_names_who_what_when(whole: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "title", ["a: b # c", "'\"\\", "x\u2028y\x85\ufeffz", "- 1", "ñ 🙂", "\x7f"]
+    "title", one_in(3, ["x\u2028y\x85\ufeffz", "a: b # c", "'\"\\", "- 1", "ñ 🙂", "\x7f"])
 )
 def test_any_title_can_be_cited(title: str, tmp_path: Path) -> None:
     out = publish([answer("gaps")], tmp_path / "out", About(title))
