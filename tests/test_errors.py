@@ -19,7 +19,7 @@ def tree(root: type) -> list[type]:
 
 
 def ours(root: type) -> list[type]:
-    return [kind for kind in tree(root) if kind.__module__ == errors.__name__]
+    return [kind for kind in tree(root) if kind.__module__.startswith(errors.__name__)]
 
 
 def drawn() -> dict[str, tuple[str | None, str | None]]:

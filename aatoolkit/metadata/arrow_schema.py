@@ -35,6 +35,8 @@ from aatoolkit.sections.portable import dump_table, load_table
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Column
 
+# The key of DataFrame.attrs and that of the file are one word, so that whoever finds either knows
+# what wrote it; pandas writes attrs into the file under PANDAS.
 KEY = ATTRIBUTE.encode()
 PANDAS = b"PANDAS_ATTRS"
 SPARK = b"org.apache.spark.sql.parquet.row.metadata"

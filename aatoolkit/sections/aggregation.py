@@ -27,6 +27,9 @@ PER_UNIT = "per `unit`"
 """The unit of numbers whose column ``unit`` gives that of each row."""
 PROBABILITY = "probability 0-1"
 
+RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "key", "none")
+"""The rules by which rows of a column become one; ``key`` and ``none`` refuse to."""
+
 
 @dataclass(frozen=True)
 class Aggregation:
@@ -35,7 +38,7 @@ class Aggregation:
     Parameters
     ----------
     rule : str
-        ``sum``, ``min``, ``max``, ``last``, ``mean``, ``ratio``, ``key`` or ``none``.
+        One of `RULES`.
     by : str, optional
         The column that weights a mean.
     over : tuple of str, optional
@@ -53,6 +56,11 @@ class Aggregation:
     counts : tuple of str, optional
         Numerator and denominator of a rate whose rows do not combine as a ratio, for its interval.
 
+    Raises
+    ------
+    ValueError
+        If there is no such rule.
+
     Examples
     --------
     >>> weighted("mention_count")
@@ -69,6 +77,10 @@ class Aggregation:
     across: tuple[str, ...] = ()
     otherwise: str | None = None
     counts: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ValueError(f"{self.rule!r} is no aggregation rule; there are {', '.join(RULES)}")
 
     def __repr__(self) -> str:
         shown = [

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from aatoolkit.jsontree.paths import parse_pattern
-from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.sections.aggregation import RULES, Aggregation
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.row_shapes import Rows
 from aatoolkit.sections.section import Table
@@ -71,6 +71,8 @@ def _load(facts: Mapping[str, Any]) -> Column:
         for name, value in facts["aggregate"].items()
         if name in known
     }
+    if rule["rule"] not in RULES:
+        rule = {"rule": "none", "why": f"its rule, {rule['rule']}, is of a newer version"}
     more = {name: facts[name] for name in ("doc", "unit", "ordered", "units") if name in facts}
     return Column(
         str(facts["name"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.jsontree import decode
 from aatoolkit.metadata.table_hash import logical_hash
-from aatoolkit.study.manifest import sha256_of
 from aatoolkit.study.record import canonical
 from aatoolkit.study.storage import SEAL
 
@@ -20,6 +20,11 @@ Hashes = dict[str, dict[str, dict[str, Any]]]
 """By section and table: ``rows`` and ``hash``."""
 
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+
+
+def sha256_of(data: bytes) -> str:
+    """The SHA-256 of bytes, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def format_checksums(digests: Mapping[str, str]) -> bytes:

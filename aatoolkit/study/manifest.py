@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import threading
@@ -14,6 +13,7 @@ from typing import Any
 
 from aatoolkit._util.files import write_whole
 from aatoolkit.errors import AAToolkitError, NotWritten, StudyError
+from aatoolkit.study.checksums import sha256_of
 from aatoolkit.study.record import Record
 from aatoolkit.study.storage import MANIFEST, SEAL, TABLES, answer_file
 
@@ -60,11 +60,6 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
     if len(set(map(identity, records))) < len(records):
         raise _broken("it holds an answer twice")
     return records
-
-
-def sha256_of(data: bytes) -> str:
-    """The SHA-256 of bytes, in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def identity(record: Record) -> tuple[Any, ...]:

@@ -22,9 +22,9 @@ from aatoolkit.errors import (
 from aatoolkit.jsontree import decode
 from aatoolkit.sections import Profile
 from aatoolkit.study.answer_tables import tables_of
-from aatoolkit.study.checksums import Hashes, matches_seal, table_hashes
+from aatoolkit.study.checksums import Hashes, matches_seal, sha256_of, table_hashes
 from aatoolkit.study.diff import StudyDiff, compare
-from aatoolkit.study.manifest import parse_lines, sha256_of
+from aatoolkit.study.manifest import parse_lines
 from aatoolkit.study.pack import pack
 from aatoolkit.study.profiles import parse_profiles
 from aatoolkit.study.publication import publish_study

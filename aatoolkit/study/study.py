@@ -15,8 +15,8 @@ from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project
 from aatoolkit.errors import StudyError
 from aatoolkit.sections.profile import ProfileSource
-from aatoolkit.study.checksums import format_checksums, format_tables
-from aatoolkit.study.manifest import Writer, sha256_of
+from aatoolkit.study.checksums import format_checksums, format_tables, sha256_of
+from aatoolkit.study.manifest import Writer
 from aatoolkit.study.profiles import store_profile
 from aatoolkit.study.reader import FORMAT, VERSION, StudyReader
 from aatoolkit.study.record import canonical

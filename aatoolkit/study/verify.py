@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING
 from aatoolkit import sections
 from aatoolkit._util.text import code, markup, visible
 from aatoolkit.errors import ScopeError, StudyError
-from aatoolkit.study.checksums import Hashes, format_checksums, parse_checksums, parse_tables
-from aatoolkit.study.manifest import parse_lines, sha256_of
+from aatoolkit.study.checksums import (
+    Hashes,
+    format_checksums,
+    parse_checksums,
+    parse_tables,
+    sha256_of,
+)
+from aatoolkit.study.manifest import parse_lines
 from aatoolkit.study.record import Record
 from aatoolkit.study.storage import (
     ANSWERS,

@@ -1,0 +1,39 @@
+"""The warnings."""
+
+from __future__ import annotations
+
+
+class AAToolkitWarning(UserWarning):
+    """Base class of all warnings of this package."""
+
+
+class DraftWarning(AAToolkitWarning):
+    """No declaration fits the answers: they are read by drafts made of the answers themselves."""
+
+
+class SchemaDriftWarning(AAToolkitWarning):
+    """An answer has fields that its declaration does not list, or lacks declared ones."""
+
+
+class UnknownAvailabilityWarning(AAToolkitWarning):
+    """Words about availability are read as unknown; a `Rule` of the declaration explains them."""
+
+
+class DetectionWarning(AAToolkitWarning):
+    """Availability could not be read in full: a fault of this package; the answer is as it was."""
+
+
+class RedactionWarning(AAToolkitWarning):
+    """What is left out of one column of a publication is in another column."""
+
+
+class StaleDataWarning(AAToolkitWarning):
+    """An expired answer was used, as the service failed."""
+
+
+class ScopeWarning(AAToolkitWarning):
+    """A value that is chosen in a picker is no longer offered; it stays chosen."""
+
+
+class CacheWarning(AAToolkitWarning):
+    """The cache cannot be used; answers come from the network."""

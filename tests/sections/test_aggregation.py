@@ -1,0 +1,30 @@
+"""Aggregation rules: the known ones, and nothing that merely looks like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from aatoolkit.sections import RULES, Table, count, date, keyed
+from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.sections.portable import dump_table, load_table
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_keeps_its_name(rule: str) -> None:
+    assert Aggregation(rule).rule == rule
+
+
+@pytest.mark.parametrize("rule", ["average", "SUM", "", "mean "])
+def test_a_rule_that_does_not_exist_is_refused(rule: str) -> None:
+    with pytest.raises(ValueError, match="is no aggregation rule; there are sum, min"):
+        Aggregation(rule)
+
+
+def test_a_rule_of_a_newer_version_combines_nothing() -> None:
+    columns = (date("day"), count("n"))
+    days = Table("days", "One row a day.", keyed("days", "day"), key="day", columns=columns)
+    facts = dump_table(days)
+    (column,) = (each for each in facts["columns"] if each["name"] == "n")
+    column["aggregate"] = {"rule": "median", "by": "weight"}
+    read = load_table(facts)["n"].aggregate
+    assert str(read) == "none (its rule, median, is of a newer version)"
