@@ -8,18 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
+from aatoolkit._util.defaults import DAYS as DAYS
+from aatoolkit._util.defaults import FILTERS as FILTERS
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import clipped, code, markup, visible
 from aatoolkit.errors import ScopeError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FILTERS = ("engine", "topic", "category", "brand")
-"""The filters whose values the scope options list, in the order of the API's document."""
-
-DAYS = (7, 30, 90)
-"""The documented windows, in days."""
 
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 

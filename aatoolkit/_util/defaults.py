@@ -1,4 +1,4 @@
-"""Defaults of settings that several packages name: each is stated here and nowhere else."""
+"""Defaults and constants that several packages name: each is stated here and nowhere else."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ MAX_BODY: Final = 64 * 2**20
 
 WORKERS: Final = 8
 """The requests that run concurrently."""
+
+FILTERS: Final = ("engine", "topic", "category", "brand")
+"""The filters whose values the scope options list, in the order of the API's document."""
+
+DAYS: Final = (7, 30, 90)
+"""The documented windows, in days."""
 
 DEMO_HOST: Final = "acme.example"
 """The project of the demonstration; a host of the synthetic store."""

@@ -22,14 +22,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.defaults import FILTERS
 from aatoolkit.cli import parser
 from aatoolkit.cli.arguments import missing_folder
 from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
-from aatoolkit.scope import FILTERS, Scope
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
     from aatoolkit.client.project import Project
+    from aatoolkit.scope import Scope
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,6 +102,8 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def _scope_of(args: argparse.Namespace) -> Scope:
+    from aatoolkit.scope import Scope
+
     return Scope(days=args.days, **{name: tuple(getattr(args, name)) for name in FILTERS})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,25 @@ _NO_TOKEN = (
 )
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """Help as wide as the terminal, measured without `shutil`, whose import takes long."""
+
+    def __init__(self, prog: str, *arguments: Any, **options: Any) -> None:
+        super().__init__(prog, *arguments, **{"width": _columns() - 2, **options})
+
+
+def _columns() -> int:
+    """The columns of the terminal: ``COLUMNS``, or what the system says; 80 without one."""
+    try:
+        return int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        pass
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80
+
+
 class Parser(argparse.ArgumentParser):
     """An `argparse.ArgumentParser` whose errors hold no values but near matches.
 
@@ -24,7 +44,8 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **{**options, "allow_abbrev": False})
+        given = {"formatter_class": HelpFormatter, **options, "allow_abbrev": False}
+        super().__init__(*arguments, **given)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; exits with 2 if they are not understood."""

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit import __version__
-from aatoolkit._util.defaults import DEMO_HOST, WORKERS
+from aatoolkit._util.defaults import DAYS, DEMO_HOST, FILTERS, WORKERS
 from aatoolkit.cli.archive_parser import add_archive
 from aatoolkit.cli.arguments import Parser, output
-from aatoolkit.scope import DAYS, FILTERS
 
 Command = Callable[[argparse.Namespace], int]
 

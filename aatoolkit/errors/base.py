@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, ClassVar
 
 
@@ -27,7 +26,7 @@ class AAToolkitError(Exception):
     facts: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        cls.facts = (*cls.facts, *inspect.get_annotations(cls))
+        cls.facts = (*cls.facts, *cls.__annotations__)
 
     def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)
