@@ -141,8 +141,9 @@ def table_format(out: Path | None, *, json: bool, csv: bool) -> Format:
         check_suffix(out, *_SUFFIXES)
         formats.append(_SUFFIXES[out.suffix.lower()])
     if len({*formats}) > 1:
+        several = " and as ".join(dict.fromkeys(formats))
         raise ConfigurationError(
-            f"{' and '.join(dict.fromkeys(formats))} are requested at once; choose one format",
+            f"the table is requested as {several}; choose one format",
             setting="format",
         )
     return formats[0] if formats else "grid"
