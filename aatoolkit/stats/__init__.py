@@ -19,6 +19,8 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``changes``       ``df.aa.changes``: the days on which a rate changed
 ``rank``          ``df.aa.rank``: each rank with the set of ranks that it may have
 ``concentration`` ``df.aa.concentration``: how few members have most
+``similarity``    the Jaccard index and rank-biased overlap of pairs of answers
+``overlap``       ``df.aa.overlap``: how much two engines have in common
 ``answers``       ``aa.answers`` and ``aa.cited_and_mentioned``: one row an answer
 ================= =====================================================================
 

@@ -4,7 +4,7 @@
 - ``combine``: ``merge``, ``rename``, ``adopt``
 - ``measures``: ``aggregate``, ``complete``
 - ``statistics``: ``interval``, ``compare``, ``decompose``
-- ``listings``: ``rank``, ``concentration``
+- ``listings``: ``rank``, ``concentration``, ``overlap``
 - ``repeats``: ``stability``, ``changes``
 - ``select``: ``require``, ``drop_unavailable``, ``measured``
 - ``reshape``: ``to_long``, ``with_context``

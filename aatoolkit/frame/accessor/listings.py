@@ -1,4 +1,4 @@
-"""Verbs on the members of a listing: `rank` and `concentration`."""
+"""Verbs on the members of a listing: `rank`, `concentration` and `overlap`."""
 
 from __future__ import annotations
 
@@ -135,3 +135,107 @@ class Listings:
         from aatoolkit.stats.concentration import concentration
 
         return concentration(self._frame, column, by, top=top, rarefy=rarefy, level=level)
+
+    def overlap(
+        self,
+        column: str,
+        between: str = "engine",
+        by: str = "prompt_id",
+        *,
+        repeat: str = "chat_id",
+        order: str | None = None,
+        p: float = 0.9,
+        depth: int = 10,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """How much two engines have in common, beside what each has in common with itself.
+
+        An engine that is asked the same twice does not cite the same sources twice: two engines
+        that share a third of their sources may be as alike as each is to itself. So the overlap
+        of pairs of answers, one of each engine, stands beside that of pairs of answers of one.
+
+        - ``jaccard``: |A∩B| / |A∪B| of the sets of two answers (Jaccard, *New Phytologist* 11,
+          1912), mean over all pairs of answers to a prompt, then over prompts, each with the
+          same weight.
+        - ``ceiling``: the same between different answers of one engine, mean of the two engines,
+          over the prompts that both answered twice or more; ``gap`` is the index less it there.
+        - ``rbo``: rank-biased overlap, which weighs the first places most: the agreement at
+          depth d has the weight (1-p)·pᵈ⁻¹, extrapolated beyond the lists (Webber, Moffat &
+          Zobel, *ACM Transactions on Information Systems* 28, 2010, equation 32). With p = 0.9 the
+          first 10 places have 86 % of the weight. Lists are cut at ``depth``.
+
+        The intervals are Student's t over k prompts, mean ± t(k-1)·s/√k: of prompts like
+        these, which are taken for a sample; 5 at least. Verdicts are on the gap, with Holm's method
+        over all pairs. "No evidence" is not "as alike as repeats": ``detectable`` is the gap
+        that the sample could have shown.
+
+        Answers that list nothing are no rows, and so no part of it. Of more than 20 answers of one
+        engine to a prompt 20 are used, evenly spaced. Do not use it on lists that were cut, such
+        as the first rows of a table: their overlap depends on where; nor to compare engines that
+        were asked at different times, as then the gap may be that of the times.
+
+        Parameters
+        ----------
+        column : str
+            What the lists hold, such as ``source_domain``; one row an entry.
+        between : str
+            What is compared.
+        by : str
+            What repeats, and is the unit of the intervals.
+        repeat : str
+            What names a single answer, and so a list.
+        order : str, optional
+            The place of an entry in its list, from 1; without it there is no ``rbo``.
+        p : float
+            The persistence of rank-biased overlap, between 0 and 1.
+        depth : int
+            How many places of each list it uses.
+        level : float
+            The confidence level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair: the key, ``jaccard`` with ``_low`` and ``_high``, ``ceiling``, ``gap``
+            with ``_low`` and ``_high``, ``p``, ``p_adjusted``, ``detectable``, ``rbo`` with
+            ``_low`` and ``_high``, ``rbo_ceiling``, ``n`` (answers), ``clusters``, ``verdict``
+            ("less alike" or "more alike" than repeats, "no evidence" or "cannot say"), ``why``
+            and ``method``. Fractions from 0 to 1.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        AvailabilityError
+            If a row has no engine, prompt, answer or place, an answer is of several engines or
+            prompts, or there are more than 40 engines.
+        ValueError
+            If ``p``, ``depth`` or the level cannot be used.
+
+        Examples
+        --------
+        >>> rows = [
+        ...     (prompt, engine, f"{prompt}{engine}{run}", site)
+        ...     for prompt in range(6)
+        ...     for engine, sites in (("x", "abc"), ("y", "cde"))
+        ...     for run in range(2)
+        ...     for site in sites[: 3 - run * (prompt % 3)]
+        ... ]
+        >>> frame = pd.DataFrame(rows, columns=["prompt_id", "engine", "chat_id", "site"])
+        >>> frame.aa.overlap("site")[["jaccard", "ceiling", "gap", "verdict"]].round(2)
+           jaccard  ceiling   gap     verdict
+        0     0.15     0.67 -0.52  less alike
+        """
+        from aatoolkit.stats.overlap import overlap
+
+        return overlap(
+            self._frame,
+            column,
+            between,
+            by,
+            repeat=repeat,
+            order=order,
+            p=p,
+            depth=depth,
+            level=level,
+        )

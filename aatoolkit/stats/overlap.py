@@ -1,0 +1,238 @@
+"""How alike the lists of two engines are: ``df.aa.overlap``, beside what repeats have in common."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.availability import Availability, Status
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
+from aatoolkit.stats.adjust import adjusted
+from aatoolkit.stats.cluster_sums import Integers, Numbers
+from aatoolkit.stats.distributions import t_quantile, two_sided
+from aatoolkit.stats.estimate import LEAST_CLUSTERS
+from aatoolkit.stats.interval import check_level
+from aatoolkit.stats.results import numbers, percent, points, result, words
+from aatoolkit.stats.similarity import answer_lists, mean_overlaps
+
+MOST_MEMBERS = 40
+_POWER = 0.8
+_NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class _MeanOfPrompts:
+    """The mean over prompts, with Student's t; NaN where there is no interval."""
+
+    value: float
+    error: float
+    low: float
+    high: float
+    p: float
+    k: int
+
+    def detectable(self, alpha: float) -> float:
+        """The difference that so many prompts show in four of five cases."""
+        if not self.error > 0:
+            return _NAN
+        return (t_quantile(1 - alpha / 2, self.k - 1) + t_quantile(_POWER, self.k - 1)) * self.error
+
+
+def overlap(
+    frame: pd.DataFrame,
+    column: str,
+    between: str,
+    by: str,
+    *,
+    repeat: str,
+    order: str | None,
+    p: float,
+    depth: int,
+    level: float,
+) -> pd.DataFrame:
+    """Overlap of the lists of two engines; see ``df.aa.overlap``."""
+    check_level(level)
+    if not 0 < p < 1:
+        raise ValueError(f"p={p!r} is not between 0 and 1")
+    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+        raise ValueError(f"depth={depth!r} is no whole number from 1")
+    flat = flattened(frame)
+    find(flat, [column, between, by, repeat, *([order] if order else [])])
+    known = metadata_of(flat)
+    state = known.columns[column].availability
+    lists = answer_lists(flat, column, between, by, repeat, order)
+    members = lists.members
+    if len(members) > MOST_MEMBERS:
+        why = f"{len(members)} different ones; {MOST_MEMBERS} are the most: choose some first"
+        raise AvailabilityError(f"{between} has no overlap: {why}", columns={between: why})
+    jaccard, biased, answers = mean_overlaps(lists, len(members), p, depth, order is not None)
+    rows = []
+    for a, b in combinations(range(len(members)), 2):
+        rows.append(_pair(jaccard, biased, answers, a, b, level))
+    return _described(rows, members, between, by, (p, depth, level), order, state, known.sources)
+
+
+def _mean(values: Numbers, level: float) -> _MeanOfPrompts:
+    """The mean of the prompts that have a value, with Student's t of k-1 degrees of freedom."""
+    values = values[np.isfinite(values)]
+    k = len(values)
+    value = float(values.mean()) if k else _NAN
+    error = float(values.std(ddof=1)) / math.sqrt(k) if k >= LEAST_CLUSTERS else _NAN
+    if not error > 0:
+        return _MeanOfPrompts(value, _NAN, _NAN, _NAN, _NAN, k)
+    half = t_quantile((1 + level) / 2, k - 1) * error
+    p = two_sided(value / error, k - 1)
+    return _MeanOfPrompts(value, error, value - half, value + half, p, k)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two members: their overlap, that of repeats on the same prompts, and the difference."""
+
+    members: tuple[int, int]
+    jaccard: _MeanOfPrompts
+    ceiling: _MeanOfPrompts
+    gap: _MeanOfPrompts
+    biased: _MeanOfPrompts
+    biased_ceiling: _MeanOfPrompts
+    n: int
+
+
+def _pair(
+    jaccard: Numbers,
+    biased: Numbers,
+    answers: Integers,
+    a: int,
+    b: int,
+    level: float,
+) -> _Pair:
+    between, own = jaccard[:, a, b], (jaccard[:, a, a] + jaccard[:, b, b]) / 2
+    there = np.isfinite(between)
+    used = there & np.isfinite(own)
+    repeats = (biased[:, a, a] + biased[:, b, b]) / 2
+    return _Pair(
+        (a, b),
+        _mean(between, level),
+        _mean(own[used], level),
+        _mean((between - own)[used], level),
+        _mean(biased[:, a, b], level),
+        _mean(repeats[there], level),
+        int(answers[there][:, [a, b]].sum()),
+    )
+
+
+def _described(
+    pairs: list[_Pair],
+    members: list[str],
+    between: str,
+    by: str,
+    how: tuple[float, int, float],
+    order: str | None,
+    state: Availability,
+    sources: tuple[object, ...],
+) -> pd.DataFrame:
+    """One row a pair, with what each column says."""
+    p, depth, level = how
+    tests = np.array([pair.gap.p for pair in pairs], np.float64)
+    corrected = adjusted(tests, "holm")
+    alpha = (1 - level) / max(int(np.isfinite(tests).sum()), 1)
+    verdicts = [
+        "cannot say"
+        if not np.isfinite(each)
+        else "no evidence"
+        if each >= 1 - level
+        else "less alike"
+        if pair.gap.value < 0
+        else "more alike"
+        for pair, each in zip(pairs, corrected.tolist(), strict=True)
+    ]
+    ordered = f"; rank-biased overlap extrapolated, p = {p:g}, depth {depth}" if order else ""
+    method = f"mean over {by} of pairs of answers, Student's t, Holm's method{ordered}"
+    other = f"other_{between}"
+    found = pd.DataFrame(
+        {
+            between: words(str(members[pair.members[0]]) for pair in pairs),
+            other: words(str(members[pair.members[1]]) for pair in pairs),
+            "jaccard": numbers(pair.jaccard.value for pair in pairs),
+            "jaccard_low": numbers(max(pair.jaccard.low, 0.0) for pair in pairs),
+            "jaccard_high": numbers(min(pair.jaccard.high, 1.0) for pair in pairs),
+            "ceiling": numbers(pair.ceiling.value for pair in pairs),
+            "gap": numbers(pair.gap.value for pair in pairs),
+            "gap_low": numbers(pair.gap.low for pair in pairs),
+            "gap_high": numbers(pair.gap.high for pair in pairs),
+            "p": numbers(tests),
+            "p_adjusted": numbers(corrected),
+            "detectable": numbers(pair.gap.detectable(alpha) for pair in pairs),
+            "rbo": numbers(pair.biased.value for pair in pairs),
+            "rbo_low": numbers(max(pair.biased.low, 0.0) for pair in pairs),
+            "rbo_high": numbers(min(pair.biased.high, 1.0) for pair in pairs),
+            "rbo_ceiling": numbers(pair.biased_ceiling.value for pair in pairs),
+            "n": numbers((pair.n for pair in pairs), "Int64"),
+            "clusters": numbers((pair.jaccard.k for pair in pairs), "Int64"),
+            "verdict": words(verdicts),
+            "why": words(
+                _why(pair, verdict, between, by, pair.gap.detectable(alpha), state)
+                for pair, verdict in zip(pairs, verdicts, strict=True)
+            ),
+            "method": words([method] * len(pairs)),
+        }
+    )
+    which = f"{level:.0%} interval"
+    change = "absolute pp as fraction"
+    biased = f"rank-biased overlap (p = {p:g}, depth {depth})"
+    docs: dict[str, tuple[str, str | None]] = {
+        between: (f"One {between}.", None),
+        other: (f"The {between} that it is compared with.", None),
+        "jaccard": ("Jaccard index of an answer of one and one of the other, mean.", FRACTION),
+        "jaccard_low": (f"Lower end of its {which}, over {by}.", FRACTION),
+        "jaccard_high": (f"Upper end of its {which}, over {by}.", FRACTION),
+        "ceiling": (
+            f"The same between two answers of one {between}, mean of both, where both repeat.",
+            FRACTION,
+        ),
+        "gap": ("The index less its ceiling, where both repeat.", change),
+        "gap_low": (f"Lower end of its {which}.", change),
+        "gap_high": (f"Upper end of its {which}.", change),
+        "p": ("Two-sided p-value of no gap.", PROBABILITY),
+        "p_adjusted": ("The p-value, adjusted by Holm's method over all rows.", PROBABILITY),
+        "detectable": ("The smallest gap that such a sample shows in 80% of cases.", change),
+        "rbo": (f"Mean {biased} of an answer of one and one of the other.", FRACTION),
+        "rbo_low": (f"Lower end of its {which}, over {by}.", FRACTION),
+        "rbo_high": (f"Upper end of its {which}, over {by}.", FRACTION),
+        "rbo_ceiling": (f"The same between two answers of one {between}.", FRACTION),
+        "n": ("Answers that are compared.", COUNT),
+        "clusters": (f"Different values of {by} that both have answers to.", COUNT),
+        "verdict": ("less alike or more alike than repeats, no evidence, or cannot say.", None),
+        "why": ("What the verdict rests on, or why there is none.", None),
+        "method": ("How it was computed.", None),
+    }
+    return result(found, "overlap", docs, {}, sources, state, key=(between, other))  # type: ignore[arg-type]
+
+
+def _why(pair: _Pair, verdict: str, between: str, by: str, seen: float, state: Availability) -> str:
+    limits = f"; {state}" if state.status not in (Status.AVAILABLE, Status.UNKNOWN) else ""
+    if verdict == "cannot say":
+        if not pair.jaccard.k:
+            return f"no {by} has answers of both{limits}"
+        if pair.gap.k < LEAST_CLUSTERS:
+            return (
+                f"{pair.gap.k} {by} have two answers of each {between}, which the ceiling "
+                f"takes; it takes {LEAST_CLUSTERS}{limits}"
+            )
+        return f"nothing differs between {pair.gap.k} {by}, which is too little to go by{limits}"
+    common = (
+        f"{percent(pair.gap.value + pair.ceiling.value)} in common, where repeats of one have "
+        f"{percent(pair.ceiling.value)}; the gap is between {points(pair.gap.low, True)} and "
+        f"{points(pair.gap.high, True)}"
+    )
+    if verdict == "no evidence":
+        shown = points(seen, True).lstrip("+")
+        common += f"; a gap of {shown} would have shown in 4 of 5 such samples"
+    return common + limits
