@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from aatoolkit.sections import Table as Table
     from aatoolkit.stats.answers import answers as answers
     from aatoolkit.stats.answers import cited_and_mentioned as cited_and_mentioned
+    from aatoolkit.stats.effect import effect as effect
     from aatoolkit.stats.stability import samples as samples
     from aatoolkit.study import Study as Study
 
@@ -77,6 +78,7 @@ _HOMES = {
     "scope": ("Scope", "ScopeOptions"),
     "sections": ("Column", "Section", "Table"),
     "stats.answers": ("answers", "cited_and_mentioned"),
+    "stats.effect": ("effect",),
     "stats.stability": ("samples",),
     "study": ("Study",),
 }

@@ -17,6 +17,8 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``decompose``     ``df.aa.decompose``: into rates, mix, and what entered or left
 ``stability``     ``df.aa.stability`` and ``aa.samples``: repeats, and how many it takes
 ``changes``       ``df.aa.changes``: the days on which a rate changed
+``panel``         changes within prompts: differences in differences, trends
+``effect``        ``aa.effect``: whether an action worked
 ``rank``          ``df.aa.rank``: each rank with the set of ranks that it may have
 ``concentration`` ``df.aa.concentration``: how few members have most
 ``similarity``    the Jaccard index and rank-biased overlap of pairs of answers

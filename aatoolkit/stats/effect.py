@@ -1,0 +1,313 @@
+"""Whether an action worked: ``aa.effect``, difference in differences within prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.sections.aggregation import COUNT, PROBABILITY
+from aatoolkit.stats.adjust import adjusted
+from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
+from aatoolkit.stats.estimate import LEAST_CLUSTERS
+from aatoolkit.stats.interval import check_level
+from aatoolkit.stats.panel import DoubleDifference, PromptDays, checks, double_difference
+from aatoolkit.stats.results import amount, numbers, points, result, words
+
+_NAN = float("nan")
+Groups = str | Iterable[object] | Mapping[str, object]
+
+
+def effect(
+    series: pd.DataFrame,
+    on: object,
+    treated: Groups,
+    control: Groups | None = None,
+    *,
+    column: str = "mentioned",
+    by: str = "prompt_id",
+    date: str = "date",
+    level: float = 0.95,
+    rules: Rules | None = None,
+) -> pd.DataFrame:
+    """Whether a rate moved more where something was done than where nothing was.
+
+    Difference in differences within prompts: with the rates r of a prompt i before and after the
+    day and its answers n, each prompt is compared with itself, and the mean change of the control
+    group is what would have happened anyway:
+
+        effect = Σ_T wᵢ(rᵢ₁ - rᵢ₀) / Σ_T wᵢ - Σ_C wᵢ(rᵢ₁ - rᵢ₀) / Σ_C wᵢ
+        wᵢ = nᵢ₁nᵢ₀/(nᵢ₁ + nᵢ₀)
+
+    which is the regression of answers on prompts, period by group, and treated after (Angrist &
+    Pischke, *Mostly Harmless Econometrics*, 2009, 5.2). Its variance is clustered by prompt
+    (Bertrand, Duflo & Mullainathan, *Quarterly Journal of Economics* 119, 2004): k/(k-1) ·
+    Σwᵢ²(dᵢ-d)²/(Σwᵢ)² of each group with dᵢ = rᵢ₁ - rᵢ₀, added; Student's t has Welch's degrees
+    of freedom, fewer where few prompts carry the answers or the variance.
+
+    It rests on one assumption that no data after the day can show: that without the action both
+    groups would have moved alike. What can be checked, with the days before alone, stands below
+    the effect, adjusted by Holm's method:
+
+    - ``pre-trend``: the difference of the linear trends within prompts, over as many days as lie
+      between the middles of the two periods: what the effect would be if it merely went on.
+    - ``placebo``: the same estimate as if something had been done on an earlier day.
+
+    Where one of them differs from 0 the verdict is "cannot say". That none does is no proof: few
+    prompts show little (Roth, *American Economic Review: Insights* 4, 2022), and ``detectable``
+    says how large a difference they would have shown.
+
+    Do not use it where the treated prompts were chosen because they had just done badly (they
+    recover by themselves), where the action also reaches the control prompts, with a window in
+    which something else happened to one group alone, or with groups of one topic against one
+    other: the prompts of a topic may share a shock that no number of prompts shows. With fewer
+    than 5 prompts in a group nothing is said.
+
+    Parameters
+    ----------
+    series : pandas.DataFrame
+        Answers or counts with their day, such as `answers` gives; the window around the day.
+    on : str, date or pandas.Timestamp
+        The day of the action: the first day after, in the time zone of ``date``.
+    treated : dict, str or list
+        The prompts that it should move: values of ``by``, or ``{"topic": [...]}``, values of
+        another column of the frame.
+    control : dict, str or list, optional
+        The prompts that it should not; by default all others.
+    column : str
+        A column of true and false, or whose rule is a ratio or a mean.
+    by : str
+        What repeats: the cluster, and what is compared with itself.
+    date : str
+        The column of days.
+    level : float
+        The confidence level.
+    rules : dict, optional
+        As for ``df.aa.aggregate``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The effect first, then its checks: ``kind``, ``on``, ``treated_before``,
+        ``treated_after``, ``control_before``, ``control_after`` (means over the answers of
+        prompts with both periods), ``change`` (the difference in differences), ``low``, ``high``,
+        ``p``, ``p_adjusted`` (of the checks), ``detectable``, ``n``, ``clusters`` (prompts of the
+        smaller group), ``verdict`` ("up", "down", "no evidence", "cannot say"; of checks
+        "differs", "no evidence" or "cannot say"), ``why`` and ``method``.
+
+    Raises
+    ------
+    ColumnNotFound
+        If there is no such column.
+    AvailabilityError
+        If the column is no rate or mean, or a row with a number has no prompt or day.
+    ValueError
+        If a group names no prompt that is there, the groups share one, a prompt is in a group
+        in part, or the level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> names = [f"p{number}" for number in range(16)]
+    >>> index = pd.MultiIndex.from_product([names, pd.date_range("2026-10-01", periods=40)])
+    >>> frame = index.to_frame(index=False, name=["prompt_id", "date"])
+    >>> acted = frame["prompt_id"].isin(names[:8]) & (frame["date"] >= "2026-10-21")
+    >>> frame["mentioned"] = rng.random(len(frame)) < 0.3 + 0.4 * acted
+    >>> found = effect(frame, on="2026-10-21", treated=names[:8])
+    >>> found[["kind", "change", "low", "high", "verdict"]].round(2).head(2)
+            kind  change   low  high      verdict
+    0     effect    0.46  0.31  0.62           up
+    1  pre-trend   0.34 -0.06  0.74  no evidence
+    """
+    check_level(level)
+    flat = flattened(series)
+    find(flat, [column, by, date])
+    day = _day(on)
+    groups = _groups(flat, by, treated, control)
+    days = pd.to_datetime(flat[date])
+    if days.dt.tz is not None:
+        days = days.dt.tz_localize(None)
+    dated = flat.assign(**{date: days.dt.normalize()})
+    sums = cluster_sums(dated, column, date, by, rules)
+    stamps = pd.to_datetime(sums.groups.keys[date])
+    if stamps.isna().to_numpy()[sums.group].any():
+        why = "rows with a number have none; drop them first"
+        raise AvailabilityError(f"{date} names no day: {why}", columns={date: why})
+    number = (stamps - day).dt.days.to_numpy(np.float64)[sums.group]
+    panels = []
+    for member in groups:
+        rows = np.isin(sums.cluster, sums.labels.get_indexer(pd.Index(list(member))))
+        panels.append(
+            PromptDays(
+                sums.cluster, number.astype(np.float64), sums.y, sums.n, max(len(sums.labels), 1)
+            ).only(rows)
+        )
+    estimates = [double_difference("effect", day, panels, 0.0, level), *checks(panels, day, level)]
+    return _described(estimates, panels, sums, column, by, level)
+
+
+def _day(on: object) -> pd.Timestamp:
+    try:
+        found = pd.Timestamp(on)  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        found = pd.NaT  # type: ignore[assignment]
+    if pd.isna(found):
+        raise ValueError(f"on={on!r} is no day") from None
+    return found.tz_localize(None).normalize()
+
+
+def _groups(
+    flat: pd.DataFrame, by: str, treated: Groups, control: Groups | None
+) -> tuple[set[Any], set[Any]]:
+    """The prompts of both groups."""
+    chosen = _members(flat, by, treated, "treated")
+    rest = (
+        _members(flat, by, control, "control")
+        if control is not None
+        else {*flat[by].dropna()} - chosen
+    )
+    if shared := chosen & rest:
+        names = ", ".join(sorted(map(str, shared))[:3])
+        raise ValueError(f"{len(shared)} {by} are both treated and control, such as {names}")
+    return chosen, rest
+
+
+def _members(flat: pd.DataFrame, by: str, given: Groups, word: str) -> set[Any]:
+    chosen = given if isinstance(given, Mapping) else {by: given}
+    find(flat, [str(name) for name in chosen])
+    use = np.ones(len(flat), bool)
+    for name, values in chosen.items():
+        listed = [values] if isinstance(values, str) or not isinstance(values, Iterable) else values
+        use &= flat[name].isin(list(listed)).to_numpy(bool)
+    found = {*flat[by][use].dropna()}
+    if split := found & {*flat[by][~use].dropna()}:
+        raise ValueError(f"{len(split)} {by} are {word} in some rows only, such as {min(split)}")
+    if not found:
+        raise ValueError(f"{word}={given!r} names no {by} that is in the frame")
+    return found
+
+
+def _described(
+    estimates: list[DoubleDifference],
+    panels: Sequence[PromptDays],
+    sums: ClusterSums,
+    column: str,
+    by: str,
+    level: float,
+) -> pd.DataFrame:
+    """One row an estimate, with what each column says."""
+    is_rate, unit = sums.is_proportion, sums.unit
+    change = "absolute pp as fraction" if unit == "fraction 0-1" else unit
+    tests = np.array([_NAN, *(each.p for each in estimates[1:])], np.float64)
+    corrected = adjusted(tests, "holm")
+    failed = [
+        each.kind if each.on is None else f"{each.kind} of {each.on:%Y-%m-%d}"
+        for each, p in zip(estimates, corrected.tolist(), strict=True)
+        if p < 1 - level
+    ]
+    verdicts, reasons = [], []
+    for at, each in enumerate(estimates):
+        p = corrected[at] if at else each.p
+        verdict, why = _verdict(each, float(p), level, is_rate, by)
+        if not at and failed and verdict != "cannot say":
+            why = f"the groups differed before already ({', '.join(failed)}); {why}"
+            verdict = "cannot say"
+        elif not at and len(estimates) == 1 and verdict != "cannot say":
+            why += "; too few days before to check that the groups moved alike"
+        verdicts.append(verdict)
+        reasons.append(why)
+    notes = _notes(panels, by)
+    reasons[0] = "; ".join([reasons[0], *notes])
+    sides = [(each.treated, each.control) for each in estimates]
+    frame = pd.DataFrame(
+        {
+            "kind": words(each.kind for each in estimates),
+            "on": pd.Series([each.on for each in estimates], dtype="datetime64[us]"),
+            "treated_before": numbers(treated.before for treated, _ in sides),
+            "treated_after": numbers(treated.after for treated, _ in sides),
+            "control_before": numbers(control.before for _, control in sides),
+            "control_after": numbers(control.after for _, control in sides),
+            "change": numbers(each.value for each in estimates),
+            "low": numbers(each.value - each.half for each in estimates),
+            "high": numbers(each.value + each.half for each in estimates),
+            "p": numbers(each.p for each in estimates),
+            "p_adjusted": numbers(corrected),
+            "detectable": numbers(each.detectable for each in estimates),
+            "n": numbers(treated.n + control.n for treated, control in sides),
+            "clusters": numbers((min(a.k, b.k) for a, b in sides), "Int64"),
+            "verdict": words(verdicts),
+            "why": words(reasons),
+            "method": words(
+                f"difference in differences within {by}, clustered, "
+                f"t of {each.df:.3g} degrees of freedom"
+                if each.error > 0
+                else f"difference in differences within {by}"
+                for each in estimates
+            ),
+        }
+    )
+    which = f"{level:.0%} interval"
+    docs: dict[str, tuple[str, str | None]] = {
+        "kind": ("The effect, or a check with the days before alone.", None),
+        "on": ("The first day after.", None),
+        "treated_before": (f"{column} of the treated {by} before, weighted as the effect.", unit),
+        "treated_after": ("The same after.", unit),
+        "control_before": (f"{column} of the control {by} before, weighted as the effect.", unit),
+        "control_after": ("The same after.", unit),
+        "change": ("The change of the treated less that of the control.", change),
+        "low": (f"Lower end of its {which}, clustered by {by}.", change),
+        "high": (f"Upper end of its {which}, clustered by {by}.", change),
+        "p": ("Two-sided p-value of no difference.", PROBABILITY),
+        "p_adjusted": ("The p-value of a check, adjusted by Holm's method.", PROBABILITY),
+        "detectable": ("The smallest change that such a sample shows in 80% of cases.", change),
+        "n": ("Answers to the prompts that it uses.", COUNT),
+        "clusters": (f"{by} of the smaller group that it uses.", COUNT),
+        "verdict": ("up, down, no evidence or cannot say; of a check whether it differs.", None),
+        "why": ("What the verdict rests on, or why there is none.", None),
+        "method": ("How it was computed.", None),
+    }
+    return result(frame, "effect", docs, {}, sums.known.sources, whole_state(sums.states))
+
+
+def _verdict(
+    each: DoubleDifference, p: float, level: float, is_rate: bool, by: str
+) -> tuple[str, str]:
+    """The verdict of one estimate, and what it rests on."""
+    if not np.isfinite(p):
+        lacking = [
+            f"{side.k} {word} {by} have answers before and after"
+            for side, word in ((each.treated, "treated"), (each.control, "control"))
+            if side.k < LEAST_CLUSTERS
+        ]
+        if lacking:
+            return "cannot say", f"{' and '.join(lacking)}; it takes {LEAST_CLUSTERS}"
+        return "cannot say", f"nothing differs between {by}, which is too little to go by"
+    spread = (
+        f"{points(each.value - each.half, is_rate)} and {points(each.value + each.half, is_rate)}"
+    )
+    sides = (
+        f"treated {amount(each.treated.before, is_rate)} to {amount(each.treated.after, is_rate)}, "
+        f"control {amount(each.control.before, is_rate)} to {amount(each.control.after, is_rate)}"
+    )
+    why = f"{sides}; the difference is between {spread}"
+    if p >= 1 - level:
+        shown = points(each.detectable, is_rate).lstrip("+")
+        return "no evidence", f"{why}; one of {shown} would have shown in 4 of 5 such samples"
+    if each.kind != "effect":
+        return "differs", why
+    return ("up" if each.value > 0 else "down"), why
+
+
+def _notes(panels: Sequence[PromptDays], by: str) -> list[str]:
+    """How many prompts have answers in one period only."""
+    once = 0
+    for panel in panels:
+        late = panel.of((panel.day >= 0) * panel.n) > 0
+        early = panel.of((panel.day < 0) * panel.n) > 0
+        once += int((late ^ early).sum())
+    return [f"{once} {by} have answers in one period only and are left out"] if once else []
