@@ -8,6 +8,7 @@ reading order:
 - ``client``: one service; ``project``: one host of it; ``options``: its scope options.
 - ``read_many``: fetch and normalise sections concurrently, with ``concurrency`` and ``progress``;
   ``read_by``: one section, once for each value of a filter.
-- ``dataset`` (sections of one host and scope) and ``collection`` (many hosts and scopes).
+- ``dataset`` (sections of one host and scope), ``dataset_statistics`` (what changed, funnel) and
+  ``collection`` (many hosts and scopes).
 - ``combined_view``: split the answer to a request without a section.
 """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
+from aatoolkit.client.dataset_statistics import DatasetStatistics
 from aatoolkit.normalizer.tables import Tables, summarised
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from aatoolkit.errors import AAToolkitError
 
 
-class Dataset(Mapping[str, Tables]):
+class Dataset(DatasetStatistics):
     """Several sections of one host and scope: a mapping from section to its `Tables`.
 
     Attributes
@@ -163,49 +164,6 @@ class Dataset(Mapping[str, Tables]):
             whole = whole[[*first, *whole.columns.difference(first, sort=False)]]
             sheets.append(SheetTable("columns", "What each column is.", whole))
         return write_workbook(sheets, path)
-
-    def compare(self, other: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
-        """What changed since another dataset, or since the window before: certain changes first.
-
-        The mention rate and mean position over all prompts and by topic, paired by prompt; the
-        mention rate by engine and by brand, whose counts have no prompts, with the design effect
-        of the paired prompts. P-values are adjusted over all rows by Holm's method, so that in
-        19 of 20 pairs of datasets without any change no row is called one. Everything
-        that ``df.aa.compare`` says of intervals, detectable changes and refusals holds here.
-
-        Without another dataset, the key figures and brands are compared with the window
-        before, as far as the answer of ``overview`` counts it. Those counts have no prompts:
-        they are given the design effect of this window's prompts, which is cautious.
-
-        Parameters
-        ----------
-        other : Dataset, optional
-            An earlier dataset, whose windows do not overlap with those of this one.
-        level : float
-            The confidence level.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a measure, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand`` or
-            ``key figure``) and ``name``, with the columns of ``df.aa.compare``.
-
-        Raises
-        ------
-        ValueError
-            If the level is not between 0 and 1.
-
-        Examples
-        --------
-        >>> import aatoolkit as aa
-        >>> dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
-        >>> changed = dataset.compare()
-        >>> changed.loc[changed["name"] == "mentionRate", "verdict"].item()
-        'no evidence'
-        """
-        from aatoolkit.stats.headline import headline
-
-        return headline(self, other, level)
 
     def report(
         self, path: str | os.PathLike[str], *, rows: int = 12, before: Dataset | None = None

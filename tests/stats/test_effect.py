@@ -17,7 +17,7 @@ ON = 30
 DAY = pd.Timestamp("2026-10-31")
 
 
-def asked(
+def sampled_days(
     rng: np.random.Generator,
     k: int,
     *,
@@ -54,7 +54,7 @@ def found(frame: pd.DataFrame, **more: object) -> pd.DataFrame:
 
 def test_it_is_the_fixed_effects_regression_of_statsmodels() -> None:
     api = pytest.importorskip("statsmodels.api")
-    frame = asked(np.random.default_rng(1), 16, effect=0.1)
+    frame = sampled_days(np.random.default_rng(1), 16, effect=0.1)
     result = found(frame)
     days = (frame["date"] - DAY).dt.days.to_numpy()
     prompts = frame["prompt_id"].to_numpy()
@@ -85,15 +85,17 @@ def test_it_is_the_fixed_effects_regression_of_statsmodels() -> None:
 
 def test_an_effect_is_found_and_its_absence_is_no_effect() -> None:
     rng = np.random.default_rng(2)
-    verdicts = [found(asked(rng, 40, effect=0.2, shared=0.05))["verdict"][0] for _ in range(20)]
+    verdicts = [
+        found(sampled_days(rng, 40, effect=0.2, shared=0.05))["verdict"][0] for _ in range(20)
+    ]
     assert verdicts.count("up") >= 17  # a check fails in one of twenty
-    flat = found(asked(rng, 40, shared=0.05)).iloc[0]
+    flat = found(sampled_days(rng, 40, shared=0.05)).iloc[0]
     assert flat["verdict"] == "no evidence"
     assert "would have shown in 4 of 5" in flat["why"]
 
 
 def test_groups_that_moved_apart_before_cannot_say() -> None:
-    result = found(asked(np.random.default_rng(3), 60, drift=0.9, runs=2.0))
+    result = found(sampled_days(np.random.default_rng(3), 60, drift=0.9, runs=2.0))
     assert result["verdict"][0] == "cannot say"
     assert result["why"][0].startswith("the groups differed before already (pre-trend")
     assert "differs" in set(result["verdict"][1:])
@@ -102,7 +104,9 @@ def test_groups_that_moved_apart_before_cannot_say() -> None:
 def alarms(times: int, k: int, uneven: bool, shared: float, icc: float) -> tuple[float, float]:
     """How often an effect is seen where there is none, and how often a check fails."""
     rng = np.random.default_rng([k, uneven, int(100 * shared), int(100 * icc)])
-    frames = [found(asked(rng, k, uneven=uneven, shared=shared, icc=icc)) for _ in range(times)]
+    frames = [
+        found(sampled_days(rng, k, uneven=uneven, shared=shared, icc=icc)) for _ in range(times)
+    ]
     effect = np.mean([frame["p"][0] < 0.05 for frame in frames])
     checks = np.mean([(frame["p_adjusted"][1:] < 0.05).any() for frame in frames])
     return float(effect), float(checks)
@@ -123,14 +127,20 @@ def test_prompts_that_move_alike_raise_few_alarms(
 @pytest.mark.parametrize(
     ("frame", "why"),
     [
-        (asked(np.random.default_rng(4), 8), "4 treated prompt_id have .* and 4 control"),
-        (asked(np.random.default_rng(4), 20).query("date < @DAY"), "0 treated prompt_id"),
-        (asked(np.random.default_rng(4), 20).assign(hits=0, rate=0.0), "nothing differs"),
-        (asked(np.random.default_rng(4), 20).query("date >= '2026-10-29'"), "too few days before"),
-        (asked(np.random.default_rng(4), 20).query("prompt_id or date < @DAY"), "1 .*left out"),
+        (sampled_days(np.random.default_rng(4), 8), "4 treated prompt_id have .* and 4 control"),
+        (sampled_days(np.random.default_rng(4), 20).query("date < @DAY"), "0 treated prompt_id"),
+        (sampled_days(np.random.default_rng(4), 20).assign(hits=0, rate=0.0), "nothing differs"),
+        (
+            sampled_days(np.random.default_rng(4), 20).query("date >= '2026-10-29'"),
+            "too few days before",
+        ),
+        (
+            sampled_days(np.random.default_rng(4), 20).query("prompt_id or date < @DAY"),
+            "1 .*left out",
+        ),
     ],
 )
-def test_what_limits_it_is_said(frame: pd.DataFrame, why: str) -> None:
+def test_what_limits_it_is_stated(frame: pd.DataFrame, why: str) -> None:
     row = found(frame).iloc[0]
     assert pd.Series([row["why"]]).str.contains(why).all(), row["why"]
     if "left out" not in why and "days" not in why:
@@ -139,7 +149,7 @@ def test_what_limits_it_is_said(frame: pd.DataFrame, why: str) -> None:
 
 
 def test_refusals() -> None:
-    frame = asked(np.random.default_rng(5), 12)
+    frame = sampled_days(np.random.default_rng(5), 12)
     with pytest.raises(ValueError, match="no day"):
         aa.effect(frame, "soon", [1], column="rate", rules=RULES)
     with pytest.raises(ValueError, match="names no prompt_id"):

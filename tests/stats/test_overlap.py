@@ -120,7 +120,7 @@ def test_engines_with_one_pool_are_as_alike_as_repeats() -> None:
         ([(at, who, [1]) for at in range(6) for who in "xxyy"], "nothing differs between 6"),
     ],
 )
-def test_what_cannot_be_said_is_said_before_any_number(
+def test_what_is_lacking_is_stated_before_any_number(
     answers: list[tuple[object, object, Sequence[object]]], why: str
 ) -> None:
     row = listed(answers).aa.overlap("site").iloc[0]

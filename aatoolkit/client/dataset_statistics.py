@@ -1,0 +1,124 @@
+"""Statistics of a dataset: what changed, and how far pages come from crawled to converted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from aatoolkit.normalizer.tables import Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aatoolkit.errors import AAToolkitError
+
+
+class DatasetStatistics(Mapping[str, Tables]):
+    """What is computed over several sections of a dataset."""
+
+    errors: dict[str, AAToolkitError]
+
+    def compare(self, other: DatasetStatistics | None = None, level: float = 0.95) -> pd.DataFrame:
+        """What changed since another dataset, or since the window before: certain changes first.
+
+        The mention rate and mean position over all prompts and by topic, paired by prompt; the
+        mention rate by engine and by brand, whose counts have no prompts, with the design effect
+        of the paired prompts. P-values are adjusted over all rows by Holm's method, so that in
+        19 of 20 pairs of datasets without any change no row is called one. Everything
+        that ``df.aa.compare`` says of intervals, detectable changes and refusals holds here.
+
+        Without another dataset, the key figures and brands are compared with the window
+        before, as far as the answer of ``overview`` counts it. Those counts have no prompts:
+        they are given the design effect of this window's prompts, which is cautious.
+
+        Parameters
+        ----------
+        other : Dataset, optional
+            An earlier dataset, whose windows do not overlap with those of this one.
+        level : float
+            The confidence level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a measure, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand`` or
+            ``key figure``) and ``name``, with the columns of ``df.aa.compare``.
+
+        Raises
+        ------
+        ValueError
+            If the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
+        >>> changed = dataset.compare()
+        >>> changed.loc[changed["name"] == "mentionRate", "verdict"].item()
+        'no evidence'
+        """
+        from aatoolkit.stats.headline import headline
+
+        return headline(self, other, level)
+
+    def funnel(self, by: str | None = "path", level: float = 0.95) -> pd.DataFrame:
+        """From crawled to converted: how far each page, day or platform comes.
+
+        Four stages, each from the section that counts it: requests of AI crawlers (``crawl``),
+        answers that cite the page (``crawl`` and ``conversions``; citations by day and platform:
+        ``overview``, ``domains``), visits from engines and their conversions (``conversions``).
+        They are joined on paths in one spelling: without host, query, fragment, trailing slash
+        and index file. A stage that was not measured says so, and a page that a section does not
+        list has no number there: neither is 0. Sums of which a part is missing are missing.
+
+        Only conversions are a part of the stage before, visits: ``conversion_rate`` has a Wilson
+        interval, which takes visits for independent, and is too low where conversions of the
+        last days are not complete. Requests, answers and visits count different things; their
+        quotients are no rates.
+
+        ``crawl_to_refer`` is requests of crawlers over visits from engines, after the ratio of
+        Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025):
+        with ``by="platform"`` the crawlers of an operator over the visits from its engines.
+        Unlike there, all requests count and visits are sessions; by path it is of pages alone,
+        not of files such as ``robots.txt``. It is missing where there is no visit.
+
+        Do not read it as cause and effect: a page may be visited without ever being crawled, and
+        crawls of one month feed answers of others. By day nothing is lagged, and days of visits are
+        those of the analytics property's time zone.
+
+        Parameters
+        ----------
+        by : {"path", "day", "platform", None}
+            What the stages are joined on; None for the totals of the window.
+        level : float
+            The confidence level of ``conversion_rate``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a path, day or platform, the most crawled first (days in their order): the
+            key, ``crawled`` (requests), ``cited`` (answers by path, else citations), ``visited``,
+            ``converted``, ``crawl_to_refer`` (requests per visit), ``conversion_rate`` with
+            ``_low`` and ``_high``, ``n`` (visits), ``verdict`` (which stages were not measured,
+            and why) and ``method``. The availability of each stage is at its column.
+
+        Raises
+        ------
+        AvailabilityError
+            If no stage was measured, or the sections are not of one host and window.
+        ValueError
+            If ``by`` or the level cannot be used.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> dataset = aa.demo().read_all(sections=["crawl", "conversions"], progress=False)
+        >>> dataset.funnel()[["path", "crawled", "cited", "visited", "converted"]].head(3)
+                      path  crawled  cited  visited  converted
+        0         /pricing      880     34       32          0
+        1  /compare/globex      668     21       17          0
+        2      /robots.txt      658      0     <NA>       <NA>
+        """
+        from aatoolkit.stats.funnel import funnel
+
+        return funnel(self, self.errors, by, level)

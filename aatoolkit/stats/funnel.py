@@ -1,0 +1,316 @@
+"""From crawled to converted: ``Dataset.funnel``, stages joined by path, day or platform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.metadata.attrs import ColumnMetadata, Source, attach, metadata_of
+from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS
+from aatoolkit.stats.distributions import normal_quantile
+from aatoolkit.stats.estimate import wilson
+from aatoolkit.stats.interval import check_level
+from aatoolkit.stats.page_path import is_page, normal_path
+from aatoolkit.stats.results import numbers, percent, result, words
+
+STAGES = ("crawled", "cited", "visited", "converted")
+WAYS = ("path", "day", "platform", None)
+
+_OPERATORS = {
+    "openai": ("chatgpt",),
+    "perplexity": ("perplexity",),
+    "anthropic": ("claude",),
+    "google": ("gemini", "google-ai-overview", "google-ai-mode"),
+    "microsoft": ("copilot", "bing"),
+    "xai": ("grok",),
+    "meta": ("meta-ai",),
+    "deepseek": ("deepseek",),
+    "mistral": ("mistral", "le-chat"),
+}
+"""The engines of each operator of crawlers: which crawler feeds which engine."""
+
+_READS = {
+    "path": ("crawl", "crawl", "conversions", "conversions"),
+    "day": ("crawl", "overview", "conversions", "conversions"),
+    "platform": ("crawl", "domains", "conversions", "conversions"),
+    None: ("crawl", "overview", "conversions", "conversions"),
+}
+"""The section that each stage is read from."""
+
+_ABSENT = "not listed"
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """One stage: its numbers by key, and why there are none."""
+
+    values: pd.Series
+    state: Availability
+    why: str | None = None
+    sources: tuple[Source, ...] = ()
+
+
+def funnel(
+    data: Mapping[str, Any], errors: Mapping[str, object], by: str | None, level: float
+) -> pd.DataFrame:
+    """Stages from crawled to converted; see ``Dataset.funnel``."""
+    check_level(level)
+    if by not in WAYS:
+        raise ValueError(f"by={by!r} is none of {', '.join(map(repr, WAYS))}")
+    stages = [_stage(data, errors, by, stage) for stage in STAGES]
+    _check_windows(stages)
+    if all(stage.why for stage in stages):
+        why = "; ".join(dict.fromkeys(stage.why or "" for stage in stages))
+        raise AvailabilityError(f"there is no funnel: {why}", columns=dict.fromkeys(STAGES, why))
+    keys = list(dict.fromkeys(key for stage in stages for key in stage.values.index))
+    table = {
+        name: stage.values.reindex(keys).to_numpy(np.float64, na_value=np.nan)
+        for name, stage in zip(STAGES, stages, strict=True)
+    }
+    order = _order(keys, table, by)
+    keys = [keys[at] for at in order]
+    table = {name: values[order] for name, values in table.items()}
+    return _described(keys, table, stages, by, level)
+
+
+def _order(keys: list[Any], table: Mapping[str, Any], by: str | None) -> list[int]:
+    if by == "day":
+        return sorted(range(len(keys)), key=lambda at: keys[at])
+    size = [tuple(-np.nan_to_num(table[name][at]) for name in STAGES) for at in range(len(keys))]
+    return sorted(range(len(keys)), key=lambda at: size[at])
+
+
+def _check_windows(stages: Iterable[_Stage]) -> None:
+    """Refuse stages of different windows.
+
+    Raises
+    ------
+    AvailabilityError
+        If two sections were asked of different windows or filters.
+    """
+    windows = {
+        (source.host, source.scope, source.window_start, source.window_end): source.section
+        for stage in stages
+        for source in stage.sources
+    }
+    if len(windows) > 1:
+        listed = "; ".join(f"{name}: {key[0]} {key[1]}" for key, name in windows.items())
+        why = f"the sections are not of one host and window ({listed})"
+        raise AvailabilityError(
+            f"there is no funnel: {why}; read them in one call", columns=dict.fromkeys(STAGES, why)
+        )
+
+
+def _stage(
+    data: Mapping[str, Any], errors: Mapping[str, object], by: str | None, stage: str
+) -> _Stage:
+    section = _READS[by][STAGES.index(stage)]
+    if section not in data:
+        failure = errors.get(section)
+        why = f"the section {section} " + (f"failed: {failure}" if failure else "was not read")
+        state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
+        return _Stage(pd.Series([], dtype="Float64"), state, why)
+    readers = {"path": _by_path, "day": _by_day, "platform": _by_platform, None: _whole}
+    return readers[by](data, stage)
+
+
+def _read(frame: pd.DataFrame, key: pd.Series, column: str) -> _Stage:
+    """A count of a table, added up by a key: missing where a part of it is."""
+    state = metadata_of(frame).columns[column].availability
+    values = pd.Series(frame[column].to_numpy(np.float64, na_value=np.nan))
+    there = key.notna().to_numpy()
+    found = values[there].groupby(key.to_numpy()[there], sort=False).sum(skipna=False)
+    sources = metadata_of(frame).sources
+    why = None
+    if not found.notna().any():
+        why = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
+        if state.status in (Status.AVAILABLE, Status.PARTIAL):
+            state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
+    return _Stage(found.astype("Float64"), state, why, sources)
+
+
+def _by_path(data: Mapping[str, Any], stage: str) -> _Stage:
+    pages = "conversion_landing_pages"
+    if stage in ("visited", "converted"):
+        frame = data["conversions"][pages]
+        count = "sessions" if stage == "visited" else "conversions"
+        return _read(frame, frame["path"].map(normal_path, na_action="ignore"), count)
+    frame = data["crawl"]["crawl_paths"]
+    if stage == "crawled":
+        return _read(frame, frame["path"].map(normal_path, na_action="ignore"), "requests")
+    cited = _of_one_path(frame)
+    if "conversions" not in data or pages not in data["conversions"]:
+        return cited
+    more = _of_one_path(data["conversions"][pages])
+    whole = pd.concat([cited.values, more.values[~more.values.index.isin(cited.values.index)]])
+    return replace(
+        cited,
+        values=whole,
+        state=combine([cited.state, more.state]),
+        why=cited.why if not whole.notna().any() else None,
+        sources=(*cited.sources, *more.sources),
+    )
+
+
+def _of_one_path(frame: pd.DataFrame) -> _Stage:
+    """Answers that cite a path, where no two spellings of it would count an answer twice."""
+    key = frame["path"].map(normal_path, na_action="ignore")
+    stage = _read(frame, key, "cited_answer_count")
+    several = key[key.duplicated()].unique()
+    values = stage.values.copy()
+    values[values.index.isin(several) & (values != 0).fillna(False)] = pd.NA
+    return replace(stage, values=values)
+
+
+def _by_day(data: Mapping[str, Any], stage: str) -> _Stage:
+    if stage == "crawled":
+        frame = data["crawl"]["crawl_timeseries"]
+        days = frame["bucket_start"].dt.tz_convert(None).dt.normalize()
+        return _read(frame, days, "requests")
+    if stage == "cited":
+        frame = data["overview"]["overview_trend"]
+        return _read(frame, frame["date"], "citation_count")
+    frame = data["conversions"]["conversion_daily"]
+    return _read(frame, frame["date"], "sessions" if stage == "visited" else "conversions")
+
+
+def _platform(engine: str) -> str:
+    """The operator of an engine; the engine itself where that is not known."""
+    return next((name for name, engines in _OPERATORS.items() if engine in engines), engine)
+
+
+def _by_platform(data: Mapping[str, Any], stage: str) -> _Stage:
+    if stage == "crawled":
+        frame = data["crawl"]["crawl_bots"]
+        return _read(frame, frame["operator"].str.lower(), "requests")
+    if stage == "cited":
+        frame = data["domains"]["source_domain_engines"]
+        own = metadata_of(frame).sources
+        hosts = {prefix + (source.host or "") for source in own for prefix in ("", "www.")}
+        mine = frame["source_domain"].str.lower().isin(hosts)
+        key = frame["engine"].map(_platform, na_action="ignore")
+        return _read(frame, key.where(mine.fillna(False)), "citation_count")
+    frame = data["conversions"]["conversion_engines"]
+    key = frame["engine"].map(_platform, na_action="ignore")
+    return _read(frame, key, "sessions" if stage == "visited" else "conversions")
+
+
+def _whole(data: Mapping[str, Any], stage: str) -> _Stage:
+    if stage == "crawled":
+        frame, column = data["crawl"]["crawl_bots"], "requests"
+    elif stage == "cited":
+        frame, column = data["overview"]["overview_trend"], "citation_count"
+    else:
+        frame = data["conversions"]["conversion_totals"]
+        column = "ai_sessions" if stage == "visited" else "ai_conversions"
+    return _read(frame, pd.Series(["all"] * len(frame), dtype="string"), column)
+
+
+def _described(
+    keys: list[Any],
+    table: Mapping[str, Any],
+    stages: list[_Stage],
+    by: str | None,
+    level: float,
+) -> pd.DataFrame:
+    """One row a key, with what each column says."""
+    crawled, visited, converted = (table[name] for name in ("crawled", "visited", "converted"))
+    pages = np.array([by != "path" or is_page(str(key)) for key in keys], bool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        refer = np.where(pages & (visited > 0), crawled / visited, np.nan)
+        use = (visited > 0) & (converted <= visited)
+        rate = np.where(use, converted / visited, np.nan)
+        low, high = wilson(rate, visited, normal_quantile((1 + level) / 2))
+    verdicts = [_verdict([table[name][at] for name in STAGES], stages) for at in range(len(keys))]
+    key = by or "scope"
+    columns: dict[str, Any] = {
+        key: pd.Series(keys, dtype="datetime64[us]") if by == "day" else words(map(str, keys)),
+        **{name: numbers(table[name], "Int64") for name in STAGES},
+        "crawl_to_refer": numbers(refer),
+        "conversion_rate": numbers(rate),
+        "conversion_rate_low": numbers(low),
+        "conversion_rate_high": numbers(high),
+        "n": numbers(visited, "Int64"),
+        "verdict": words(verdicts),
+        "method": words([_method(by, level)] * len(keys)),
+    }
+    cited = "Answers that cite it." if by == "path" else "Citations of the own pages."
+    docs: dict[str, tuple[str, str | None]] = {
+        key: ({"path": "The path of the page, normalised.", "day": "The day."}.get(
+            key, "The operator of crawlers and engines." if by else "Everything in the window."
+        ), None),
+        "crawl_to_refer": ("Requests of crawlers for each visit from engines.", "requests a visit"),
+        "conversion_rate": (
+            "Conversions per visit; too low where those of the last days are not complete.",
+            FRACTION,
+        ),
+        "conversion_rate_low": (
+            f"Lower end of its {level:.0%} Wilson interval; takes visits for independent.",
+            FRACTION,
+        ),
+        "conversion_rate_high": (
+            f"Upper end of its {level:.0%} Wilson interval; takes visits for independent.",
+            FRACTION,
+        ),
+        "n": ("Visits that the conversion rate is of.", COUNT),
+        "verdict": ("Which stages were not measured, and why.", None),
+        "method": ("How the stages were joined.", None),
+    }  # fmt: skip
+    units = {
+        "crawled": ("Requests of AI crawlers.", REQUESTS),
+        "cited": (cited, COUNT),
+        "visited": ("Visits from engines.", COUNT),
+        "converted": ("Conversions of those visits, on complete days.", COUNT),
+    }
+    found = result(
+        pd.DataFrame(columns),
+        f"funnel by {key}",
+        {key: docs.pop(key), **units, **docs},
+        {},
+        [source for stage in stages for source in stage.sources],
+        combine([stage.state for stage in stages]),
+        key=(key,),
+    )
+    return _with_states(found, stages)
+
+
+def _with_states(frame: pd.DataFrame, stages: list[_Stage]) -> pd.DataFrame:
+    """The frame with the availability of each stage at its column."""
+    known = metadata_of(frame)
+    columns: dict[str, ColumnMetadata] = {**known.columns}
+    for name, stage in zip(STAGES, stages, strict=True):
+        state = stage.state
+        if frame[name].isna().any() and state.status == Status.AVAILABLE:
+            state = Availability(Status.PARTIAL, Cause.NO_ROW, "some rows are not listed")
+        columns[name] = replace(columns[name], availability=state)
+    return attach(frame, replace(known, columns=columns))
+
+
+def _verdict(values: list[float], stages: list[_Stage]) -> str:
+    """Which stages have no number, and why."""
+    lacking = [
+        f"{name}: {stage.why or _ABSENT + ', which is not 0'}"
+        for name, value, stage in zip(STAGES, values, stages, strict=True)
+        if np.isnan(value)
+    ]
+    if not lacking:
+        there = values[2] > 0 and values[3] <= values[2]
+        rate = f"; {percent(values[3] / values[2])} of visits converted" if there else ""
+        return f"all stages measured{rate}"
+    return f"not measured: {'; '.join(lacking)}"
+
+
+def _method(by: str | None, level: float) -> str:
+    joined = {
+        "path": "joined on normalised paths",
+        "day": "joined on days: of UTC, visits of the analytics property's time zone",
+        "platform": "crawlers joined with engines by their operator",
+        None: "totals of the window",
+    }[by]
+    return f"{joined}; Wilson interval, {level:.0%}, of visits as independent"

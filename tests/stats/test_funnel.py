@@ -1,0 +1,104 @@
+"""From crawled to converted: stages meet on pages, and what was not measured is no 0."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.stats.page_path import normal_path
+
+SECTIONS = ["crawl", "conversions", "overview", "domains"]
+
+
+@pytest.fixture(scope="module")
+def acme() -> Dataset:
+    return aa.demo().read_all(sections=SECTIONS, days=30, progress=False)
+
+
+@pytest.fixture(scope="module")
+def globex() -> Dataset:
+    return aa.demo("globex.example").read_all(sections=SECTIONS, days=30, progress=False)
+
+
+def test_each_stage_is_the_number_of_its_section(acme: Dataset) -> None:
+    found = acme.funnel().set_index("path")
+    crawl = acme["crawl"]["crawl_paths"].set_index("path")
+    landed = acme["conversions"]["conversion_landing_pages"].set_index("path")
+    row = found.loc["/blog/crm-guide"]
+    assert row["crawled"] == crawl.loc["/blog/crm-guide", "requests"]
+    assert row["cited"] == crawl.loc["/blog/crm-guide", "cited_answer_count"]
+    assert row["visited"] == landed.loc["/blog/crm-guide", "sessions"]
+    assert row["crawl_to_refer"] == pytest.approx(row["crawled"] / row["visited"])
+    low, high = (row[f"conversion_rate_{end}"] for end in ("low", "high"))
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    wilson = proportion.proportion_confint(row["converted"], row["visited"], method="wilson")
+    assert (low, high) == pytest.approx(wilson, abs=1e-9)
+    assert found["crawled"].sum() == crawl["requests"].sum()
+
+
+def test_what_no_section_lists_is_no_zero(acme: Dataset) -> None:
+    found = acme.funnel().set_index("path")
+    assert pd.isna(found.loc["/robots.txt", "visited"])
+    assert pd.isna(found.loc["/robots.txt", "crawl_to_refer"])
+    assert "visited: not listed, which is not 0" in found.loc["/robots.txt", "verdict"]
+    assert pd.isna(found.loc["(not set)", "crawled"])
+    assert found.aa.availability.loc["visited", "status"] == "partial"
+
+
+def test_a_stage_that_was_not_measured_says_why(globex: Dataset) -> None:
+    found = globex.funnel("platform")
+    assert found["crawled"].isna().all()
+    assert found["crawl_to_refer"].isna().all()
+    assert found["verdict"].str.contains("crawled: unavailable (not connected)", regex=False).all()
+    assert found.aa.availability.loc["crawled", "status"] == "unavailable"
+    assert found["visited"].notna().any()
+
+
+def test_platforms_join_crawlers_with_engines(acme: Dataset) -> None:
+    found = acme.funnel("platform").set_index("platform")
+    bots = acme["crawl"]["crawl_bots"].set_index("operator")["requests"]
+    engines = acme["conversions"]["conversion_engines"].set_index("engine")
+    assert found.loc["openai", "crawled"] == bots["OpenAI"].sum()
+    assert found.loc["openai", "visited"] == engines.loc["chatgpt", "sessions"]
+    # Visits from one engine of it cannot be separated, so that its sum is not known.
+    assert pd.isna(found.loc["google", "visited"])
+    assert pd.isna(found.loc["anthropic", "crawl_to_refer"])  # no visit
+    assert found.loc["anthropic", "visited"] == 0
+
+
+def test_days_and_totals_add_up(acme: Dataset) -> None:
+    days = acme.funnel("day")
+    assert days["day"].is_monotonic_increasing
+    assert days["visited"].sum() == acme.funnel(None)["visited"].item()
+    series = acme["crawl"]["crawl_timeseries"]
+    unmeasured = series["bucket_start"][series["requests"].isna()].dt.tz_convert(None)
+    gaps = days.set_index("day").loc[unmeasured.dt.normalize(), "crawled"]
+    assert gaps.isna().all()
+    assert days["converted"].isna().any()  # the last day is not complete
+    assert days.aa.codebook.loc["crawl_to_refer", "unit"] == "requests a visit"
+
+
+def test_sections_that_were_not_read_or_are_of_another_window(acme: Dataset) -> None:
+    part = Dataset({"crawl": acme["crawl"]}, {})
+    found = part.funnel()
+    assert found["visited"].isna().all()
+    assert found["verdict"].str.contains("the section conversions was not read").all()
+    with pytest.raises(AvailabilityError, match="no funnel: the section crawl was not read"):
+        Dataset({}, {}).funnel()
+    week = aa.demo().read("conversions", days=7)
+    with pytest.raises(AvailabilityError, match="not of one host and window"):
+        Dataset({"crawl": acme["crawl"], "conversions": week}, {}).funnel()
+    with pytest.raises(ValueError, match="none of 'path'"):
+        acme.funnel("engine")
+
+
+@given(st.text(max_size=30))
+def test_a_path_in_one_spelling_stays_so(address: str) -> None:
+    once = normal_path(address)
+    assert normal_path(once) == once
+    assert once == "(not set)" or (once.startswith("/") and not once.endswith("//"))
