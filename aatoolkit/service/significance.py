@@ -16,10 +16,13 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     Wilson, E. B. (1927): Probable inference, the law of succession, and statistical
     inference. Journal of the American Statistical Association 22, 209-212.
     """
-    rate = successes / trials
-    spread = 1 + _Z95**2 / trials
-    centre = (rate + _Z95**2 / (2 * trials)) / spread
-    half = _Z95 / spread * sqrt(rate * (1 - rate) / trials + _Z95**2 / (4 * trials**2))
+    return _wilson(successes / trials, trials, _Z95)
+
+
+def _wilson(rate: float, trials: float, quantile: float) -> tuple[float, float]:
+    spread = 1 + quantile**2 / trials
+    centre = (rate + quantile**2 / (2 * trials)) / spread
+    half = quantile / spread * sqrt(rate * (1 - rate) / trials + quantile**2 / (4 * trials**2))
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
@@ -34,15 +37,36 @@ def proportions_differ(first: tuple[int, int], second: tuple[int, int]) -> float
     return _two_sided(others / other_trials - successes / trials, variance)
 
 
-def rates_differ(first: tuple[int, int], second: tuple[int, int]) -> float:
-    """The two-sided p-value of the z test that two counts have equal rates per exposure.
+def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """The 95 % interval of a proportion over prompts, of which each is hits and trials.
 
-    Each is a pair of a count, taken as Poisson, and its exposure.
+    Wilson's interval on the effective sample size, with the linearised variance over prompts and
+    Student's t.
+
+    Korn, E. L. and Graubard, B. I. (1998): Confidence intervals for proportions with small
+    expected number of positive counts estimated from survey data. Survey Methodology 24, 193-201.
     """
-    (count, exposure), (other, other_exposure) = first, second
-    pooled = (count + other) / (exposure + other_exposure)
-    variance = pooled / exposure + pooled / other_exposure
-    return _two_sided(other / other_exposure - count / exposure, variance)
+    count, trials = len(prompts), sum(size for _, size in prompts)
+    rate = sum(hits for hits, _ in prompts) / trials
+    variance = fsum((hits - rate * size) ** 2 for hits, size in prompts) / trials**2
+    variance *= count / (count - 1)
+    # No difference between prompts is no certainty: they are then as many observations.
+    size = rate * (1 - rate) / variance if variance > _NOTHING else float(count)
+    return _wilson(rate, min(size, float(trials)), _t95(count - 1))
+
+
+def _t95(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t, to 0.3 % from 4 degrees of freedom.
+
+    Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
+    """
+    z = _Z95
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return z + fsum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
 
 
 def windows_differ(prompts: Iterable[tuple[float, int, float, int]]) -> float:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from aatoolkit.service.significance import proportions_differ, wilson_interval
+from aatoolkit.service.significance import clustered_interval, proportions_differ, wilson_interval
 from aatoolkit.service.store import Store
 
 from .sections_a_store import RICH, SMALL, WIDE, ask, day, experiment, store
@@ -135,12 +136,14 @@ def test_impact(rich_store: Store) -> None:
     answer = ask(rich_store, "impact")
     first, second = answer.body["actions"]
     rate, count = first["metrics"]
-    low, high = wilson_interval(28, 70)
+    # Two of five prompts always name it: five observations, not seventy.
+    low, high = clustered_interval([(14, 14), (14, 14), (0, 14), (0, 14), (0, 14)])
     assert rate["before"] == {"value": 28 / 70, "sampleCount": 70, "ciLow": low, "ciHigh": high}
     assert (rate["after"]["value"], rate["change"]) == (1.0, 1.0 - 28 / 70)
     assert rate["relativeChange"] == (1.0 - 28 / 70) / (28 / 70)
-    assert rate["verdict"] == first["verdict"] == "improved"
-    assert rate["confidence"] > 0.999
+    # Three of five prompts changed, which chance brings about once in twelve times.
+    assert rate["verdict"] == first["verdict"] == "no_detectable_change"
+    assert rate["confidence"] == pytest.approx(1 - math.erfc(math.sqrt(3 / 2)))
     assert count["before"] == {"value": 14, "sampleCount": 70, "ciLow": None, "ciHigh": None}
     assert (count["verdict"], count["confidence"]) == ("no_detectable_change", None)
     assert first["control"] == {
@@ -162,7 +165,41 @@ def test_impact_on_citations_that_came() -> None:
     answer = ask(store({**RICH, "citations": citations}), "impact")
     count = answer.body["actions"][0]["metrics"][1]
     assert (count["before"]["value"], count["after"]["value"], count["change"]) == (0, 14, 14)
-    assert (count["verdict"], count["relativeChange"]) == ("improved", None)
+    # All of them in answers to two prompts, which is too little to go by.
+    assert (count["verdict"], count["relativeChange"]) == ("no_detectable_change", None)
+
+
+def test_impact_on_many_prompts_is_detected(wide: Store) -> None:
+    many = experiment("e1", "11-14", "11-20", prompt_ids=None)
+    first = ask(store({**WIDE, "experiments": [many]}), "impact").body["actions"][0]
+    assert (first["verdict"], first["metrics"][0]["verdict"]) == ("improved", "improved")
+    assert first["metrics"][0]["confidence"] > 0.95
+
+
+def test_impact_on_few_prompts_cannot_be_detected() -> None:
+    few = experiment("e1", "11-14", "11-20", prompt_ids=["p1", "p2", "p3", "p4"])
+    answer = ask(store({**RICH, "experiments": [few]}), "impact")
+    rate = answer.body["actions"][0]["metrics"][0]
+    assert rate["change"] == 1.0 - rate["before"]["value"] > 0.5
+    assert (rate["verdict"], rate["confidence"]) == ("no_detectable_change", None)
+    assert rate["before"]["ciLow"] is None
+    assert answer.availability.status == "partial"
+    assert answer.availability.reason == (
+        "1 of 1 completed actions is about fewer than 5 prompts, too few to detect a change."
+    )
+
+
+def test_the_interval_over_prompts_is_that_of_the_field() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    prompts = [(3, 10), (9, 12), (0, 8), (5, 20), (7, 7), (2, 9)]
+    hits, sizes = (np.array(each, float) for each in zip(*prompts, strict=True))
+    rate = hits.sum() / sizes.sum()
+    variance = 6 / 5 * ((hits - rate * sizes) ** 2).sum() / sizes.sum() ** 2
+    t, n = stats.t.ppf(0.975, 5), rate * (1 - rate) / variance
+    centre = (rate + t**2 / (2 * n)) / (1 + t**2 / n)
+    half = t / (1 + t**2 / n) * math.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
+    assert clustered_interval(prompts) == pytest.approx((centre - half, centre + half), rel=5e-3)
+    assert clustered_interval([(0, 10)] * 6)[1] > wilson_interval(0, 60)[1]
 
 
 def test_impact_of_another_brand(rich_store: Store) -> None:

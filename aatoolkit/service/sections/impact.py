@@ -5,11 +5,12 @@ are read from all answers that pass the engine, topic and category filters, limi
 prompts that the action should move; the brand filter says whose mentions and citations
 count, else the own brand's.
 
-``mentionRate`` carries a 95 % Wilson interval (Wilson 1927), and as confidence 1 - p of the
-two-sided two-proportion z test. ``citationCount`` counts citations of the subject's pages;
-its verdict is that of a z test of citations per answer, but as citations of one answer are
-not independent it carries neither interval nor confidence. A verdict needs p < 0.05. The
-verdict of an action is that of its first metric.
+Answers to one prompt resemble each other, so that a prompt counts as one observation. The
+verdicts are those of a test that is robust to it (`windows_differ`), with p < 0.05; confidence
+is 1 - p. ``mentionRate`` carries a 95 % interval of prompts like these (`clustered_interval`);
+``citationCount`` counts citations of the subject's pages, is tested per answer and has neither
+interval nor confidence. With fewer than five prompts nothing can be detected. The verdict of an
+action is that of its first metric.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from aatoolkit.service.availability import last_run, not_held
 from aatoolkit.service.mentions import subject_missing
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.own_citations import own_citations_missing
-from aatoolkit.service.significance import proportions_differ, rates_differ, wilson_interval
+from aatoolkit.service.significance import clustered_interval, windows_differ
 
 _LEAST_DAYS = 7
 _LEAST_ANSWERS = 30
+_LEAST_PROMPTS = 5
 _LEVEL = 0.05
 _METRICS = ("mentionRate", "citationCount")
 
@@ -58,7 +60,7 @@ WITH periods AS (
     AND source_domain IN (SELECT source_domain FROM own_domains)
   GROUP BY chat_id
 )
-SELECT action_id, period,
+SELECT action_id, period, prompt_id,
   prompt_ids IS NULL OR list_contains(prompt_ids, prompt_id) AS treated,
   count(*) AS answer_count,
   count(named.chat_id) AS mention_count,
@@ -76,7 +78,7 @@ ORDER BY day, label
 """
 
 Sample = dict[str, Any]
-_NOTHING: Sample = {"answer_count": 0, "mention_count": 0, "citation_count": 0}
+_COUNTS = ("answer_count", "mention_count", "citation_count")
 
 
 @section("impact")
@@ -87,10 +89,10 @@ def impact(o: Observations) -> SectionAnswer:
         (row[side] for row in experiments for side in ("before_start", "after_start")),
         default=o.window.start,
     )
-    samples = {
-        (row["action_id"], row["period"], row["treated"]): row
-        for row in o.rows(_SAMPLES, first_day=first_day)
-    }
+    samples: dict[tuple[str, str, bool], list[Sample]] = {}
+    for row in o.rows(_SAMPLES, first_day=first_day):
+        key = (row["action_id"], row["period"], row["treated"])
+        samples.setdefault(key, []).append(row)
     countable = {
         "mentionRate": subject_missing(o) is None,
         "citationCount": own_citations_missing(o) is None,
@@ -104,12 +106,12 @@ def impact(o: Observations) -> SectionAnswer:
 
 def _action(
     experiment: dict[str, Any],
-    samples: dict[tuple[str, str, bool], Sample],
+    samples: dict[tuple[str, str, bool], list[Sample]],
     countable: dict[str, bool],
 ) -> dict[str, Any]:
     def pair(treated: bool) -> tuple[Sample, Sample]:
         before, after = (
-            samples.get((experiment["action_id"], period, treated), _NOTHING)
+            _pooled(samples.get((experiment["action_id"], period, treated), []))
             for period in ("before", "after")
         )
         return before, after
@@ -151,17 +153,20 @@ def _metric(name: str, before: Sample, after: Sample) -> dict[str, Any]:
     }
 
 
+def _pooled(rows: list[Sample]) -> Sample:
+    """The counts of all prompts, and those of each."""
+    whole: Sample = {name: sum(row[name] for row in rows) for name in _COUNTS}
+    return whole | {"prompts": {row["prompt_id"]: row for row in rows}}
+
+
 def _mention_rate(before: Sample, after: Sample) -> dict[str, Any]:
-    first, second = (
-        (sample["mention_count"], sample["answer_count"]) for sample in (before, after)
-    )
-    p = proportions_differ(first, second)
+    p = _p_value(before, after, "mention_count")
     return {
         "unit": "fraction",
-        "before": _side(_rate(before), before, wilson_interval(*first)),
-        "after": _side(_rate(after), after, wilson_interval(*second)),
+        "before": _side(_rate(before), before, _interval(before)),
+        "after": _side(_rate(after), after, _interval(after)),
         "verdict": _verdict(_rate(after) - _rate(before), p),
-        "confidence": 1 - p,
+        "confidence": None if p is None else 1 - p,
     }
 
 
@@ -174,9 +179,31 @@ def _citation_count(before: Sample, after: Sample) -> dict[str, Any]:
         "unit": "count",
         "before": _side(first[0], before),
         "after": _side(second[0], after),
-        "verdict": _verdict(change, rates_differ(first, second)),
+        "verdict": _verdict(change, _p_value(before, after, "citation_count")),
         "confidence": None,
     }
+
+
+def _p_value(before: Sample, after: Sample, count: str) -> float | None:
+    """The p-value of no change, a prompt as one observation; None with too few prompts."""
+    prompts = {**before["prompts"], **after["prompts"]}
+    if len(prompts) < _LEAST_PROMPTS:
+        return None
+    nothing = dict.fromkeys(_COUNTS, 0)
+    pairs = [
+        [sample["prompts"].get(prompt, nothing) for sample in (before, after)] for prompt in prompts
+    ]
+    return windows_differ(
+        (one[count], one["answer_count"], two[count], two["answer_count"]) for one, two in pairs
+    )
+
+
+def _interval(sample: Sample) -> tuple[float, float] | tuple[None, None]:
+    """The interval of the rate; none with too few prompts."""
+    rows = sample["prompts"].values()
+    if len(rows) < _LEAST_PROMPTS:
+        return None, None
+    return clustered_interval([(row["mention_count"], row["answer_count"]) for row in rows])
 
 
 def _side(
@@ -196,8 +223,8 @@ def _rate(sample: Sample) -> float:
     return rate
 
 
-def _verdict(change: float, p: float) -> str:
-    if p >= _LEVEL:
+def _verdict(change: float, p: float | None) -> str:
+    if p is None or p >= _LEVEL:
         return "no_detectable_change"
     return "improved" if change > 0 else "declined"
 
@@ -238,9 +265,18 @@ def _shortages(actions: list[dict[str, Any]], countable: bool) -> list[str]:
     """How many actions lack answers after, and how many before, their completion."""
     early = sum(action["verdict"] == "too_early" for action in actions)
     unfounded = sum(action["verdict"] is None for action in actions) if countable else 0
+    narrow = sum(
+        metric["metric"] == "mentionRate" and metric["confidence"] is None
+        for action in actions
+        for metric in action["metrics"]
+    )
+    few = (
+        f"{narrow} of {len(actions)} completed actions {'is' if narrow == 1 else 'are'} about "
+        f"fewer than {_LEAST_PROMPTS} prompts, too few to detect a change."
+    )
     return [
         f"{count} of {len(actions)} completed actions {'has' if count == 1 else 'have'} "
         f"too little data {when} completion."
         for count, when in ((early, "after"), (unfounded, "before"))
         if count
-    ]
+    ] + ([few] if narrow else [])
