@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,7 +12,7 @@ import pandas as pd
 
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
-from aatoolkit.stats.cluster_sums import Numbers, Rules, cluster_sums
+from aatoolkit.stats.cluster_sums import Integers, Numbers, Rules, cluster_sums
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, percent, points, result, words
 
@@ -17,6 +20,8 @@ MOST_DAYS = 1_100
 _LEAST_DAYS = 20
 _SEGMENT = 5
 _PERMUTATIONS = 999
+_TINY = 1e-9
+_LEAST_SPREAD = 0.3
 
 
 def changes(
@@ -38,10 +43,12 @@ def changes(
     rows: list[tuple[Any, ...]]
     if len(days) < _LEAST_DAYS:
         why = f"cannot say: {len(days)} days with answers, and it takes {_LEAST_DAYS}"
-        rows = [(None, None, None, np.nan, np.nan, np.nan, np.nan, n.sum(), "cannot say", why)]
+        ends = (days.min(), days.max()) if len(days) else (None, None)
+        blank = [np.nan] * 4
+        rows = [(None, None, None, *blank, n.sum(), "cannot say", why, *ends)]
     else:
-        found, p = _segments(y, n, level)
-        rows = _described(days, y, n, found, p, level)
+        found, p, spread = _segments(y, n, level)
+        rows = _described(days, y, n, found, p, spread, level)
     table = pd.DataFrame(
         {
             "day": pd.Series([row[0] for row in rows], dtype="datetime64[us]"),
@@ -53,10 +60,12 @@ def changes(
             "p": numbers(row[6] for row in rows),
             "n": numbers(row[7] for row in rows),
             "clusters": numbers([len(days)] * len(rows), "Int64"),
+            "from_day": pd.Series([row[10] for row in rows], dtype="datetime64[us]"),
+            "to_day": pd.Series([row[11] for row in rows], dtype="datetime64[us]"),
             "verdict": words(row[8] for row in rows),
             "why": words(row[9] for row in rows),
             "method": words(
-                ["binomial likelihood, exact segmentation, permutation of days"] * len(rows)
+                ["binomial likelihood, exact segmentation, days shuffled in blocks"] * len(rows)
             ),
         }
     )
@@ -71,9 +80,11 @@ def changes(
             "before": ("The rate from the change before, or the beginning.", unit),
             "after": ("The rate until the next change, or the end.", unit),
             "change": ("After less before.", change),
-            "p": ("P-value of no change in the whole series, by permutation.", PROBABILITY),
+            "p": ("P-value of no change in the whole series, by shuffling.", PROBABILITY),
             "n": ("Answers on both sides.", COUNT),
             "clusters": ("Days with answers; days without are no part of it.", COUNT),
+            "from_day": ("The first day with the rate before.", None),
+            "to_day": ("The last day with the rate after.", None),
             "verdict": ("up, down, no evidence, or cannot say.", None),
             "why": ("The verdict in words.", None),
             "method": ("How the days were found.", None),
@@ -94,61 +105,132 @@ def _cost(y: Numbers, n: Numbers) -> Numbers:
     return found
 
 
-def _gains(y: Numbers, n: Numbers) -> Numbers:
-    """The most that one change gains, of many series at once: one a row."""
+def _gains(y: Numbers, n: Numbers) -> tuple[Numbers, Integers]:
+    """The most that one change gains and where it is, of many series at once: one a row."""
     head_y, head_n = (np.cumsum(each, axis=1)[:, _SEGMENT - 1 : -_SEGMENT] for each in (y, n))
     all_y, all_n = y.sum(1, keepdims=True), n.sum(1, keepdims=True)
     split = _cost(head_y, head_n) + _cost(all_y - head_y, all_n - head_n)
-    gains: Numbers = (_cost(all_y, all_n) - split).max(axis=1)
-    return gains
+    gains = _cost(all_y, all_n) - split
+    return gains.max(axis=1), gains.argmax(axis=1) + _SEGMENT
 
 
-def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float]:
-    """The starts of new segments, and the p-value of none.
+def _split_rates(y: Numbers, n: Numbers, at: Integers) -> Numbers:
+    """The rate of each day under the best split of each series."""
+    early = np.arange(y.shape[1]) < at[:, None]
+    parts = [np.where(side, each, 0.0).sum(1) for side in (early, ~early) for each in (y, n)]
+    found: Numbers = np.where(early, (parts[0] / parts[1])[:, None], (parts[2] / parts[3])[:, None])
+    return found
 
-    The penalty of a change is the quantile of what the best split gains when the days are
-    shuffled, which keeps how much days vary. The best segmentation under it is found exactly
-    (Jackson et al., *IEEE Signal Processing Letters* 12, 2005). Where the best split alone does
-    not gain as much, there is no change.
+
+def _spread(y: Numbers, n: Numbers, rate: Numbers) -> Numbers:
+    """How much more the days of each series vary than independent answers, in the long run.
+
+    Pearson's dispersion about the rates, times 1 + 2Σ(1-l/(L+1))·r_l with the autocorrelations r
+    of the residuals (Newey & West, *Econometrica* 55, 1987): what makes neighbouring days alike
+    makes flat series look as if they had changed.
     """
+    days = y.shape[1]
+    residual = y - n * rate
+    whole = np.maximum((residual**2).sum(1), _TINY)
+    expected = np.maximum((n * rate * (1 - rate)).sum(1), _TINY)
+    lags = max(round(1.5 * days ** (1 / 3)), 2)
+    factor = np.ones(len(y))
+    for lag in range(1, lags + 1):
+        alike = (residual[:, :-lag] * residual[:, lag:]).sum(1) / whole
+        factor += 2 * (1 - lag / (lags + 1)) * alike
+    found: Numbers = np.maximum(factor, _LEAST_SPREAD) * np.maximum(whole / expected, _LEAST_SPREAD)
+    return found
+
+
+@lru_cache(maxsize=4)
+def _shuffled(days: int) -> Integers:
+    """Orders of the days: blocks of some neighbours are shuffled, so that they stay neighbours."""
     rng = np.random.default_rng(0)
-    shuffled = np.array([rng.permutation(len(y)) for _ in range(_PERMUTATIONS)])
-    null = _gains(y[shuffled], n[shuffled])
-    own = float(_gains(y[None], n[None])[0])
-    p = (1 + int((null >= own - 1e-9).sum())) / (1 + _PERMUTATIONS)
+    length = max(2, round(days ** (1 / 3)))
+    order = np.empty((_PERMUTATIONS, days), np.int64)
+    for row in order:
+        begins = int(rng.integers(length))
+        blocks = np.array_split(np.roll(np.arange(days), -begins), np.arange(length, days, length))
+        mixed = np.concatenate([blocks[each] for each in rng.permutation(len(blocks))])
+        row[:] = np.roll(mixed, int(rng.integers(days)))
+    return order
+
+
+def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float, float]:
+    """The starts of new segments, the p-value of none, and how much more days vary.
+
+    What the best split gains is divided by the long-run variance of days about it, and compared
+    with the same of the days in shuffled blocks: their quantile, times the variance that is left,
+    is what one segment more must gain. The best of so many segments are found exactly (Jackson et
+    al., *IEEE Signal Processing Letters* 12, 2005). Where the best split alone does not gain as
+    much, there is no change.
+    """
+    order = _shuffled(len(y))
+    shuffled, sizes = y[order], n[order]
+    gains, at = _gains(shuffled, sizes)
+    null = gains / _spread(shuffled, sizes, _split_rates(shuffled, sizes, at))
+    gain, split = _gains(y[None], n[None])
+    rate = _split_rates(y[None], n[None], split)
+    spread = float(_spread(y[None], n[None], rate)[0])
+    p = (1 + int((null >= float(gain[0]) / spread - 1e-9).sum())) / (1 + _PERMUTATIONS)
     if p > 1 - level:
-        return [], p
-    penalty = float(np.quantile(null, level))
+        return [], p, spread
+    quantile = float(np.quantile(null, level))
+    starts: list[int] = []
+    cost = float(_cost(y.sum(), n.sum()))
+    for more, less in _segmentations(y, n):
+        about = _spread_about(y, n, more)
+        # The first is the one that was tested; a further one holds against what is left.
+        if starts and cost - less < quantile * about:
+            break
+        starts, cost, spread = more, less, about
+    return starts, p, spread
+
+
+def _spread_about(y: Numbers, n: Numbers, starts: list[int]) -> float:
+    """How much more days vary about the rates of some segments."""
+    bounds = [0, *starts, len(y)]
+    rates = [y[a:b].sum() / n[a:b].sum() for a, b in pairwise(bounds)]
+    return float(_spread(y[None], n[None], np.repeat(rates, np.diff(bounds))[None])[0])
+
+
+def _segmentations(y: Numbers, n: Numbers) -> Iterator[tuple[list[int], float]]:
+    """The best segmentations into two segments, three and so on: their starts and their cost."""
     sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(each)]) for each in (y, n))
-    best, origin = np.full(len(y) + 1, np.inf), np.zeros(len(y) + 1, np.int64)
-    best[0] = -penalty
-    for end in range(_SEGMENT, len(y) + 1):
-        starts = np.arange(0, end - _SEGMENT + 1)
-        cost = (
-            best[starts] + penalty + _cost(sum_y[end] - sum_y[starts], sum_n[end] - sum_n[starts])
-        )
-        origin[end] = starts[int(np.argmin(cost))]
-        best[end] = cost.min()
-    found, end = [], len(y)
-    while end > 0:
-        end = int(origin[end])
-        found.append(end)
-    return sorted(found)[1:], p
+    days = len(y)
+    best = np.full(days + 1, np.inf)
+    best[_SEGMENT:] = _cost(sum_y[_SEGMENT:], sum_n[_SEGMENT:])
+    origins: list[Integers] = []
+    for count in range(2, days // _SEGMENT + 1):
+        further, origin = np.full(days + 1, np.inf), np.zeros(days + 1, np.int64)
+        for end in range(count * _SEGMENT, days + 1):
+            starts = np.arange((count - 1) * _SEGMENT, end - _SEGMENT + 1)
+            costs = best[starts] + _cost(sum_y[end] - sum_y[starts], sum_n[end] - sum_n[starts])
+            origin[end] = starts[int(np.argmin(costs))]
+            further[end] = costs.min()
+        best = further
+        origins.append(origin)
+        found, end = [], days
+        for layer in reversed(origins):
+            end = int(layer[end])
+            found.append(end)
+        yield found[::-1], float(best[days])
 
 
 def _described(
-    days: pd.Index, y: Numbers, n: Numbers, starts: list[int], p: float, level: float
+    days: pd.Index, y: Numbers, n: Numbers, starts: list[int], p: float, spread: float, level: float
 ) -> list[tuple[Any, ...]]:
     size = float(n.sum())
     if not starts:
         rate = float(y.sum()) / size
         why = f"one rate of {percent(rate)} fits all {len(days)} days; small changes would not show"
-        return [(None, None, None, rate, rate, np.nan, p, size, "no evidence", why)]
+        ends = (days[0], days[-1])
+        return [(None, None, None, rate, rate, np.nan, p, size, "no evidence", why, *ends)]
     rows: list[tuple[Any, ...]] = []
     bounds = [0, *starts, len(y)]
     for at, start in enumerate(starts):
         low, high = bounds[at], bounds[at + 2]
-        first, last = _day_interval(y[low:high], n[low:high], start - low, level)
+        first, last = _day_interval(y[low:high], n[low:high], spread, level)
         r0 = float(y[low:start].sum() / n[low:start].sum())
         r1 = float(y[start:high].sum() / n[start:high].sum())
         why = f"{percent(r0)} to {percent(r1)}, {points(r1 - r0, True)}"
@@ -164,26 +246,21 @@ def _described(
                 float(n[low:high].sum()),
                 "up" if r1 > r0 else "down",
                 why,
+                days[low],
+                days[high - 1],
             )
         )
     return rows
 
 
-def _day_interval(y: Numbers, n: Numbers, best: int, level: float) -> tuple[int, int]:
+def _day_interval(y: Numbers, n: Numbers, spread: float, level: float) -> tuple[int, int]:
     """The days that hold the change with so much of the likelihood, flat prior over days.
 
     The likelihood is flattened by how much more days vary than independent answers do.
     """
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
     cost = _cost(head_y, head_n) + _cost(y.sum() - head_y, n.sum() - head_n)
-    rate = np.where(
-        np.arange(len(y)) < best, y[:best].sum() / n[:best].sum(), y[best:].sum() / n[best:].sum()
-    )
-    spread = n * rate * (1 - rate)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        pearson = np.where(spread > 0, (y - n * rate) ** 2 / spread, 0.0)
-    dispersion = max(float(pearson.sum()) / max(len(y) - 2, 1), 1.0)
-    weight = np.exp(-(cost - cost.min()) / (2 * dispersion))
+    weight = np.exp(-(cost - cost.min()) / (2 * max(spread, 1.0)))
     order = np.argsort(-weight, kind="stable")
     kept = order[: int(np.searchsorted(np.cumsum(weight[order]) / weight.sum(), level)) + 1]
     return int(kept.min()) + 1, int(kept.max()) + 1

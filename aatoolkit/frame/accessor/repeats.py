@@ -76,14 +76,24 @@ class Repeats:
 
         A segment of days has one rate; its cost is twice the negative binomial log likelihood
         of its counts, so that days with many answers weigh more, and days without are no part of
-        it. The penalty of a change is the quantile of what the best split gains when the days
-        are shuffled 999 times, always the same ones: it holds however much days vary. Under it
-        the best segmentation is found exactly (Jackson et al., *IEEE Signal Processing Letters*
-        12, 2005), of segments of five days or more. The interval of a day is that of its
-        likelihood with the neighbouring changes fixed, flattened by the dispersion of days.
+        it. What the best split gains is divided by the long-run variance of days about it: by how
+        much they vary, and how alike neighbouring days are (Newey & West, *Econometrica* 55, 1987).
+        It is compared with the same of the days in 999 other orders, always the same ones, in
+        which blocks of neighbours stay together (∛days long): their quantile, times the variance
+        that is left, is what each further segment must gain. The best of so many segments, of
+        five days or more, are found exactly (Jackson et al., *IEEE Signal Processing Letters* 12,
+        2005). The interval of a day is that of its likelihood with the neighbouring changes fixed,
+        flattened by that variance.
 
-        Do not use it for series with a weekly pattern or a slow drift, which shuffling takes for
-        changes; nor to prove that an action worked: something else may have changed that day.
+        In simulations of flat series (30 to 365 days; answers as independent, overdispersed, with
+        rates of 1 and 99 %, growing and weekly numbers) 3 to 6 % are called changed, and up to
+        7 % where days are autocorrelated with 0.5; with 0.8 it can be 10 %. That caution costs: of
+        30 days with 15 answers each, a step of 20 points in the middle is found in 7 of 10 cases.
+        A bump that goes back within the series may hide both its changes.
+
+        Do not use it for series with a strong weekly pattern or a slow drift, which it takes for
+        changes or misses; nor to prove that an action worked: something else may have changed
+        that day. `aatoolkit.effect` compares with what was not treated.
 
         Parameters
         ----------
@@ -101,7 +111,8 @@ class Repeats:
         pandas.DataFrame
             One row a change, or one that says that there is none: ``day`` (the first of the new
             rate), ``first_day`` and ``last_day`` (its interval), ``before``, ``after``,
-            ``change``, ``p``, ``n``, ``clusters``, ``verdict``, ``why`` and ``method``.
+            ``change``, ``p``, ``n``, ``clusters``, ``from_day`` and ``to_day`` (the stretches
+            of both rates), ``verdict``, ``why`` and ``method``.
 
         Raises
         ------
