@@ -240,7 +240,9 @@ def _described(
         "verdict": words(verdicts),
         "method": words([_method(by, level)] * len(keys)),
     }
-    cited = "Answers that cite it." if by == "path" else "Citations of the own pages."
+    cited = ("Answers that cite it.", "answers")
+    if by != "path":
+        cited = ("Citations of the own pages.", "citations")
     docs: dict[str, tuple[str, str | None]] = {
         key: ({"path": "The path of the page, normalised.", "day": "The day."}.get(
             key, "The operator of crawlers and engines." if by else "Everything in the window."
@@ -264,9 +266,9 @@ def _described(
     }  # fmt: skip
     units = {
         "crawled": ("Requests of AI crawlers.", REQUESTS),
-        "cited": (cited, COUNT),
-        "visited": ("Visits from engines.", COUNT),
-        "converted": ("Conversions of those visits, on complete days.", COUNT),
+        "cited": cited,
+        "visited": ("Visits from engines.", "visits"),
+        "converted": ("Conversions of those visits, on complete days.", "conversions"),
     }
     found = result(
         pd.DataFrame(columns),

@@ -63,6 +63,26 @@ def test_bars_name_the_interval_that_they_show() -> None:
     assert "takes answers for independent" in notes(engines.aa.plot())
 
 
+def test_whiskers_are_over_prompts_where_they_are_known() -> None:
+    prompts = aa.demo().read("prompts", days=30).main
+    axes = prompts.aa.plot("bars", x="topic", y="mention_rate")
+    shown = " ".join(notes(axes).split())
+    assert "Whiskers: 95% interval for prompts like these" in shown
+    found = prompts.aa.interval("mention_rate", by="topic", cluster="prompt_id").set_index("topic")
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    segments = [each for lines in axes.collections for each in lines.get_segments()]
+    assert segments
+    for (low, row), (high, _) in segments:
+        ends = found.loc[labels[int(row)], ["mention_rate_low", "mention_rate_high"]]
+        assert [low, high] == pytest.approx(ends.to_list())
+    alone = prompts.aa.plot("bars", x="prompt_id", y="mention_rate")
+    assert "the answers to one prompt" in " ".join(notes(alone).split())
+    days = pd.to_datetime(["2026-01-01", "2026-01-02"])
+    dated = prompts.assign(date=days[np.arange(len(prompts)) % 2])
+    band = dated.aa.plot("line", x="date", y="mention_rate")
+    assert "Band: 95% interval for prompts like these" in " ".join(notes(band).split())
+
+
 def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
     dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
     page = dataset.report(tmp_path / "page.html").read_text("utf-8")

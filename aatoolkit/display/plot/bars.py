@@ -16,9 +16,8 @@ from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import INK, MISSING, MUTED, OWN, REST, styles_for
-from aatoolkit.errors import AvailabilityError
+from aatoolkit.display.plot.whiskers import Whiskers, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK
-from aatoolkit.stats import interval
 
 _UNMEASURED = 3
 """How many unmeasured rows are shown beside as many measured ones as there is room for."""
@@ -34,6 +33,7 @@ class Bars:
     by: str | None
     left_out: int
     missing: int
+    ends: Whiskers
 
     @property
     def height(self) -> float:
@@ -77,7 +77,7 @@ class Bars:
     def draw(self, axes: Axes) -> list[str]:
         """Draw the bars and return the notes."""
         values, unit = self.values, self.data.unit(self.y)
-        low, high = interval_of(self.data, self.y)
+        low, high = self.ends.low, self.ends.high
         sure = ~np.isnan(low + high + values)
         self._bars(axes)
         rows = np.flatnonzero(sure)
@@ -97,16 +97,7 @@ class Bars:
         if self.data.is_count(self.y) and not np.isnan(values).all():
             canvas.integer_axis(axes.xaxis)
         axes.xaxis.set_major_formatter(lambda value, _: format_number(value, unit))
-        return [f"Whiskers: {self._which()}."] if sure.any() else []
-
-    def _which(self) -> str:
-        """Which interval the whiskers are."""
-        method = f"{self.y}_method"
-        if method in self.data.kinds:
-            return self.data.text(method)[0]
-        if f"{self.y}_low" in self.data.kinds:
-            return "the interval of the rate, as the table has it"
-        return "95% Wilson interval, which takes answers for independent"
+        return [f"Whiskers: {self.ends.which}."] if sure.any() else []
 
     def _bars(self, axes: Axes) -> None:
         own, levels = self.data.own(), self.data.text(self.by) if self.by else []
@@ -146,8 +137,9 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     y = next(iter(options.y or [n for n in data.measures if n != x]), None)
     if x is None or y is None or data.kinds[y] != "number" or data.kinds[x] == "list":
         return None
+    rows, marks = data, [x, *([options.by] if options.by else [])]
     if options.x:
-        data = one_row_per_mark(data, [x, *([options.by] if options.by else [])], [y])
+        data = one_row_per_mark(data, marks, [y])
     per = data.unit_column(y)
     if per:
         words = pd.Series(data.text(per))
@@ -161,25 +153,9 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     kept = order[:measured][:top]
     # A few unmeasured rows are shown after the largest; the finding counts the others.
     shown = [*kept, *order[measured:][: max(top - len(kept), _UNMEASURED)]]
-    rows = PlotData(data.frame.iloc[shown].reset_index(drop=True), data.known)
-    return Bars(rows, x, y, options.by, measured - len(kept), missing)
-
-
-def interval_of(data: PlotData, y: str) -> tuple[Numbers, Numbers]:
-    """The bounds of the declared interval, or of Wilson's; NaN where there is none."""
-    nothing = np.full(len(data), np.nan)
-    named = tuple(f"{y}_{end}" for end in ("low", "high"))
-    if all(name in data.kinds for name in named):
-        return data.values(named[0]), data.values(named[1])
-    rule = data.rule(y)
-    if rule is None or rule.over is None or rule.why:
-        return nothing, nothing
-    try:
-        found = interval.interval(data.frame, y, 0.95)
-    except AvailabilityError:
-        return nothing, nothing
-    low, high = (found[name].to_numpy(np.float64, na_value=np.nan) for name in found)
-    return low, high
+    drawn = PlotData(data.frame.iloc[shown].reset_index(drop=True), data.known)
+    ends = whiskers(drawn, y, rows if options.x else None, marks)
+    return Bars(drawn, x, y, options.by, measured - len(kept), missing, ends)
 
 
 def why_missing(data: PlotData, name: str, row: int) -> str:

@@ -15,6 +15,7 @@ from aatoolkit.display.plot import (
     bars,
     canvas,
     effects,
+    estimates,
     figures,
     funnel,
     heatmap,
@@ -22,6 +23,8 @@ from aatoolkit.display.plot import (
     pairs,
     spans,
     stacks,
+    stages,
+    steps,
 )
 from aatoolkit.display.plot.empty import EmptyPlot
 from aatoolkit.display.plot.labels import source_line
@@ -60,6 +63,13 @@ class Drawable(Protocol):
 KINDS: dict[str, Callable[[PlotData, PlotOptions], Drawable | None]] = {
     "comparison": effects.comparison,
     "waterfall": effects.waterfall,
+    "ranks": estimates.ranks,
+    "overlap": estimates.overlaps,
+    "effect": estimates.effects,
+    "stability": estimates.agreement,
+    "concentration": estimates.concentration,
+    "changes": steps.plan,
+    "stages": stages.plan,
     "funnel": funnel.plan,
     "figures": figures.plan,
     "line": lines.plan,

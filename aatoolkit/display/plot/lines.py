@@ -13,12 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.bars import interval_of
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import MISSING, SERIES, SeriesStyle
+from aatoolkit.display.plot.whiskers import Whiskers, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 FEW = 4
@@ -33,6 +33,7 @@ class LineSeries:
     values: Numbers
     low: Numbers
     high: Numbers
+    which: str
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ class Lines:
             canvas.legend(axes, handles, words)
         notes = [self._samples()] if self._samples() else []
         if any((~np.isnan(line.low)).any() for line in self.series):
-            notes.append("Band: Wilson's 95% interval, which takes answers for independent.")
+            which = next(line.which for line in self.series if line.which)
+            notes.append(f"Band: {which}.")
         return notes
 
     def _line(self, axes: Axes, at: Numbers, line: LineSeries, style: SeriesStyle) -> None:
@@ -177,30 +179,38 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
     ys = options.y or tuple([*data.measures, *data.numbers][:1])
     if not ys or (by and len(ys) > 1) or len({data.unit(name) for name in ys}) > 1:
         return None
+    given, marks = data, [x, *([by] if by else [])]
     names = data.text(by) if by else [""] * len(data)
     levels = list(dict.fromkeys(names))
     most = options.top or (len(SERIES) if options.kind else FEW)
     if len(levels) > most and not options.kind:
         return None
     if options.x or options.by:
-        data = one_row_per_mark(data, [x, *([by] if by else [])], list(ys))
+        data = one_row_per_mark(data, marks, list(ys))
         names = data.text(by) if by else [""] * len(data)
+    ends = {name: whiskers(data, name, given, marks) for name in ys[: len(SERIES)]}
     rows = pd.DataFrame({"at": data.moments(x), "name": names})
     moments = moments_between(rows["at"])
     if not len(moments):
         return None
     if by:
-        series = _of_series(data, ys[0], rows, moments, min(most, len(SERIES)))
+        series = _of_series(data, ys[0], rows, moments, min(most, len(SERIES)), ends[ys[0]])
     else:
         series = [
-            _line_series(data, name, rows, moments, humanize(name)) for name in ys[: len(SERIES)]
+            _line_series(data, name, rows, moments, humanize(name), ends[name])
+            for name in ys[: len(SERIES)]
         ]
     left_out = (len(levels) if by else len(ys)) - len(series)
     return Lines(data, x, ys, by, left_out, moments, tuple(series))
 
 
 def _of_series(
-    data: PlotData, y: str, rows: pd.DataFrame, moments: pd.DatetimeIndex, most: int
+    data: PlotData,
+    y: str,
+    rows: pd.DataFrame,
+    moments: pd.DatetimeIndex,
+    most: int,
+    ends: Whiskers,
 ) -> list[LineSeries]:
     """The most important series: the own brand, then those with the largest mean."""
     weights = pd.DataFrame({"name": rows["name"], "n": data.values(y), "own": data.own()})
@@ -209,21 +219,33 @@ def _of_series(
     own = weights.loc[weights["own"], "name"].unique().tolist()
     chosen = list(dict.fromkeys([*own, *ranked.index]))[:most]
     return [
-        _line_series(data.only(here), y, rows[here], moments, name)
+        _line_series(
+            data.only(here),
+            y,
+            rows[here],
+            moments,
+            name,
+            Whiskers(ends.low[here], ends.high[here], ends.which),
+        )
         for name in chosen
         if (here := (rows["name"] == name).to_numpy()).any()
     ]
 
 
 def _line_series(
-    data: PlotData, y: str, rows: pd.DataFrame, moments: pd.DatetimeIndex, name: str
+    data: PlotData,
+    y: str,
+    rows: pd.DataFrame,
+    moments: pd.DatetimeIndex,
+    name: str,
+    ends: Whiskers,
 ) -> LineSeries:
-    low, high = interval_of(data, y)
     frame = pd.DataFrame(
-        {"values": data.values(y), "low": low, "high": high}, index=pd.Index(rows["at"])
+        {"values": data.values(y), "low": ends.low, "high": ends.high}, index=pd.Index(rows["at"])
     )
     frame = frame[frame.index.notna() & ~frame.index.duplicated()].reindex(moments)
-    return LineSeries(name, *(frame[part].to_numpy(np.float64) for part in frame))
+    values, low, high = (frame[part].to_numpy(np.float64) for part in frame)
+    return LineSeries(name, values, low, high, ends.which)
 
 
 def moments_between(moments: pd.Series) -> pd.DatetimeIndex:

@@ -1,0 +1,93 @@
+"""The interval of each mark: over prompts where they are known, and which one it is in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.display.plot.roles import Numbers, PlotData
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.stats import interval
+from aatoolkit.stats.compare import PROMPT
+from aatoolkit.stats.estimate import LEAST_CLUSTERS
+
+_LEVEL = 0.95
+_OVER_PROMPTS = (
+    f"95% interval for prompts like these, Wilson's with their design effect; none with fewer "
+    f"than {LEAST_CLUSTERS} prompts"
+)
+_OF_ONE = "Wilson's 95% interval, which takes the answers to one prompt for independent"
+_OF_ANSWERS = "Wilson's 95% interval, which takes answers for independent"
+
+
+@dataclass(frozen=True)
+class Whiskers:
+    """The bounds of each row, NaN where there are none, and which interval they are."""
+
+    low: Numbers
+    high: Numbers
+    which: str
+
+
+def whiskers(
+    data: PlotData, y: str, rows: PlotData | None = None, by: Sequence[str] = ()
+) -> Whiskers:
+    """The declared interval of a number, else that over prompts, else Wilson's.
+
+    Parameters
+    ----------
+    data : PlotData
+        One row a mark.
+    y : str
+        The number.
+    rows : PlotData, optional
+        The rows that the marks were aggregated from.
+    by : sequence of str
+        The columns that position a mark.
+    """
+    nothing = np.full(len(data), np.nan)
+    named = tuple(f"{y}_{end}" for end in ("low", "high"))
+    if all(name in data.kinds for name in named):
+        method = f"{y}_method"
+        which = "the interval of the rate, as the table has it"
+        if method in data.kinds and len(data):
+            which = data.text(method)[0]
+        return Whiskers(data.values(named[0]), data.values(named[1]), which)
+    rule = data.rule(y)
+    if rule is None or rule.over is None or rule.why:
+        return Whiskers(nothing, nothing, "")
+    try:
+        if rows is not None and len(rows) > len(data) and PROMPT in rows.kinds:
+            return _over_prompts(data, y, rows, by)
+        found = interval.interval(data.frame, y, _LEVEL)
+    except AvailabilityError:
+        return Whiskers(nothing, nothing, "")
+    low, high = (found[name].to_numpy(np.float64, na_value=np.nan) for name in found)
+    return Whiskers(low, high, _OF_ONE if PROMPT in data.keys else _OF_ANSWERS)
+
+
+def _over_prompts(data: PlotData, y: str, rows: PlotData, by: Sequence[str]) -> Whiskers:
+    """The interval of each mark over the prompts of its rows."""
+    if PROMPT in by:
+        found = interval.interval(data.frame, y, _LEVEL)
+        low, high = (found[name].to_numpy(np.float64, na_value=np.nan) for name in found)
+        return Whiskers(low, high, _OF_ONE)
+    keys = list(dict.fromkeys(by))
+    pooled = interval.interval(rows.frame, y, _LEVEL, by=keys, cluster=PROMPT)
+    places = {tuple(row): at for at, row in enumerate(_marks(pooled, keys))}
+    at = np.array([places.get(tuple(row), -1) for row in _marks(data.frame, keys)], np.int64)
+    low, high = (
+        np.where(at >= 0, pooled[f"{y}_{end}"].to_numpy(np.float64, na_value=np.nan)[at], np.nan)
+        for end in ("low", "high")
+    )
+    return Whiskers(low, high, _OVER_PROMPTS)
+
+
+def _marks(frame: pd.DataFrame, keys: Sequence[str]) -> list[list[object]]:
+    """The key of each row; a missing part is equal to another one."""
+    found = frame[list(keys)].astype(object)
+    rows: list[list[object]] = found.where(found.notna(), None).to_numpy().tolist()
+    return rows
