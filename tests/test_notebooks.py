@@ -51,6 +51,8 @@ CHECKS = {
         'changed[["measure"': (
             'changed.set_index("name").loc["mentionRate", "verdict"] == "no evidence"'
         ),
+        "days.aa.plot()": 'days["verdict"].tolist() == ["up"] and 0.02 < days["p"].item() < 0.04',
+        "effect.aa.plot()": 'set(effect["verdict"]) == {"no evidence"}',
     },
 }
 """What holds after the cell in which a line begins so: what the text of the notebook says of it."""
