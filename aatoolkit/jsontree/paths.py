@@ -109,6 +109,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+@lru_cache(maxsize=4096)
 def parse_pattern(path: str) -> tuple[Step, ...]:
     """Parse a pattern, as declarations have it.
 

@@ -105,8 +105,16 @@ def section(
     return register
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 def wire(value: Any) -> Any:
     """A value as JSON can carry it: days as ``2026-11-20``, instants as ``…T06:10:00Z``."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is dict:
+        return {key: item if type(item) in _PLAIN else wire(item) for key, item in value.items()}
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(value, date):

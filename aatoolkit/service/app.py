@@ -79,7 +79,8 @@ class Service:
         While true, scope options answer 502 as they do after a failed read. It may be
         changed at any time.
     running
-        Answers computed at the same time; unless given, two for each processor.
+        Answers computed at the same time; unless given, one for each processor.
+        More would only finish later, each of them: what waits takes its turn.
     waiting
         Requests that may wait for their turn. Further ones are answered 503 at once, with
         ``Retry-After``.
@@ -99,7 +100,7 @@ class Service:
         self.accounts = accounts
         self.sections = dict(sorted((SECTIONS if sections is None else sections).items()))
         self.scope_options_fail = scope_options_fail
-        self._running = running or 2 * (os.cpu_count() or 1)
+        self._running = running or max(2, os.cpu_count() or 1)
         self._waiting = waiting
         # Threads and queues belong to one event loop, and a service may run in several.
         self._workers: WeakKeyDictionary[asyncio.AbstractEventLoop, Workers] = WeakKeyDictionary()

@@ -31,6 +31,24 @@ from aatoolkit.service.schema import TABLES
 _ANSWER = ("host", "chat_id")
 _BY_INSTANT = ("answers", "crawler_hits")
 
+# Planning a query over a few thousand rows takes longer than running it: what these rewrites
+# gain there is less than what they cost, and a second thread costs more than it helps.
+_FOR_LARGE_TABLES = (
+    "join_order",
+    "common_subplan",
+    "common_aggregate",
+    "compressed_materialization",
+    "duplicate_groups",
+    "join_elimination",
+    "join_filter_pushdown",
+    "late_materialization",
+    "partial_aggregate_pushdown",
+    "projection_placement",
+    "projection_pullup",
+    "top_n_window_elimination",
+    "window_self_join",
+)
+
 Reference = tuple[tuple[str, ...], str]
 """Columns that refer to those of the same names in another table, and that table."""
 
@@ -102,7 +120,17 @@ def load(
     if problems:
         connection.close()
         raise StoreError(problems)
+    if not files.large:
+        _plan_less(connection)
     return connection
+
+
+def _plan_less(connection: duckdb.DuckDBPyConnection) -> None:
+    """Plan queries over small tables quickly; rewrites that this DuckDB lacks are left out."""
+    known = connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()
+    disabled = ",".join(name for (name,) in known if name in _FOR_LARGE_TABLES)
+    connection.execute(f"SET GLOBAL disabled_optimizers = '{disabled}'")
+    connection.execute("SET GLOBAL threads = 1")
 
 
 def _read_file(connection: duckdb.DuckDBPyConnection, name: str, path: Path) -> None:

@@ -6,7 +6,6 @@ found for them in :mod:`aatoolkit.service.sections.insights`.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -154,13 +153,6 @@ SELECT prompt_id,
 FROM asked GROUP BY prompt_id ORDER BY prompt_id
 """
 
-_COUNTED = f"""
-  count(DISTINCT chat_id) FILTER (WHERE period = 'before') AS before,
-  count(DISTINCT chat_id) FILTER (WHERE period = 'after') AS after,
-  list_slice(list(DISTINCT prompt_id ORDER BY prompt_id), 1, {_EVIDENCE}) AS prompt_ids,
-  list_slice(list(DISTINCT url ORDER BY url), 1, {_EVIDENCE}) AS urls
-"""
-
 _OF_RIVALS = f"""
 WITH {_CITED}, rivals AS (
   SELECT brand FROM store.brands
@@ -176,12 +168,6 @@ WITH {_CITED}, rivals AS (
       SELECT domain FROM store.brands WHERE host = $host AND domain IS NOT NULL)
 )"""
 
-_GAINS = f"""
-{_OF_RIVALS}
-SELECT brand, source_domain, {_COUNTED}
-FROM counted GROUP BY brand, source_domain HAVING after > before ORDER BY brand, source_domain
-"""
-
 _OF_OWN = f"""
 WITH {_CITED}, earlier AS (SELECT url FROM previous_citations WHERE cited),
 later AS (SELECT url FROM citations WHERE cited), counted AS (
@@ -189,26 +175,24 @@ later AS (SELECT url FROM citations WHERE cited), counted AS (
   FROM cited WHERE source_domain IN (SELECT source_domain FROM own_domains)
 )"""
 
-_LOSSES = f"""
-{_OF_OWN}
-SELECT brand, source_domain, {_COUNTED}
-FROM counted WHERE url NOT IN (SELECT url FROM later)
-GROUP BY brand, source_domain ORDER BY source_domain
-"""
-
-_BY_PROMPT = """
+_BY_PROMPT = f"""
 SELECT brand, source_domain, prompt_id,
   count(DISTINCT chat_id) FILTER (WHERE period = 'before') AS before,
-  count(DISTINCT chat_id) FILTER (WHERE period = 'after') AS after
+  count(DISTINCT chat_id) FILTER (WHERE period = 'after') AS after,
+  list_slice(list(DISTINCT url ORDER BY url), 1, {_EVIDENCE}) AS urls,
+  list_slice(list(DISTINCT url ORDER BY url) FILTER (WHERE period = 'before'), 1, {_EVIDENCE})
+    AS urls_before
 """
 
-_GAINED_BY_PROMPT = f"{_OF_RIVALS} {_BY_PROMPT} FROM counted GROUP BY ALL ORDER BY ALL"
+_ORDER = "GROUP BY ALL ORDER BY brand, source_domain, prompt_id"
 
-_TURNED_BY_PROMPT = f"""
+_GAINED = f"{_OF_RIVALS} {_BY_PROMPT} FROM counted {_ORDER}"
+
+_TURNED = f"""
 {_OF_OWN} {_BY_PROMPT} FROM counted
 WHERE CASE period WHEN 'before' THEN url NOT IN (SELECT url FROM later)
   ELSE url NOT IN (SELECT url FROM earlier) END
-GROUP BY ALL ORDER BY ALL
+{_ORDER}
 """
 """Answers that cite pages of one window only. A loss is one if fewer such pages came than went:
 that some page is cited no more is so of every window in which many are cited rarely."""
@@ -222,14 +206,8 @@ def movements(o: Observations) -> list[Movement]:
     sizes = (sum(row[0] for row in answers_of.values()), sum(row[1] for row in answers_of.values()))
     found = [*_visibility(o), *_sentiment(o)]
     if all(sizes):
-        for kind, sql, by_prompt in (
-            ("competitor_citation_gain", _GAINS, _GAINED_BY_PROMPT),
-            ("citation_loss", _LOSSES, _TURNED_BY_PROMPT),
-        ):
-            of_prompts = _counts_by_prompt(o, by_prompt)
-            for row in o.rows(sql):
-                counts = of_prompts[row["brand"], row["source_domain"]]
-                found.append(_counted(kind, row, counts, answers_of, sizes))
+        found += _gains(o, answers_of, sizes)
+        found += _losses(o, answers_of, sizes)
     return found
 
 
@@ -302,38 +280,60 @@ def _mean(
     )
 
 
-def _counts_by_prompt(
+def _gains(
+    o: Observations, answers_of: dict[str, tuple[int, int]], sizes: tuple[int, int]
+) -> Iterator[Movement]:
+    """Domains about rivals that more answers cite than before, by rival."""
+    for of, rows in _by_brand_and_domain(o, _GAINED):
+        before, after = (sum(row[period] for row in rows) for period in ("before", "after"))
+        if after > before:
+            evidence = rows, "urls", (before, after)
+            yield _counted("competitor_citation_gain", of, rows, evidence, answers_of, sizes)
+
+
+def _losses(
+    o: Observations, answers_of: dict[str, tuple[int, int]], sizes: tuple[int, int]
+) -> Iterator[Movement]:
+    """Domains of one's own with pages that no answer cites any more."""
+    for of, rows in _by_brand_and_domain(o, _TURNED):
+        lost = [row for row in rows if row["before"]]
+        if lost:
+            evidence = lost, "urls_before", (sum(row["before"] for row in lost), 0)
+            yield _counted("citation_loss", of, rows, evidence, answers_of, sizes)
+
+
+def _by_brand_and_domain(
     o: Observations, sql: str
-) -> dict[tuple[str | None, str], dict[str, tuple[int, int]]]:
-    """By brand and domain, and by prompt: the answers of both windows that cite something."""
-    found: dict[tuple[str | None, str], dict[str, tuple[int, int]]] = defaultdict(dict)
-    for row in o.rows(sql):
-        of_prompts = found[row["brand"], row["source_domain"]]
-        of_prompts[row["prompt_id"]] = (row["before"], row["after"])
-    return found
+) -> Iterator[tuple[tuple[str | None, str], list[dict[str, Any]]]]:
+    """What was counted by prompt: an answer is to one prompt, so the counts add up."""
+    for of, rows in groupby(o.rows(sql), key=itemgetter("brand", "source_domain")):
+        yield of, [*rows]
 
 
 def _counted(
     kind: str,
-    row: dict[str, Any],
-    counts: dict[str, tuple[int, int]],
+    of: tuple[str | None, str],
+    rows: list[dict[str, Any]],
+    evidence: tuple[list[dict[str, Any]], str, tuple[int, int]],
     answers_of: dict[str, tuple[int, int]],
     answers: tuple[int, int],
 ) -> Movement:
     """A movement of the number of answers that cite something."""
+    shown, urls, (before, after) = evidence
+    counts = {row["prompt_id"]: (row["before"], row["after"]) for row in rows}
     pairs = [(*counts.get(prompt, (0, 0)), *sizes) for prompt, sizes in answers_of.items()]
     return Movement(
         kind=kind,
         metric="citationCount",
-        before=row["before"],
-        after=row["after"],
+        before=before,
+        after=after,
         samples=answers,
-        effect=row["after"] / answers[1] - row["before"] / answers[0],
+        effect=after / answers[1] - before / answers[0],
         p_value=windows_differ((one, size, two, later) for one, two, size, later in pairs),
-        answer_count=row["after"] if kind == "competitor_citation_gain" else answers[1],
-        brand=row["brand"],
-        domain=row["source_domain"],
+        answer_count=after if kind == "competitor_citation_gain" else answers[1],
+        brand=of[0],
+        domain=of[1],
         events=sum(one + two for one, two, _, _ in pairs),
-        prompt_ids=tuple(row["prompt_ids"]),
-        urls=tuple(row["urls"]),
+        prompt_ids=tuple(row["prompt_id"] for row in shown[:_EVIDENCE]),
+        urls=tuple(sorted({url for row in shown for url in row[urls]})[:_EVIDENCE]),
     )

@@ -192,7 +192,8 @@ class ScopeTables:
         self.window = Window.until(project["as_of"], question.days)
         self.users = 0
         self.rows = 0
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        self._under_way: dict[object, threading.RLock] = {}
         self._created: set[str] = set()
         self._results: dict[object, Any] = {}
 
@@ -200,15 +201,25 @@ class ScopeTables:
         """Create the tables that a query reads and that are not there yet."""
         for name in tables_read(sql):
             if name not in self._created:
-                with self._lock:
+                with self._turn(name):
                     self._create(name, execute)
 
     def once(self, key: object, compute: Callable[[], Result]) -> Result:
-        """The result of a computation, computed by the first section that needs it."""
+        """The result of a computation, computed by the first section that needs it.
+
+        Sections that need it meanwhile wait; where the computation fails, the next one tries.
+        """
         if key not in self._results:
-            self._results[key] = compute()
+            with self._turn(key):
+                if key not in self._results:
+                    self._results[key] = compute()
         result: Result = self._results[key]
         return result
+
+    def _turn(self, key: object) -> threading.RLock:
+        """The lock of one table or result: what else the scope needs is computed meanwhile."""
+        with self._lock:
+            return self._under_way.setdefault(key, threading.RLock())
 
     def _create(self, name: str, execute: Execute) -> None:
         if name in self._created:
@@ -216,7 +227,9 @@ class ScopeTables:
         self.require(_TABLES[name], execute)
         window = self.window.previous if name.startswith("previous_") else self.window
         created = execute(f"CREATE TABLE {self.schema}.{name} AS {_TABLES[name]}", window)
-        self.rows += created.fetchall()[0][0]
+        count = created.fetchall()[0][0]
+        with self._lock:
+            self.rows += count
         self._created.add(name)
 
 
@@ -231,7 +244,7 @@ class ScopePool:
         Rows in all their tables together. Scopes in use are never dropped.
     """
 
-    def __init__(self, most: int = 16, most_rows: int = 2_000_000) -> None:
+    def __init__(self, most: int = 128, most_rows: int = 2_000_000) -> None:
         self._most = most
         self._most_rows = most_rows
         self._lock = threading.Lock()

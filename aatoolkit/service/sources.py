@@ -27,14 +27,19 @@ RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 """Aggregate over ``seen``: whether every engine of the group shows what it retrieved."""
 
 CITED_PATHS = """
-cited_paths AS (
-  SELECT DISTINCT chat_id,
+cited_urls AS (
+  SELECT DISTINCT chat_id, url FROM citations WHERE cited
+), split_urls AS MATERIALIZED (
+  SELECT url,
     lower(regexp_extract(url, '^[A-Za-z]+://([^/?#:]+)', 1)) AS site,
     coalesce(nullif(regexp_extract(url, '^[A-Za-z]+://[^/?#]+([^?#]*)', 1), ''), '/') AS path
-  FROM citations WHERE cited
+  FROM (SELECT DISTINCT url FROM cited_urls)
+), cited_paths AS (
+  SELECT chat_id, site, path FROM cited_urls JOIN split_urls USING (url)
 )
 """
-"""CTE ``cited_paths``: answers and the sites and paths they cite."""
+"""CTE ``cited_paths``: answers and the sites and paths they cite, those of several pages several
+times. Each address is taken apart once, however many answers cite it."""
 
 LISTED_ENGINES = """
 listed_engines AS (

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ from aatoolkit.service import Store, StoreError, files, write_store
 from aatoolkit.service.answer import SECTIONS, wire
 from aatoolkit.service.question import Question
 from aatoolkit.service.schema import TABLES
+from aatoolkit.service.scope import ScopePool, ScopeTables
 from aatoolkit.service.synth import synthesize
 
 from .test_store import WRONG, tables
@@ -161,7 +166,10 @@ def test_copies_are_removed_with_the_store(
     assert not list(tmp_path.iterdir())
 
 
-def test_scopes_not_used_for_longest_are_dropped(synthetic: Path) -> None:
+def test_scopes_not_used_for_longest_are_dropped(
+    synthetic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aatoolkit.service.store.ScopePool", partial(ScopePool, most=16))
     store = Store.open(synthetic)
     hosts = ("acme.example", "globex.example", "initech.example")
     engines = ((), ("chatgpt",), ("gemini",))
@@ -176,3 +184,29 @@ def test_scopes_not_used_for_longest_are_dropped(synthetic: Path) -> None:
     assert found == [(16,)]
     with store.observe(Question(hosts[0], 7)) as o:
         assert o.value("SELECT count(*) FROM answers") > 0
+
+
+def test_sections_that_need_the_same_at_once_have_it_computed_once() -> None:
+    project = {"as_of": datetime(2026, 11, 20)}
+    scope = ScopeTables("scope", Question(HOST, 7), project)
+    begun, ready, calls = threading.Event(), threading.Event(), list[int]()
+
+    def compute() -> str:
+        calls.append(len(calls))
+        begun.set()
+        assert ready.wait(10)
+        if len(calls) == 1:
+            raise ValueError("the first attempt fails")
+        return "computed"
+
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(scope.once, "shared", compute)
+        assert begun.wait(10)
+        others = [pool.submit(scope.once, "shared", compute) for _ in range(3)]
+        assert not wait(others, 0.05).done
+        assert scope.once("other", lambda: "another result does not wait")
+        assert len(calls) == 1
+        ready.set()
+        assert isinstance(first.exception(), ValueError)
+        assert [other.result() for other in others] == ["computed"] * 3
+    assert len(calls) == 2

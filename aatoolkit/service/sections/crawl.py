@@ -17,9 +17,12 @@ from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumer
 _RECORDED = """
 SELECT count(DISTINCT hour) AS hours, max(hour) AS last_hour
 FROM (
-  SELECT host, hour FROM store.crawler_hours UNION ALL SELECT host, hour FROM store.crawler_hits
+  SELECT hour FROM store.crawler_hours
+  WHERE host = $host AND hour >= $window_first AND hour < $window_until
+  UNION
+  SELECT CAST(hour AS TIMESTAMP) FROM raw.crawler_hits
+  WHERE host = $host AND hour >= $window_first AND hour < $window_until
 )
-WHERE host = $host AND CAST(hour AS DATE) BETWEEN $window_start AND $window_end
 """
 
 _EVENTS = """
