@@ -22,6 +22,7 @@ from aatoolkit.archive.writer import RunWriter
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, TokenRepeated
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -52,10 +53,19 @@ class Adder:
         What is known of the service.
     progress
         Whether to show a bar.
+    max_nodes
+        The number of different paths that are read in an answer.
     """
 
-    def __init__(self, store: ArchiveStore, profile: Profile | None, progress: bool | None) -> None:
+    def __init__(
+        self,
+        store: ArchiveStore,
+        profile: Profile | None,
+        progress: bool | None,
+        max_nodes: int = MAX_NODES,
+    ) -> None:
         self._store, self._profile, self._progress = store, profile, progress
+        self._max_nodes = max_nodes
         self._failed: dict[Question, AAToolkitError] = {}
         self._problems: dict[str, AAToolkitError] = {}
         self._waiting: list[Group] = []
@@ -65,7 +75,10 @@ class Adder:
         self._index: AnswerIndex | None = None
 
     def _rederive(self, answers: Sequence[StoredAnswer]) -> list[DerivedAnswer]:
-        return derive([answer.payload() for answer in answers], self._profile)
+        return self._derived([answer.payload() for answer in answers])
+
+    def _derived(self, payloads: Sequence[Payload]) -> list[DerivedAnswer]:
+        return derive(payloads, self._profile, self._max_nodes)
 
     def add(
         self,
@@ -128,7 +141,7 @@ class Adder:
         kept = {answer.identity: answer for answer in writer.put(rows) if answer.error is None}
         for outcomes, derived in waiting:
             payloads = [got for _, got in outcomes if isinstance(got, Payload)]
-            found = derive(payloads, self._profile) if derived is None else derived
+            found = self._derived(payloads) if derived is None else derived
             answers = [StoredAnswer.of(writer.run, payload) for payload in payloads]
             pairs = [
                 (kept.pop(answer.identity), one)

@@ -27,7 +27,9 @@ from aatoolkit.archive.store import ArchiveStore, duckdb, engine
 from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project
 from aatoolkit.client.read_many import known_sections
+from aatoolkit.client.settings import checked_max_nodes
 from aatoolkit.errors import ArchiveError, ScopeError
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.normalizer.tables import html_table
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
@@ -57,6 +59,9 @@ class Archive(ArchiveKeeper):
     profile : Profile, module, str or path, optional
         What is known of the service, for answers that do not come through a client, and for
         `rebuild`.
+    max_nodes : int
+        How many different paths are read in an answer; more where a client that is given, or
+        the one that recorded a study, reads more.
 
     Raises
     ------
@@ -83,10 +88,12 @@ class Archive(ArchiveKeeper):
         storage_options: Mapping[str, str] | None = None,
         *,
         profile: ProfileSource | None = None,
+        max_nodes: int = MAX_NODES,
     ) -> None:
         engine(), duckdb()
         super().__init__(ArchiveStore(path, storage_options))
         self._profile = None if profile is None else Profile.load(profile)
+        self._max_nodes = checked_max_nodes(max_nodes)
 
     # -- adding --------------------------------------------------------------------------------
 
@@ -164,11 +171,12 @@ class Archive(ArchiveKeeper):
         tables.check(self._store, [source.profile[n] for n in names if n in source.profile])
         index = AnswerIndex(self._store, runs, [*projects])
         planned = plan(self._store, runs, index, targets, names, refresh=refresh)
-        adder = Adder(self._store, profile, progress)
+        max_nodes = max(self._max_nodes, source.max_nodes)
+        adder = Adder(self._store, profile, progress, max_nodes)
         groups = (
             fetch_groups(source, planned.targets)
             if executor is None
-            else workers.fetch_groups(source, planned.targets, executor, profile)
+            else workers.fetch_groups(source, planned.targets, executor, profile, max_nodes)
         )
         return adder.add(
             groups,
@@ -190,7 +198,9 @@ class Archive(ArchiveKeeper):
         from aatoolkit.archive import workers
         from aatoolkit.client.client import each_of
 
+        max_nodes = self._max_nodes
         if isinstance(source, StudyReader):
+            max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
             source = study_payloads(source)
         wanted_hosts = None if hosts is None else set(Selection.of(hosts).hosts or ())
         wanted_scopes = None if scopes is None else set(each_of(scopes, Scope))
@@ -205,8 +215,8 @@ class Archive(ArchiveKeeper):
         runs, _ = read_runs(self._store)
         groups = group_payloads(chosen)
         if executor is not None:
-            groups = workers.derive_groups(groups, executor, self._profile)
-        adder = Adder(self._store, self._profile, progress)
+            groups = workers.derive_groups(groups, executor, self._profile, max_nodes)
+        adder = Adder(self._store, self._profile, progress, max_nodes)
         return adder.add(groups, AnswerIndex(self._store, runs), total=0)
 
     def _check_place(self) -> None:
@@ -246,7 +256,7 @@ class Archive(ArchiveKeeper):
         """
         found = Archive.__new__(Archive)
         ArchiveReader.__init__(found, self._store, Selection.of(until=when).until)
-        found._profile = self._profile
+        found._profile, found._max_nodes = self._profile, self._max_nodes
         return found
 
     def __repr__(self) -> str:

@@ -78,7 +78,9 @@ class ArchiveCheck:
         return "\n".join(lines)
 
 
-def verify(store: ArchiveStore, profile: Profile | None, *, replay: bool) -> ArchiveCheck:
+def verify(
+    store: ArchiveStore, profile: Profile | None, max_nodes: int, *, replay: bool
+) -> ArchiveCheck:
     """Check every file, answer and table; with ``replay``, also that answers give these rows."""
     snapshot = Snapshot(store)
     if not snapshot.exists:
@@ -96,7 +98,7 @@ def verify(store: ArchiveStore, profile: Profile | None, *, replay: bool) -> Arc
             found += problems
             found += _counts(snapshot, declared.stored_tables(store))
             if replay and not found:
-                found += _replayed(snapshot, profile)
+                found += _replayed(snapshot, profile, max_nodes)
         except ArchiveError as error:
             found.append(("archive", error.message))
     return ArchiveCheck(store.root, answers, len(names), tuple(found))
@@ -203,14 +205,14 @@ def _counts(snapshot: Snapshot, names: Iterable[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _replayed(snapshot: Snapshot, profile: Profile | None) -> list[tuple[str, str]]:
+def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> list[tuple[str, str]]:
     """Whether the answers give the rows that are there."""
     found: list[tuple[str, str]] = []
     runs = snapshot.runs.committed
     wanted = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
     buffer = TableBuffer()
     for group in groups_of(snapshot.store, wanted, runs):
-        answers = derive([answer.payload() for answer in group], profile)
+        answers = derive([answer.payload() for answer in group], profile, max_nodes)
         for answer, derived in zip(group, answers, strict=True):
             if derived.error is None:
                 buffer.add(answer, derived)

@@ -21,6 +21,7 @@ from aatoolkit.availability import Status
 from aatoolkit.client.read_many import normalized
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.jsontree.coerce import coerce_values
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.serialize import dump_state, dump_statements, load_state, load_statements
 from aatoolkit.normalizer.tables import Tables
@@ -108,11 +109,13 @@ class DerivedAnswer:
         return sections.get(found) if isinstance(found, str) else found
 
 
-def derive(payloads: Sequence[Payload], profile: Profile | None = None) -> list[DerivedAnswer]:
+def derive(
+    payloads: Sequence[Payload], profile: Profile | None = None, max_nodes: int = MAX_NODES
+) -> list[DerivedAnswer]:
     """The tables of answers of one host, scope and run, in their order."""
     answers = [(str(at), partial(_given, payload)) for at, payload in enumerate(payloads)]
     names = {str(at): str(payload.section) for at, payload in enumerate(payloads)}
-    dataset = normalized(answers, profile, named=names)
+    dataset = normalized(answers, profile, max_nodes, names)
     return [
         DerivedAnswer(None, error=dataset.errors[name])
         if name in dataset.errors

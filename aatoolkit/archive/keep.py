@@ -10,6 +10,7 @@ from aatoolkit.archive.read import ArchiveReader
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.selection import Selection, When
 from aatoolkit.errors import ArchiveError
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
@@ -24,6 +25,7 @@ class ArchiveKeeper(ArchiveReader):
     """What changes an archive without adding to it; see `aatoolkit.Archive`."""
 
     _profile: Profile | None = None
+    _max_nodes: int = MAX_NODES
 
     def compact(self, *, keep_hours: float = 168.0) -> UpkeepReport:
         """Join small files, sort them by host, and remove those that nobody needs any more.
@@ -99,7 +101,7 @@ class ArchiveKeeper(ArchiveReader):
         """
         from aatoolkit.archive import check
 
-        return check.verify(self._store, self._profile, replay=replay)
+        return check.verify(self._store, self._profile, self._max_nodes, replay=replay)
 
     def rebuild(
         self, *, profile: ProfileSource | None = None, progress: bool | None = None
@@ -125,7 +127,8 @@ class ArchiveKeeper(ArchiveReader):
 
         self._writable()
         known = self._profile if profile is None else Profile.load(profile)
-        return AddReport(None, problems=rebuild(self._store, known, progress))
+        problems = rebuild(self._store, known, self._max_nodes, progress)
+        return AddReport(None, problems=problems)
 
     def study(
         self,

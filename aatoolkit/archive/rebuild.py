@@ -34,7 +34,7 @@ _WIDER = {
 
 
 def rebuild(
-    store: ArchiveStore, profile: Profile | None, progress: bool | None
+    store: ArchiveStore, profile: Profile | None, max_nodes: int, progress: bool | None
 ) -> dict[str, AAToolkitError]:
     """Replace the rows of every table by what the answers give today.
 
@@ -53,7 +53,7 @@ def rebuild(
         wanted = ds.field("run").isin(sorted(runs.committed)) & ds.field("error").is_null()
         groups = groups_of(store, wanted, runs.committed)
         for group in progress_bar(groups, progress, total=0, unit="host"):
-            _take(spool, group, profile, problems)
+            _take(spool, group, profile, max_nodes, problems)
         spool.flush()
         _replace(store, spool)
     log(store, name, "rebuilt", note={})
@@ -64,13 +64,14 @@ def _take(
     spool: _Spool,
     group: list[StoredAnswer],
     profile: Profile | None,
+    max_nodes: int,
     problems: dict[str, AAToolkitError],
 ) -> None:
     usable = [answer for answer in group if answer.body is not None]
     for answer in group:
         if answer.body is None:
             problems[answer.name] = ArchiveError(f"the body of {answer.name} is missing")
-    derived = derive([answer.payload() for answer in usable], profile)
+    derived = derive([answer.payload() for answer in usable], profile, max_nodes)
     for answer, found in zip(usable, derived, strict=True):
         if found.error is not None:
             problems[answer.name] = found.error

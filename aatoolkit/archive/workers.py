@@ -38,6 +38,7 @@ class FetchTask:
     base_url: str
     settings: tuple[tuple[str, Any], ...]
     profile: Profile | None
+    max_nodes: int
     host: str
     scope: Scope
     names: tuple[str, ...]
@@ -48,6 +49,7 @@ def fetch_groups(
     targets: Sequence[tuple[Project, Scope, list[str]]],
     executor: Executor,
     profile: Profile | None,
+    max_nodes: int,
 ) -> Generator[Group]:
     """Have workers ask a service; the groups come as they are done.
 
@@ -64,7 +66,13 @@ def fetch_groups(
         )
     tasks = [
         FetchTask(
-            client.base_url, tuple(sorted(settings.items())), profile, p.host, scope, tuple(names)
+            client.base_url,
+            tuple(sorted(settings.items())),
+            profile,
+            max_nodes,
+            p.host,
+            scope,
+            tuple(names),
         )
         for p, scope, names in targets
     ]
@@ -89,26 +97,26 @@ def _fetched(client: Client, task: FetchTask) -> Group:
     for name in task.names:
         got = outcome(lambda name=name: checked(client, project.fetch(name, task.scope)))  # type: ignore[misc]
         outcomes.append(((task.host, name, task.scope.to_query()), got))
-    return derived(outcomes, task.profile)
+    return derived(outcomes, task.profile, task.max_nodes)
 
 
-def derived(outcomes: list[Outcome], profile: Profile | None) -> Group:
+def derived(outcomes: list[Outcome], profile: Profile | None, max_nodes: int) -> Group:
     """The outcomes of one host and scope, with what is derived of the usable ones."""
-    return outcomes, derive([got for _, got in outcomes if isinstance(got, Payload)], profile)
+    usable = [got for _, got in outcomes if isinstance(got, Payload)]
+    return outcomes, derive(usable, profile, max_nodes)
 
 
 def derive_groups(
-    groups: Iterable[Group], executor: Executor, profile: Profile | None
+    groups: Iterable[Group], executor: Executor, profile: Profile | None, max_nodes: int
 ) -> Iterator[Group]:
     """Have workers normalise answers that are at hand."""
-    tasks = ((outcomes, profile) for outcomes, _ in groups)
+    tasks = ((outcomes, profile, max_nodes) for outcomes, _ in groups)
     yield from _done(executor, derive_task, tasks, derive_task)
 
 
-def derive_task(task: tuple[list[Outcome], Profile | None]) -> Group:
+def derive_task(task: tuple[list[Outcome], Profile | None, int]) -> Group:
     """Normalise in a worker; the answers themselves need not travel back."""
-    outcomes, profile = task
-    return derived(outcomes, profile)
+    return derived(*task)
 
 
 def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Generator[Group]:

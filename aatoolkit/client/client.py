@@ -16,7 +16,7 @@ from aatoolkit.client.collection import Collection
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
 from aatoolkit.client.read_many import known_sections, raise_if_all_refused, read_many
-from aatoolkit.errors import ConfigurationError, NotAuthorized, ScopeError
+from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope
@@ -117,9 +117,7 @@ class Client(Closing):
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)
-        if type(max_nodes) is not int or max_nodes < 1:
-            raise ConfigurationError("max_nodes takes a whole number from 1", setting="max_nodes")
-        self.max_nodes = max_nodes
+        self.max_nodes = settings.checked_max_nodes(max_nodes)
         self._profile = None if profile is None else Profile.load(profile)
         # What another process needs to make the same client; its token it finds itself.
         self._settings: dict[str, Any] | None = {

@@ -80,3 +80,16 @@ def _ask_keyring(origin: str) -> Secret | None:
     except Exception:  # key stores fail in many ways; each means no token
         return None
     return Secret.wrap(found or None)
+
+
+def checked_max_nodes(given: int) -> int:
+    """Validate a limit of different paths in an answer.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is no whole number from 1.
+    """
+    if type(given) is not int or given < 1:
+        raise ConfigurationError("max_nodes takes a whole number from 1", setting="max_nodes")
+    return given

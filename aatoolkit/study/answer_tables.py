@@ -19,13 +19,15 @@ def tables_of(record: Record, body: bytes, profile: Profile | None) -> Dataset:
         raise error
     payload = record.payload(body)
     if record.resource == "scope-options":
-        return Dataset({"scope_options": _options(payload, profile)})
+        return Dataset({"scope_options": _options(payload, profile, record.max_nodes)})
     if record.section is None:
-        return read_combined(payload, profile)
-    return Dataset({record.section: normalize(record.section, payload, profile=profile)})
+        return read_combined(payload, profile, record.max_nodes)
+    tables = normalize(record.section, payload, profile=profile, max_nodes=record.max_nodes)
+    return Dataset({record.section: tables})
 
 
-def _options(payload: Payload, profile: Profile | None) -> Tables:
+def _options(payload: Payload, profile: Profile | None, max_nodes: int) -> Tables:
     """The tables of scope options; a profile need not declare them."""
     declared = profile is not None and profile.get(SCOPE_OPTIONS) is not None
-    return normalize(SCOPE_OPTIONS, payload, profile=profile if declared else None)
+    known = profile if declared else None
+    return normalize(SCOPE_OPTIONS, payload, profile=known, max_nodes=max_nodes)

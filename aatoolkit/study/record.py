@@ -15,6 +15,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import visible
 from aatoolkit.errors import AAToolkitError, FetchError, StudyError
 from aatoolkit.jsontree import decode
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.study.recorded_error import deserialize_error, serialize_error, validate_error
@@ -54,6 +55,8 @@ class Record:
         The versions of the software that recorded it.
     previous : str or None
         The SHA-256 of the line before in the manifest.
+    max_nodes : int
+        The number of different paths that the client which recorded it reads in an answer.
 
     Examples
     --------
@@ -84,9 +87,12 @@ class Record:
     error: Mapping[str, Any] | None = None
     versions: Mapping[str, str] | None = None
     previous: str | None = None
+    max_nodes: int = MAX_NODES
 
     @classmethod
-    def from_answer(cls, payload: Payload, versions: Mapping[str, str]) -> Record:
+    def from_answer(
+        cls, payload: Payload, versions: Mapping[str, str], max_nodes: int = MAX_NODES
+    ) -> Record:
         """The record of a usable answer."""
         return cls(
             *_question_of(payload.url),
@@ -97,6 +103,7 @@ class Record:
             fetched_at=payload.fetched_at.astimezone(UTC),
             stale=payload.stale,
             versions=versions,
+            max_nodes=max_nodes,
         )
 
     @classmethod
@@ -192,6 +199,8 @@ class Record:
             "stale": self.stale,
             "status": self.status,
         }
+        if self.max_nodes != MAX_NODES:
+            answer["max_nodes"] = self.max_nodes
         request = {"method": "GET", "origin": self.origin, "path": self.path}
         body = {
             "answer": answer,
@@ -240,6 +249,7 @@ class Record:
             error=None if body["error"] is None else validate_error(body["error"]),
             versions=_words(body["versions"]),
             previous=body["previous"],
+            max_nodes=_number(answer.get("max_nodes", MAX_NODES)),
         )
         if not _ORIGIN.fullmatch(record.origin) or canonical_host(record.host) != record.host:
             raise _invalid("origin")

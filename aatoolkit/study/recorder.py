@@ -21,6 +21,7 @@ from aatoolkit.errors import (
     TokenRepeated,
     UnexpectedRedirect,
 )
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request
 from aatoolkit.study.record import Record
 
@@ -50,11 +51,14 @@ class Recorder:
         The fetcher that sends the requests.
     keep
         Called with a record and the bytes of its answer.
+    max_nodes
+        The limit that the answers are read with; a replay reads them with the same.
     """
 
-    def __init__(self, fetcher: Any, keep: Store) -> None:
+    def __init__(self, fetcher: Any, keep: Store, max_nodes: int = MAX_NODES) -> None:
         self._fetcher = fetcher
         self._keep = keep
+        self._max_nodes = max_nodes
         self.offline: bool = fetcher.offline
         self.has_token: bool = fetcher.has_token
 
@@ -78,7 +82,8 @@ class Recorder:
         except (StatusError, DecodeError) as error:
             failure = error
         if failure is None:
-            self._take(Record.from_answer(payload, versions()), payload.body)
+            record = Record.from_answer(payload, versions(), self._max_nodes)
+            self._take(record, payload.body)
             return payload
         body = _answer_in(failure)
         if body is not None:

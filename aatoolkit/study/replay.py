@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aatoolkit.client.client import Client
 from aatoolkit.errors import NotCached, StudyError
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
@@ -105,6 +106,8 @@ def replaying_client(
             path=str(study.path),
         )
     (service,) = services
-    own = (record for record in records if record.base_url == service)
+    own = [record for record in records if record.base_url == service]
+    max_nodes = max((record.max_nodes for record in own), default=MAX_NODES)
     known = study.profiles.get(service) if profile is None else Profile.load(profile)
-    return Client._from_source(Replay(study, service, own), service, _WORKERS, known)
+    source = Replay(study, service, own)
+    return Client._from_source(source, service, _WORKERS, known, max_nodes)

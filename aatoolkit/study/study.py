@@ -257,7 +257,7 @@ class Study(StudyReader):
         if client._profile is not None:
             with writer.held():
                 store_profile(self, client.base_url, client._profile)
-        recorder = Recorder(client._source, writer.append)
+        recorder = Recorder(client._source, writer.append, client.max_nodes)
         recorded = Client._from_source(
             recorder, client.base_url, client.workers, client._profile, client.max_nodes
         )

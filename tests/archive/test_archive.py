@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import aatoolkit as aa
+from aatoolkit import errors
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import ArchiveError, AvailabilityError, ScopeError, StudyError
 from aatoolkit.payload import Payload
@@ -490,3 +491,25 @@ def test_a_forked_process_is_refused(filled: aa.Archive) -> None:
 def test_metadata_stands_in_the_table_and_not_in_its_files(filled: aa.Archive) -> None:
     (first, *_) = filled.paths("domains")
     assert not any(field.metadata for field in pq.read_schema(first))
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_an_archive_reads_as_many_paths_as_the_client_or_the_study_did(
+    scripted: Any, reply: Any, tmp_path: Path
+) -> None:
+    sample = Path(__file__).parents[2] / "data" / "samples" / "domains.json"
+    scripted.script = reply(json.loads(sample.read_bytes()) | {f"k{n}": n for n in range(700)})
+    client = aa.Client(scripted.url, token="t", cache=False, max_nodes=90_000)
+    wanted = (["acme.example"], aa.Scope(days=7), ["domains"])
+    low, high = (aa.Archive(tmp_path / str(n), max_nodes=n) for n in (600, 120_000))
+    assert not low.add(client, *wanted).problems
+    # Opened with a limit of its own, it does without the client.
+    assert [type(e) for e in low.rebuild().problems.values()] == [errors.TooManyPaths]
+    assert high.add(client, *wanted).answers == 1
+    assert not high.rebuild().problems
+    with aa.Study.create(tmp_path / "study") as study:
+        study.record(client).project("acme.example").read("domains", days=7)
+    other = aa.Archive(tmp_path / "of-the-study", max_nodes=600)
+    assert not other.add(aa.Study(tmp_path / "study")).problems
+    with pytest.raises(errors.ConfigurationError, match="max_nodes"):
+        aa.Archive(tmp_path / "odd", max_nodes=0)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import DraftWarning, StudyError
+from aatoolkit.errors import DraftWarning, StudyError, TooManyPaths
 from aatoolkit.sections import (
     COUNT,
     SUM,
@@ -24,6 +24,7 @@ from aatoolkit.sections import (
     text,
 )
 
+SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "domains.json"
 ANSWER = {"sites": [{"d": "a.example", "pct": "34.5%", "hits": 5}, {"d": "b.example", "hits": 2}]}
 COLUMNS = (
     text("domain", "The site.", source="d"),
@@ -131,3 +132,31 @@ def test_rows_that_a_function_makes_cannot_be_stored_which_is_reported(scripted,
         study.record(client.project("acme.example")).fetch("domains")
     replayed = aa.Study(study.path).project("acme.example", profile=profile)
     assert set(replayed.read("domains")) == {"t"}
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_answers_are_replayed_with_the_limit_of_paths_that_they_were_recorded_with(
+    scripted: Any, reply: Any, tmp_path: Path
+) -> None:
+    many = {f"k{n}": n for n in range(700)}
+    scripted.script = reply(json.loads(SAMPLE.read_bytes()) | many)
+    ask = {"base_url": scripted.url, "token": "t", "cache": False}
+    for limit, folder in ((600, "low"), (100_000, "default"), (200_000, "high")):
+        with aa.Study.create(tmp_path / folder) as study:
+            project = study.record(aa.Client(**ask, max_nodes=limit).project("acme.example"))
+            dataset = project.read_all(sections=["domains"])
+        again = aa.Study(tmp_path / folder)
+        line = (tmp_path / folder / "manifest.jsonl").read_text()
+        assert ("max_nodes" in line) is (limit != 100_000)
+        assert {record.max_nodes for record in again.records} == {limit}
+        client = again.client()
+        assert client.max_nodes == limit
+        replayed = client.project("acme.example").read_all(sections=["domains"])
+        assert [*replayed.errors] == [*dataset.errors] == ["domains"] * (limit == 600)
+        if limit == 600:
+            assert replayed.errors["domains"].limit == 600
+            with pytest.raises(TooManyPaths):
+                again.tables(again.records[0])
+        else:
+            assert set(again.tables(again.records[0])) == {"domains"}
+            assert again.verify(replay=True)
