@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from effort import one_in
 
-CITED = "4da7e9d3374cb1b6e6d814d19a13ec091801a978acbc68a7610159a1cbf35e5d"
+CITED = "ea4e717bc8cb6daa1d92c1a2087bb4203d537b5df250f4725ab3ef829d9c69d4"
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 CHECKS = {

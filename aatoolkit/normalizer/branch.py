@@ -142,8 +142,12 @@ class Branch:
     def _beside(self, path: str) -> Found:
         """The elements of another array of the object that the rows' own array is in."""
         around = len(self.cursors) - 1 - self.rows.beside
-        elements = self.cursors[around].descend((*parse_path(path), Each()))
-        return elements, _aligned(elements, self._up(around), self._positions_at(-1))
+        elements, index = self.cursors[around].descend(parse_path(path)), self._up(around)
+        for at, step in enumerate(self.rows.steps[-self.rows.beside :], around + 1):
+            if isinstance(step, Each):
+                elements = elements.descend((Each(),))
+                index = _aligned(elements, index, self._positions_at(at))
+        return elements, index
 
     def _positions_at(self, at: int) -> RowIndex:
         """For each row, its position in the array whose elements are at an earlier cursor."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_pattern
 
 Scalar = str | float | bool | None
 """A plain JSON value."""
@@ -137,13 +137,16 @@ def parallel(path: str, *, axis: str, key: str, name: str) -> Rows:
 def matrix(path: str, *, rows: str, columns: str, names: tuple[str, str]) -> Rows:
     """Rows are the cells of an array of arrays, labelled by two arrays.
 
+    A column of source ``&counts`` takes the cells of another such array in the same object.
+
     Examples
     --------
     >>> matrix("m.values", rows="m.brands", columns="m.engines", names=("brand", "engine")).path
     'm.values[][]'
     """
-    axes = (parse_pattern(rows), parse_pattern(columns))
-    return Rows((*parse_pattern(path), Each(), Each()), names, axes)
+    axes, cells = (parse_pattern(rows), parse_pattern(columns)), parse_pattern(path)
+    beside = 3 if cells and isinstance(cells[-1], Field) else 0
+    return Rows((*cells, Each(), Each()), names, axes, beside=beside)
 
 
 def pairs(path: str, *names: str) -> Rows:

@@ -141,7 +141,8 @@ class Table:
             return f"[{self.rows.positional.index(column.name)}]"
         if self.rows.header is not None:
             return f"[{column.name}]"
-        return f"&{camel(column.name)}" if self.rows.beside else camel(column.name)
+        columnar = self.rows.beside and not self.rows.axes
+        return f"&{camel(column.name)}" if columnar else camel(column.name)
 
 
 @dataclass(frozen=True, init=False)
@@ -276,8 +277,12 @@ def _pattern(rows: Rows, source: str) -> str:
         return format_path(steps) + "[]"
     if source.startswith("&"):
         if not rows.beside:
-            raise ValueError(f"source {source!r}: only rows of columnar() have arrays beside them")
-        return format_path((*steps[: -rows.beside], *parse_pattern(source[1:]), Each()))
+            raise ValueError(
+                f"source {source!r}: only rows of columnar() and matrix() have arrays beside them"
+            )
+        around, along = steps[: -rows.beside], steps[-rows.beside :]
+        levels = [step for step in along if isinstance(step, Each)]
+        return format_path((*around, *parse_pattern(source[1:]), *levels))
     return format_path((*steps, *parse_pattern(source)))
 
 

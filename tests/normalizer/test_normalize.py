@@ -592,6 +592,25 @@ def test_a_matrix_smaller_than_its_axes_keeps_its_labels() -> None:
     }
 
 
+def test_a_matrix_beside_another_gives_the_cells_at_the_same_places() -> None:
+    columns = (*MATRIX.tables[0].columns, aa.Column("n", "Int64", source="&counts"))
+    two = table(MATRIX.tables[0].rows, *columns, key=("brand", "engine"))
+    document = {
+        "m": {"brands": ["A", "B"], "engines": ["x", "y"], "values": [[0.1, 0.2], [0.3, 0.4]]}
+    }
+    for counts, expected in (
+        ([[1, 2], [3, 4]], [1, 2, 3, 4]),
+        ([[1], [3, 4]], [1, pd.NA, 3, 4]),
+        ([[], [3, None], [5, 6]], [pd.NA, pd.NA, 3, pd.NA]),
+        ([7, [3, 4]], [pd.NA, pd.NA, 3, 4]),
+        (None, [pd.NA] * 4),
+    ):
+        given = {"m": {**document["m"], "counts": counts}}
+        tables = read(two, given)
+        assert tables.main["n"].tolist() == expected
+        assert tables.rebuild() == given
+
+
 @pytest.mark.parametrize("odd", [5, "x", None, {"a": 1}])
 def test_a_line_of_a_matrix_that_is_no_array_is_kept(odd: Any) -> None:
     tables = cells([[0.1, 0.2], odd])

@@ -210,7 +210,7 @@ SHAPES = {
         leaderboard[].{rank,previousRank,brand,own,averagePosition,firstPositionRate}
         leaderboard[].{topThreeRate,mentionCount,shareOfVoice}
         leaderboard[].{positionCount,firstPositionCount,topThreeCount,allMentionCount}
-        matrix.{metric,brands[],engines[],values[][]} positionCounts<><>
+        matrix.{metric,brands[],engines[],values[][],sampleCounts[][]} positionCounts<><>
         history[].{date,ranks<>}
     """,
     "impact": """

@@ -27,7 +27,7 @@ SHAPES = {
         "ownBrand competitors counts(missing weak shared strong unique) domainGaps[](domain "
         "domainType kind ownCitations competitorCitations{} promptCount opportunityScore "
         "engines exampleUrl) topicGaps[](topic ownMentionRate leader leaderMentionRate gap "
-        "answerCount)"
+        "answerCount ownMentionCount leaderMentionCount)"
     ),
     "crawl": (
         "gateway(cname(state host target) dcv(state validatedAt expiresAt) firstEventAt "

@@ -299,6 +299,7 @@ def test_ranking(small: Store) -> None:
         "brands": ["Acme", "Globex", "Hooli", "Initech"],
         "engines": ["chatgpt", "gemini"],
         "values": [[1.5, None], [1.5, 1.0], [12.0, None], [None, None]],
+        "sampleCounts": [[2, 0], [2, 1], [1, 0], [0, 0]],
     }
     assert body["positionCounts"] == {
         "Acme": {"1": 1, "2": 1},

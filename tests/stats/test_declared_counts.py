@@ -96,3 +96,63 @@ def test_every_rate_of_the_demonstration_that_declares_counts_has_its_interval()
                 assert (low[shown] <= value[shown] + 1e-9).all(), (name, column.name)
                 assert (high[shown] >= value[shown] - 1e-9).all(), (name, column.name)
     assert tried >= 10
+
+
+NO_SAMPLE = "measured once, or of all there is: no sample"
+JUDGED = "a judgement of the service, and no share of counts"
+OWN_INTERVAL = "the service gives its own interval or verdict, with the sizes it rests on"
+UNKNOWN_TOTAL = "the answers give no total that it is a share of"
+
+WITHOUT_COUNTS = {
+    "actions.impact_high": JUDGED,
+    "actions.impact_low": JUDGED,
+    "actions.score": JUDGED,
+    "ad_advertisers.ad_share": UNKNOWN_TOTAL,
+    "chat_mentions.position": "one answer's: the mean is over rows",
+    "chat_mentions.sentiment_score": "one answer's: the mean is over rows",
+    "cited_urls.citation_share": UNKNOWN_TOTAL,
+    "conversion_totals.other_conversion_rate": UNKNOWN_TOTAL,
+    "crawlability_pages.visible_text_ratio": NO_SAMPLE,
+    "crawlability_score.score": NO_SAMPLE,
+    "gap_domains.opportunity_score": JUDGED,
+    "gap_topics.gap": "a difference of two rates, whose counts are beside it",
+    "impact_actions.control_change": OWN_INTERVAL,
+    "impact_metrics.after_ci_high": OWN_INTERVAL,
+    "impact_metrics.after_ci_low": OWN_INTERVAL,
+    "impact_metrics.after_value": OWN_INTERVAL,
+    "impact_metrics.before_ci_high": OWN_INTERVAL,
+    "impact_metrics.before_ci_low": OWN_INTERVAL,
+    "impact_metrics.before_value": OWN_INTERVAL,
+    "impact_metrics.change": OWN_INTERVAL,
+    "impact_metrics.confidence": OWN_INTERVAL,
+    "impact_metrics.relative_change": OWN_INTERVAL,
+    "insights.after": OWN_INTERVAL,
+    "insights.before": OWN_INTERVAL,
+    "insights.change": OWN_INTERVAL,
+    "overview_top_brands.mention_rate_change": "its counts are those of two windows",
+    "ranking_matrix.value": "a mean; sample_count is beside it",
+    "shopping_merchants.offer_share": UNKNOWN_TOTAL,
+    "shopping_products.visibility_rate": "mentions are counted, and not the answers that show it",
+    "source_domains.retrieved_answer_share": UNKNOWN_TOTAL,
+}
+"""The rates, shares and means that no counts are declared for, and why."""
+
+
+def test_every_rate_and_mean_declares_its_counts_or_a_reason_is_given_here() -> None:
+    lacking = set()
+    for section in aa.sections.names():
+        for table in aa.sections.get(section):
+            for column in table.columns:
+                unit, rule = column.unit or "", column.aggregate
+                is_rate = unit.startswith(("fraction", "score", "per ", "probability", "absolute"))
+                counted = rule.over or rule.by or rule.counts
+                if (is_rate or rule.rule == "mean") and not counted:
+                    lacking.add(f"{table.name}.{column.name}")
+    assert lacking ^ {*WITHOUT_COUNTS} == set()
+
+
+def test_an_interval_of_a_share_of_all_citations_is_that_of_its_counts() -> None:
+    body = json.loads((SAMPLE.parent / "domains.json").read_bytes())
+    domains = aa.normalize("domains", body)["source_domains"]
+    hits, trials = body["domains"][0]["citationCount"], body["totals"]["citationCount"]
+    assert bounds(domains, "citation_share", 0) == pytest.approx(wilson(hits, trials))

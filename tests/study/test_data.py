@@ -22,7 +22,7 @@ from aatoolkit.study.checksums import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "4da7e9d3374cb1b6e6d814d19a13ec091801a978acbc68a7610159a1cbf35e5d"
+DIGEST = "ea4e717bc8cb6daa1d92c1a2087bb4203d537b5df250f4725ab3ef829d9c69d4"
 
 
 @pytest.fixture(scope="module")

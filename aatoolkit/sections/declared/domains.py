@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import NOT_ADDITIVE, ratio, share
+from aatoolkit.sections.aggregation import NOT_ADDITIVE, ratio, refused, share
 from aatoolkit.sections.columns import (
     category,
     count,
@@ -34,7 +34,8 @@ SECTION = Section(
                 "citation_share",
                 "Its citations, of all citations.",
                 aggregate=share(
-                    "shares of one whole: recompute from counts over engines or fetches"
+                    "shares of one whole: recompute from counts over engines or fetches",
+                    counts=("citation_count", "all_citation_count"),
                 ),
             ),
             count(
@@ -64,6 +65,13 @@ SECTION = Section(
                 "Places gained since the previous window; upwards is positive.",
                 unit="places",
             ),
+            count(
+                "all_citation_count",
+                "Citations of all domains: the sample size of the share.",
+                "$.totals.citationCount",
+                aggregate=refused("the same citations in every row"),
+                optional=True,
+            ),
         ),
     ),
     Table(
@@ -92,9 +100,16 @@ SECTION = Section(
             fraction(
                 "citation_share",
                 "Its citations, of all; sums to 1.",
-                aggregate=share(),
+                aggregate=share(counts=("citation_count", "all_citation_count")),
+            ),
+            count(
+                "all_citation_count",
+                "Citations of all domains: the sample size of the share.",
+                "$.totals.citationCount",
+                aggregate=refused("the same citations in every row"),
+                optional=True,
             ),
         ),
     ),
-    kept=("totals",),
+    kept=("totals.uniqueDomains", "totals.answerCount", "totals.ownCitationShare"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import MAX, MIN, SEARCHES, share
+from aatoolkit.sections.aggregation import MAX, MIN, SEARCHES, refused, share
 from aatoolkit.sections.columns import (
     category,
     count,
@@ -28,7 +28,11 @@ SECTION = Section(
         columns=(
             text("query", "The query."),
             count("occurrences", "Times an engine made it of a prompt."),
-            fraction("share", "Its occurrences, of those of all queries.", aggregate=share()),
+            fraction(
+                "share",
+                "Its occurrences, of those of all queries.",
+                aggregate=share(counts=("occurrences", "all_occurrence_count")),
+            ),
             category("intent", "What somebody who searches it is after.", INTENTS),
             rank(
                 "own_organic_rank",
@@ -37,6 +41,13 @@ SECTION = Section(
             integer("search_volume", "Searches a month for it.", unit=SEARCHES),
             date("first_seen_on", "The first day of the window it was made.", aggregate=MIN),
             date("last_seen_on", "The last day of the window it was made.", aggregate=MAX),
+            count(
+                "all_occurrence_count",
+                "Occurrences of all queries: the sample size of the share.",
+                "$.totals.fanoutCount",
+                aggregate=refused("the same occurrences in every row"),
+                optional=True,
+            ),
         ),
     ),
     Table(
@@ -83,5 +94,5 @@ SECTION = Section(
             ),
         ),
     ),
-    kept=("totals",),
+    kept=("totals.uniqueQueries", "totals.answersWithFanouts", "totals.fanoutsPerAnswer"),
 )

@@ -6,7 +6,8 @@ from aatoolkit.sections.aggregation import (
     FRACTION_CHANGE,
     NOT_ADDITIVE,
     Aggregation,
-    weighted,
+    ratio,
+    refused,
 )
 from aatoolkit.sections.columns import (
     category,
@@ -86,16 +87,29 @@ SECTION = Section(
             fraction(
                 "own_mention_rate",
                 "Answers that mention the own brand, of all.",
-                aggregate=weighted("answer_count"),
+                aggregate=ratio("own_mention_count", "answer_count", otherwise="answer_count"),
             ),
             text("leader", "The brand mentioned most often, the own one included."),
-            fraction("leader_mention_rate", "Answers that mention the leader, of all."),
+            fraction(
+                "leader_mention_rate",
+                "Answers that mention the leader, of all.",
+                aggregate=refused(
+                    "each topic has its own leader", ("leader_mention_count", "answer_count")
+                ),
+            ),
             number(
                 "gap",
                 "The own mention rate less the leader's; 0 if the own brand leads.",
                 unit=FRACTION_CHANGE,
             ),
             count("answer_count", "The topic's answers."),
+            count("own_mention_count", "Answers that mention the own brand.", optional=True),
+            count(
+                "leader_mention_count",
+                "Answers that mention the topic's leader.",
+                aggregate=refused("each topic has its own leader"),
+                optional=True,
+            ),
         ),
     ),
     Table(

@@ -120,7 +120,13 @@ SECTION = Section(
             text("attribute", "What answers ascribe to it, in words."),
             category("polarity", "The attribute's usual tone.", TONES),
             count("occurrences", "Answers that ascribe it to the brand."),
-            fraction("share", "Its occurrences, of those of all attributes of the same brand."),
+            fraction(
+                "share",
+                "Its occurrences, of those of all attributes of the same brand.",
+                aggregate=refused(
+                    "an answer may ascribe several attributes", ("occurrences", "brand_occurrences")
+                ),
+            ),
             count(
                 "brand_occurrences",
                 "Occurrences of all attributes of the brand: the sample size of the share.",

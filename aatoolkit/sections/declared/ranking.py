@@ -90,6 +90,13 @@ SECTION = Section(
                 "The metric of brand and engine.",
                 ".",
                 unit="per metric",
+                aggregate=refused("how cells combine depends on the metric"),
+            ),
+            count(
+                "sample_count",
+                "What the value is a mean or share of: for positions, mentions with a place.",
+                "&sampleCounts",
+                optional=True,
             ),
         ),
     ),

@@ -101,14 +101,15 @@ counted AS (
   FROM named JOIN answers USING (chat_id) GROUP BY topic, brand
 ),
 rated AS (
-  SELECT topic, brand, own, answers,
+  SELECT topic, brand, own, answers, coalesce(n, 0) AS n,
     coalesce(n, 0) / answers AS rate
   FROM topics CROSS JOIN contenders LEFT JOIN counted USING (topic, brand)
 )
 SELECT topic, max(rate) FILTER (own) AS "ownMentionRate",
   CASE WHEN max(rate) > 0 THEN first(brand ORDER BY rate DESC, own DESC, brand) END AS leader,
   max(rate) AS "leaderMentionRate", max(rate) FILTER (own) - max(rate) AS gap,
-  any_value(answers) AS "answerCount"
+  any_value(answers) AS "answerCount", max(n) FILTER (own) AS "ownMentionCount",
+  max(n) AS "leaderMentionCount"
 FROM rated GROUP BY topic ORDER BY gap, topic
 """
 

@@ -15,7 +15,7 @@ from aatoolkit.service.mentions import brand_measures
 from aatoolkit.service.observations import Observations
 
 _POSITIONS = """
-SELECT brand, engine, sum(position) / count(position) AS average_position
+SELECT brand, engine, sum(position) / count(position) AS average_position, count(position) AS n
 FROM mentions WHERE position IS NOT NULL
   AND brand IN (SELECT brand FROM listed_brands)
 GROUP BY brand, engine
@@ -90,14 +90,19 @@ def _leaderboard(o: Observations) -> list[dict[str, Any]]:
 
 def _matrix(o: Observations, brands: list[str]) -> dict[str, Any]:
     engines = o.column("SELECT DISTINCT engine FROM answers ORDER BY engine")
-    position = {
-        (row["brand"], row["engine"]): row["average_position"] for row in o.rows(_POSITIONS)
-    }
+    found = {(row["brand"], row["engine"]): row for row in o.rows(_POSITIONS)}
+    mean = {cell: row["average_position"] for cell, row in found.items()}
+    known = o.observed("mentions")
+    counts = {cell: row["n"] for cell, row in found.items()}
     return {
         "metric": "averagePosition",
         "brands": brands,
         "engines": engines,
-        "values": [[position.get((brand, engine)) for engine in engines] for brand in brands],
+        "values": [[mean.get((brand, engine)) for engine in engines] for brand in brands],
+        "sampleCounts": [
+            [counts.get((brand, engine), 0 if known else None) for engine in engines]
+            for brand in brands
+        ],
     }
 
 
