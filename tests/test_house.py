@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "aatoolkit"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+HOMES = (PACKAGE, ROOT)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.ipynb"))]
 TESTS = [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__)]
 
@@ -53,6 +54,13 @@ def test_every_package_describes_its_modules() -> None:
             if not re.search(rf"\b{name}\b", doc)
         ]
     assert missing == []
+
+
+def test_every_file_that_the_guide_names_is_there() -> None:
+    guide = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = {path for path in re.findall(r"`(\w+/[\w/]*\.\w+)`", guide) if "NAME" not in path}
+    assert len(named) > 80
+    assert [path for path in sorted(named) if not any((at / path).exists() for at in HOMES)] == []
 
 
 def test_no_two_classes_have_one_name() -> None:
