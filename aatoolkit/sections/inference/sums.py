@@ -66,13 +66,10 @@ def sums_above(
             continue
         totals = {
             column.name: readings[other][column.name].numbers
-            for column in other.columns
-            if adds_up(column, readings[other][column.name]) and column.source[0] not in "#^@"
+            for column in _addable(other, readings)
         }
-        for column in relation.columns:
+        for column in _addable(relation, readings) if totals else ():
             reading = readings[relation][column.name]
-            if not totals or not adds_up(column, reading) or column.source[0] in "#^@":
-                continue
             half = 0.5 * 10.0**-reading.decimals if reading.decimals else 0.0
             for name, groups, rows in identities.row_sums(
                 reading.numbers, relation, places, totals, half
@@ -97,13 +94,10 @@ def sums_by_key(
         name, places = joined
         totals = {
             column.name: readings[other][column.name].numbers
-            for column in other.columns
-            if adds_up(column, readings[other][column.name]) and column.source[0] not in "#^@"
+            for column in _addable(other, readings)
         }
-        for column in relation.columns:
+        for column in _addable(relation, readings) if totals else ():
             reading = readings[relation][column.name]
-            if not totals or not adds_up(column, reading) or column.source[0] in "#^@":
-                continue
             for met, groups, _ in identities.row_sums(
                 reading.numbers, relation, places, totals, 0.0
             ):
@@ -114,6 +108,15 @@ def sums_by_key(
                 found[relation][column.name].sums.append(reason)
                 found[relation][column.name].across |= {*relation.key} - {name}
                 found[relation][column.name].equals.append((other.name, met))
+
+
+def _addable(relation: Relation, readings: Readings) -> list[Measure]:
+    """The columns that may add up and are read from an answer's own values."""
+    return [
+        column
+        for column in relation.columns
+        if adds_up(column, readings[relation][column.name]) and column.source[0] not in "#^@"
+    ]
 
 
 def _joined(relation: Relation, other: Relation) -> tuple[str, Any] | None:
