@@ -19,7 +19,7 @@ _UNSAFE = (
 of a word or the parts of an emoji."""
 
 _CONTROLS = re.compile(f"[{_UNSAFE}]")
-_ESCAPABLE = re.compile(rf"[{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
+_ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
 _ESCAPE = re.compile(r"(?:\\u[0-9a-f]{4})+")
 
 

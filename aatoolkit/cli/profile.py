@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.text import visible
+from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.profile import draft as draft_profile
 from aatoolkit.sections import Description, Profile
@@ -28,7 +27,7 @@ def draft(args: argparse.Namespace, project: Project, note: Note) -> int:
         counts = {name: one.counts() for name, one in drafted.items()}
         errors = {name: str(error) for name, error in drafted.errors.items()}
         found = {"file": str(path), "requests": len(drafted.requests)}
-        print(json.dumps({**found, "sections": counts, "errors": errors}, ensure_ascii=False))
+        print(json_text({**found, "sections": counts, "errors": errors}))
     else:
         print(visible(repr(drafted)))
     note(f"the profile is in {path}; review it, and read with --profile {path}")
@@ -54,7 +53,7 @@ def show(args: argparse.Namespace) -> int:
     profile = Profile.load(args.file)
     if args.json:
         held = {name: {t.name: list(t.names) for t in profile[name]} for name in profile}
-        print(json.dumps({"name": profile.name, "sections": held}, ensure_ascii=False))
+        print(json_text({"name": profile.name, "sections": held}))
         return 0
     print(visible(f"{profile.name}: {profile.doc}"))
     for name in profile:

@@ -28,8 +28,8 @@ def guarded(text: str) -> str:
 
     Examples
     --------
-    >>> guarded("=1+1"), guarded("1 + 1"), guarded(""), guarded("\x9b5m")
-    ("'=1+1", '1 + 1', "'", '\\u009b5m')
+    >>> guarded("=1+1"), guarded("1 + 1"), guarded(""), guarded("\x9b5m"), guarded("a\rb")
+    ("'=1+1", '1 + 1', "'", '\\u009b5m', 'a\\u000db')
     """
     safe = escaped(text)
     return f"'{safe}" if needs_guard(text) else safe
@@ -61,7 +61,6 @@ def is_guarded_number(values: pd.Series) -> bool:
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """A frame as CSV that is safe to open: UTF-8, one line feed a row, missing is empty."""
     flat = pd.DataFrame({guarded(str(name)): _as_csv(frame[name]) for name in frame.columns})
-    # All texts are quoted: a carriage return in one that is not would begin a row, and a cell.
     return flat.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).encode()
 
 

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from aatoolkit._util.text import json_text
+
 KEY_SIGN: Final = "~"
 """Ends the path of a key, which is else that of its value; no concrete path of a value does."""
 
@@ -148,7 +150,8 @@ def format_path(steps: Iterable[Step]) -> str:
     text = ""
     for step in steps:
         if isinstance(step, Field):
-            name = step.name if _PATTERN_NAME.fullmatch(step.name) else _quote(step.name)
+            is_plain = step.name.isprintable() and _PATTERN_NAME.fullmatch(step.name)
+            name = step.name if is_plain else json_text(step.name)
             text += f".{name}" if text else name
         elif isinstance(step, Position):
             text += f"[{step.number}]"
@@ -178,11 +181,7 @@ def key_step(key: str) -> str:
     >>> key_step("rate"), key_step("a b")
     ('.rate', '["a b"]')
     """
-    return f".{key}" if _IDENTIFIER.fullmatch(key) else f"[{_quote(key)}]"
-
-
-def _quote(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
+    return f".{key}" if _IDENTIFIER.fullmatch(key) else f"[{json_text(key)}]"
 
 
 def leaves(value: Any, path: str) -> list[tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
 from aatoolkit.jsontree.coerce import Array
 from aatoolkit.jsontree.grouping import RowIndex
@@ -122,7 +122,7 @@ def _to_category(
         new = sorted(set(pc.unique(whole).drop_null().to_pylist()) - set(column.levels))
         levels = pa.array(new, pa.string())
         count = codes.null_count - whole.null_count
-        report.record("new level", column.pattern, count, json.dumps(new[0], ensure_ascii=False))
+        report.record("new level", column.pattern, count, json_text(new[0]))
         if column.ordered:
             for cursor, index in found:
                 there = pc.indices_nonzero(pc.is_in(cursor.to_arrow("category")[0], levels))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aatoolkit._util.text import json_text
 from aatoolkit.jsontree.chunks import concat_rows, row_count
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.grouping import RowIndex, Rows
@@ -85,7 +85,7 @@ class DriftReport:
         """Keep values as extra and list them as one drift."""
         self.keep(cursor, rows, kind)
         if len(rows):
-            example = json.dumps(cursor.first_leaf(int(rows[0])), ensure_ascii=False)
+            example = json_text(cursor.first_leaf(int(rows[0])))
             self.record(kind, path, len(rows), example)
 
     @property

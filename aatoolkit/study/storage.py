@@ -81,13 +81,20 @@ def open_storage(path: str | os.PathLike[str]) -> StudyStorage:
     Raises
     ------
     StudyError
-        If there is neither, or the zip file holds files that do not belong to a study.
+        If there is neither, it cannot be read, or the zip file holds files that do not belong to
+        a study.
     """
     found = Path(path).expanduser()
-    if any((found / name).exists() for name in (STUDY, MANIFEST)):
-        return FolderStorage(found)
-    if found.is_file():
-        return ZipStorage(found)
+    problem = ""
+    try:
+        if any((found / name).exists() for name in (STUDY, MANIFEST)):
+            return FolderStorage(found)
+        if found.is_file():
+            return ZipStorage(found)
+    except OSError as error:
+        problem = f"it cannot be read ({error.strerror or error})"
+    if problem:
+        raise _unusable(found, problem)
     raise StudyError(f"there is no study at {found}; Study.create begins one", path=str(found))
 
 

@@ -230,3 +230,16 @@ def test_nothing_at_all_can_be_shown_too() -> None:
     assert nothing._repr_html_()
     assert [*map(str, nothing.summary.dtypes)] == ["string", "string", "Int64", "string"]
     assert json.loads(nothing.summary.to_json(orient="records")) == []
+
+
+def test_what_drift_quotes_steers_no_terminal() -> None:
+    evil = "a\x85b\x9b31m\u202ec\x7f"
+    body = {"domains": [{"domain": "a.example", evil: evil, "domainType": evil}]}
+    with pytest.warns(aa.errors.SchemaDriftWarning) as caught:
+        tables = aa.normalize("domains", body)
+    text = "".join(str(each.message) for each in caught)
+    text += tables.drift[["path", "example"]].to_json(force_ascii=False)
+    assert r"a\u0085b\u009b31m\u202ec" in text
+    assert not {*"\x85\x9b\u202e\x7f"} & {*text}
+    # Nothing is lost: the examples are JSON.
+    assert evil in {json.loads(each) for each in tables.drift["example"].dropna()}

@@ -205,3 +205,16 @@ def test_a_folder_that_may_not_be_written_to_is_named(tmp_path: Path) -> None:
     assert study._writer is not None
     with pytest.raises(errors.NotWritten, match="cannot be written"):
         study._writer.append(*numbered(1))
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EROFS])
+def test_a_study_that_cannot_be_looked_at_is_a_typed_error(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(Path, "exists", fail)
+    with pytest.raises(errors.StudyError, match=os.strerror(code)) as caught:
+        aa.Study(tmp_path / "study")
+    assert caught.value.path == str(tmp_path / "study")
