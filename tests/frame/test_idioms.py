@@ -210,7 +210,7 @@ def test_the_oracle_finds_what_is_false() -> None:
     assert [*false_sums(frame, other)] != []
 
 
-@settings(deadline=None, max_examples=effort(120, 20))
+@settings(deadline=None, max_examples=effort(120, 8))
 @given(st.data())
 def test_nothing_false_after_a_chain_of_idioms(data: st.DataObject) -> None:
     table = data.draw(st.sampled_from([*tables()]))

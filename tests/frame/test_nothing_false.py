@@ -168,7 +168,7 @@ def missing(value: object) -> bool:
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-@settings(deadline=None, max_examples=effort(400))
+@settings(deadline=None, max_examples=effort(400, 20))
 @given(st.data(), st.integers(0, 2**32 - 1))
 def test_no_chain_of_steps_leaves_a_column_that_passes_for_another(
     data: st.DataObject, seed: int
@@ -218,7 +218,7 @@ def test_the_check_itself_finds_what_is_false() -> None:
     assert false_columns(frame, other, name) == ["citation_count"]
 
 
-@pytest.mark.parametrize("rows", [40, 11_000])
+@pytest.mark.parametrize("rows", [40, pytest.param(11_000, marks=pytest.mark.thorough)])
 def test_one_changed_cell_in_any_row_is_noticed(rows: int) -> None:
     frame = pd.concat([tables()["source_domains"]] * rows, ignore_index=True).head(rows)
     frame["source_domain"] = [f"d{n}.example" for n in range(rows)]

@@ -112,7 +112,7 @@ def is_same(one: Any, two: Any) -> bool:
     return math.isclose(one, two, rel_tol=1e-9) if isinstance(one, int | float) else one == two
 
 
-FAST = ("overview", "conversions", "ranking", "shopping", "perception", "gaps", "prompts")
+FAST = ("overview", "conversions", "gaps")
 """The sections of a fast run; a thorough one takes all."""
 
 
@@ -126,7 +126,7 @@ def test_every_aggregate_of_the_demonstration_is_that_of_its_cells() -> None:
                     if not is_same(found, wanted):
                         wrong.append((table, by, at, found, wanted))
     assert wrong == []
-    assert tried > 500, tried
+    assert tried > (500 if is_thorough() else 150), tried
 
 
 def test_a_rate_by_engine_is_that_of_the_answers() -> None:
@@ -224,7 +224,7 @@ def test_explicit_rows_change_no_sum() -> None:
 
 
 def test_a_file_has_the_same_numbers(tmp_path: Path) -> None:
-    for section in ("overview", "domains", "ranking"):
+    for section in ("overview", "domains", "ranking") if is_thorough() else ("overview",):
         for table, frame in dataset()[section].items():
             again = aa.read_parquet(frame.aa.to_parquet(tmp_path / f"{table}.parquet"))
             one, two = aggregated(frame, None), aggregated(again, None)

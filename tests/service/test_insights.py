@@ -104,7 +104,7 @@ def reported(held: Store) -> list[dict[str, Any]]:
 
 
 def test_without_a_change_few_reports_carry_an_insight() -> None:
-    tries = effort(80, 4)
+    tries = effort(80, 2)
     false = sum(bool(reported(drawn(seed))) for seed in range(tries))
     assert false <= 0.1 * tries + 2.6 * (0.09 * tries) ** 0.5
 
