@@ -61,14 +61,18 @@ class Alone:
     def __init__(self, page: Any, picker: home.Picker) -> None:
         self.page, self.picker, self._received = page, picker, 0
         page.set_content(PAGE.replace("STYLE", STYLE.read_text(encoding="utf-8")))
-        state = {"_groups": picker._groups, "_choice": picker._choice}
+        state = {
+            "_groups": picker._groups,
+            "_choice": picker._choice,
+            "_received": picker._received,
+        }
         self.milliseconds: float = page.evaluate(
             START, [MODULE.read_text(encoding="utf-8"), _plain(state)]
         )
 
     def receive(self) -> None:
         """Tell the page what the picker holds now, as the kernel does."""
-        state = {"_choice": self.picker._choice}
+        state = {"_choice": self.picker._choice, "_received": self.picker._received}
         if self.picker._groups["of"] != self.page.evaluate("model.get('_groups').of"):
             state["_groups"] = self.picker._groups
         self.page.evaluate("(state) => model.receive(state)", _plain(state))
@@ -76,8 +80,9 @@ class Alone:
     def hear(self) -> list[int]:
         """Tell the picker what was chosen on the page; how many bytes each message held."""
         sent = self.page.evaluate(
-            """(from) => saved.slice(from).map(({ of, bits }) => ({
+            """(from) => saved.slice(from).map(({ of, bits, number }) => ({
               of,
+              number,
               bits: bits.map((view) => Array.from(new Uint8Array(view.buffer))),
             }))""",
             self._received,
@@ -85,7 +90,7 @@ class Alone:
         self._received += len(sent)
         for choice in sent:
             bits = [bytes(each) for each in choice["bits"]]
-            self.picker.set_state({"_choice": {"of": choice["of"], "bits": bits}})
+            self.picker.set_state({"_choice": {**choice, "bits": bits}})
         return [sum(map(len, choice["bits"])) for choice in sent]
 
 

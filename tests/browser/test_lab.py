@@ -25,6 +25,8 @@ CELLS = (
     "picker.scope = aa.Scope(7, engine='claude')\nprint(picker.scope)",
 )
 
+RESTART = "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+
 
 @pytest.fixture(scope="module", params=["JupyterLab Light", "JupyterLab Dark"])
 def lab(
@@ -79,6 +81,11 @@ def test_choose_copy_paste_and_read(lab: str, page: Any, shots: Path | None) -> 
     assert "Scope(days=7" in notebook.run(3).inner_text()
     picker.get_by_text("aa.Scope(days=7, engine=('claude',))").wait_for()
     assert picker.get_by_label("7 days").is_checked()
+
+    # After a restart of the kernel nothing listens, and the picker says so.
+    page.evaluate(RESTART)
+    picker.get_by_text("30 days").click()
+    picker.get_by_text("after a restart of the kernel nothing listens").wait_for()
 
 
 def test_it_has_the_colours_of_the_theme(lab: str, page: Any) -> None:

@@ -56,6 +56,33 @@ def test_by_mouse(page: Any, alone: Alone) -> None:
     assert alone.picker.scope == aa.Scope(90)
 
 
+def test_a_list_of_which_nothing_is_chosen_says_so(page: Any, alone: Alone) -> None:
+    count = page.get_by_role("group", name="Brands").get_by_role("status")
+    page.get_by_role("button", name="All: Brands").click()
+    assert count.inner_text() == "2 of 2 chosen"
+    page.get_by_role("button", name="None: Brands").click()
+    assert count.inner_text() == "none chosen: all 2"
+
+
+def test_where_no_kernel_listens_the_page_says_so(page: Any, alone: Alone) -> None:
+    page.clock.install()
+    unheard = page.get_by_text("Python has not received this choice.")
+    page.get_by_text("90 days").click()
+    page.clock.run_for(2_000)
+    assert not unheard.count()
+    alone.hear()
+    alone.receive()
+    page.clock.run_for(5_000)
+    assert not unheard.count(), "it was received in time"
+    page.get_by_text("7 days", exact=True).click()
+    page.clock.run_for(3_100)
+    unheard.wait_for()
+    alone.hear()
+    alone.receive()
+    assert not unheard.count(), "a kernel that was busy has it now"
+    assert alone.picker.scope == aa.Scope(7)
+
+
 def test_what_is_disabled_is_shown_and_takes_no_choice(page: Any, alone: Alone) -> None:
     before = line(page)
     page.evaluate("model.receive({ disabled: true })")
@@ -247,7 +274,7 @@ TREE = """
     - radio "30 days" [checked]
     - radio "90 days"
   - group "Engines":
-    - status: all 2
+    - status: "none chosen: all 2"
     - listbox "Engines":
       - option "Chatgpt last run 2026-11-20"
       - option "Gemini not configured · no run recorded"

@@ -68,6 +68,19 @@ def test_a_choice_in_the_browser_is_a_scope_and_notifies() -> None:
     assert picker.scope == changes[-1]
 
 
+def test_a_choice_of_the_browser_is_confirmed_and_not_sent_back() -> None:
+    picker = aa.ScopePicker(options_of())
+    choose(picker, engine=[0])
+    bits = [memoryview(bytes(each)) for each in picker._choice["bits"]]
+    choose(picker, engine=[])
+    picker.set_state({"_choice": {"of": picker._groups["of"], "bits": bits, "number": 7}})
+    assert picker.scope == aa.Scope(engine="chatgpt")
+    assert picker._received == 7
+    assert picker._choice["number"] == 7, "another one would undo what was chosen since"
+    picker.scope = aa.Scope(engine="gemini")
+    assert "number" not in picker._choice
+
+
 def test_a_scope_that_is_set_is_shown() -> None:
     picker = aa.ScopePicker(options_of())
     changes: list[aa.Scope] = []
@@ -293,7 +306,8 @@ def test_without_a_kernel_the_choice_is_shown() -> None:
     )
     text = re.sub("<[^>]+>", " ", data["text/html"])
     assert re.sub(r"\s+", " ", text).strip() == (
-        "acme.example Window 7 Engines gemini Topics all 2 Categories all 2 Brands all 2 "
+        "acme.example Window 7 Engines gemini Topics none chosen: all 2 "
+        "Categories none chosen: all 2 Brands none chosen: all 2 "
         "aa.Scope(days=7, engine=(&#x27;gemini&#x27;,))"
     )
 

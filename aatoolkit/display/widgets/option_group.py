@@ -62,7 +62,7 @@ class OptionGroup:
     title: str
     options: tuple[Option, ...]
     one: bool = False
-    empty: str = "all {}"
+    empty: str = "none chosen: all {}"
     rows: int = 8
 
     def __post_init__(self) -> None:

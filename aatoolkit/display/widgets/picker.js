@@ -9,6 +9,8 @@ const AHEAD = 8; // rows drawn above and below those in sight
 const SEARCHED = 8; // more options than this are given a search box
 const SPELT = 50; // more values than this are not spelt out in the line of Python
 
+const PATIENCE = 3000; // milliseconds in which the kernel confirms a choice
+
 const BOLD = 1;
 const DIMMED = 2;
 const DISABLED = 4;
@@ -439,6 +441,7 @@ const render = ({ model, el }) => {
   const own = { class: "aa-picker", role: "group", "data-lm-suppress-shortcuts": "true" };
   const root = make("div", own, body, line);
   let parts = [];
+  let waiting;
 
   const python = (whole) => {
     const { call } = model.get("_groups");
@@ -453,8 +456,25 @@ const render = ({ model, el }) => {
   const send = () => {
     write();
     const bits = parts.map((part) => new DataView(part.bits.slice().buffer));
-    model.set("_choice", { of: model.get("_groups").of, bits });
+    const number = Math.max(Date.now(), (model.get("_choice").number ?? 0) + 1);
+    model.set("_choice", { of: model.get("_groups").of, bits, number });
     model.save_changes();
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      if (isReceived()) return;
+      copied.textContent =
+        "Python has not received this choice. If it is busy, it will; after a restart of the " +
+        "kernel nothing listens: run the cell again.";
+    }, PATIENCE);
+  };
+  const isReceived = () => {
+    const { number } = model.get("_choice");
+    return number === undefined || model.get("_received") === number;
+  };
+  const receive = () => {
+    if (!isReceived()) return;
+    clearTimeout(waiting);
+    if (copied.textContent.startsWith("Python has not")) copied.textContent = "";
   };
   const load = () => {
     const { of, title, groups } = model.get("_groups");
@@ -486,10 +506,13 @@ const render = ({ model, el }) => {
   model.on("change:_groups", load);
   model.on("change:_choice", load);
   model.on("change:disabled", enable);
+  model.on("change:_received", receive);
   load();
   enable();
   el.append(root);
   return () => {
+    clearTimeout(waiting);
+    model.off("change:_received", receive);
     model.off("change:disabled", enable);
     model.off("change:_groups", load);
     model.off("change:_choice", load);

@@ -24,7 +24,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
     """A widget that chooses among groups of options.
 
     The options are sent to the browser once. A choice is one bit per option, with the version
-    of the options: a choice among options that have changed since is ignored.
+    of the options: a choice among options that have changed since is ignored. A choice made in the
+    browser is numbered and confirmed, so that the page notices where no kernel listens any more.
 
     As with every widget that has a ``value``, ``ipywidgets.interact`` and ``interactive_output``
     take a picker as a control.
@@ -46,6 +47,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
     _css = _HERE / "picker.css"
     _groups = traitlets.Dict().tag(sync=True)
     _choice = traitlets.Dict().tag(sync=True)
+    _received = traitlets.Int(0).tag(sync=True)
 
     _title = ""
     _call = ""
@@ -71,14 +73,19 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
 
     def _choose(self, chosen: Mapping[str, Iterable[Any]]) -> None:
         bits = [group.bits(chosen[group.name]) for group in self._shown]
-        self._sent_choice = {"of": self._groups["of"], "bits": bits}
-        self._choice = self._sent_choice
+        choice = {"of": self._groups["of"], "bits": bits}
+        if choice == {name: self._choice.get(name) for name in choice}:
+            # What the browser chose is not sent back: it may have chosen anew since.
+            choice = self._choice
+        self._sent_choice = choice
+        self._choice = choice
 
     @traitlets.observe("_choice")
     def _chosen_in_the_browser(self, change: Any) -> None:
         choice = change["new"]
         if choice == self._sent_choice:
             return
+        self._received = choice.get("number", 0)
         if choice["of"] != self._groups["of"]:
             self._choose(self._value())
             return
