@@ -31,6 +31,57 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 Two questions look alike and have different answers. How do *these prompts* fare? Then the prompts
 are all there is, and only the answers to each are a sample (``panel="fixed"``). How do *prompts
 like these* fare? Then prompts are a sample too, and as answers to one prompt resemble each other, a
-hundred answers to five prompts say little more than five answers (``panel="sampled"``). An interval
-that takes all answers for independent promises 95 % and covers 30 to 70 %.
+hundred answers to five prompts say little more than five answers (``panel="sampled"``). In
+simulations of 25 prompts with 30 answers each, an interval that takes all answers for independent
+covers 68 to 30 % where it promises 95 % (intra-class correlations from 0.1 to 0.8).
+
+Methods
+-------
+Rates and means of sampled prompts
+    Ratio estimator, linearised variance over prompts (Kish 1965), Wilson's interval on the
+    effective sample size (Korn & Graubard 1998), Student's t with the effective number of prompts.
+Changes between two samples
+    The same for differences, paired by prompt where both have it; Holm's or Benjamini and
+    Hochberg's adjustment; what 80 % power would have shown (Bloom 1995; Miller 2024).
+Effects of an action
+    Difference in differences within prompts, clustered (Bertrand, Duflo & Mullainathan 2004), with
+    pre-trend and placebo days.
+Change points
+    Binomial likelihood, exact segmentation (Jackson et al. 2005), a test by shuffled blocks of days
+    with their long-run variance (Newey & West 1987).
+Ranks
+    Confidence sets from simultaneous pairwise differences (Mogstad et al. 2024), multiplier
+    bootstrap over prompts.
+Overlaps
+    Jaccard index and rank-biased overlap (Webber, Moffat & Zobel 2010) of pairs of answers, beside
+    pairs of answers of one engine; Student's t over prompts.
+Decomposition, concentration, agreement, association
+    Kitagawa 1955; Simpson 1949 and Hill 1973 with rarefaction (Hurlbert 1971); intra-class
+    correlation by analysis of variance (Ridout et al. 1999), cluster bootstrap; Mantel & Haenszel
+    1959 with the variance of Robins, Breslow & Greenland 1986.
+
+Assumptions
+-----------
+Prompts are independent of each other: paraphrases of one question are one prompt. Those that were
+put to the engines are like those that matter; nothing here corrects for how they were chosen. Both
+samples were made in the same way. Where a function assumes more, or takes answers for independent,
+its ``method`` column and its documentation say so, which also says when not to use it.
+
+What a verdict is
+-----------------
+"up" and "down" mean an adjusted p-value below one less the level, 5 % by default: of twenty
+families of comparisons without any change about one has such a verdict. "no evidence" means that
+none was shown, not that there is none; ``detectable`` is the change that such a sample shows in
+four of five cases. "cannot say" means that no test was made, and ``why`` the reason: fewer than
+five prompts, a side that was not measured, windows that overlap, or groups that moved apart
+before.
+
+Checks
+------
+Against statsmodels and SciPy, to 1e-9: clustered variances of rates, means and changes, paired
+and unpaired; Wilson's and Newcombe's intervals; adjusted p-values; the fixed-effects regression
+of effects and trends; means over prompts and their paired test; Student's t; the Mantel-Haenszel
+ratio. By simulation where there is no such reference: coverage of intervals and rank sets, false
+alarms and power of comparisons, effects and change points, on processes that fit the assumptions
+and some that do not.
 """

@@ -109,6 +109,9 @@ def cited_and_mentioned(
     of it: OR = Σaᵢdᵢ/nᵢ / Σbᵢcᵢ/nᵢ (Mantel & Haenszel, *JNCI* 22, 1959), with the variance of
     its logarithm by Robins, Breslow & Greenland (*Biometrics* 42, 1986) and a z interval.
 
+    Answers to one prompt are taken for independent given the prompt; where runs of one day resemble
+    each other the interval is too narrow.
+
     It is an association, not an effect: an answer may cite a page because it speaks of the
     brand. Do not use it where most prompts have answers of one kind only: they say nothing, and
     ``clusters`` counts those that do.

@@ -75,9 +75,9 @@ def rank(
     verdicts = [
         f"cannot say: {sums_state}"
         if not is_there
-        else f"certainly {int(a)}"
+        else f"rank {int(a)} of {j}"
         if a == b
-        else f"between {int(a)} and {int(b)} of {j}"
+        else f"rank {int(a)} to {int(b)} of {j}"
         for is_there, a, b, sums_state in zip(
             measured, low, high, ["not measured"] * len(names), strict=True
         )
@@ -124,7 +124,7 @@ def rank(
 def _beaten(
     value: Numbers, influence: Numbers, measured: Numbers, level: float
 ) -> tuple[Numbers, Numbers]:
-    """How many members each is certainly below, and certainly above."""
+    """How many members each is shown to be below, and shown to be above."""
     k, members = influence.shape
     rng = np.random.default_rng(0)
     signs = rng.standard_normal((_DRAWS, k))

@@ -12,6 +12,7 @@ from prompts import RULES, counted, rates_of, runs_of
 
 import aatoolkit as aa
 from aatoolkit.stats.adjust import adjusted
+from aatoolkit.stats.difference import paired, unpaired
 
 
 def rows(found: pd.DataFrame) -> pd.Series:
@@ -40,6 +41,27 @@ def test_pairs_are_the_cluster_robust_regression_of_statsmodels() -> None:
     stats = pytest.importorskip("scipy.stats")
     assert half == pytest.approx(stats.t.ppf(0.975, df) * error, rel=2e-3)
     assert 1 <= df <= 8
+
+
+def test_the_errors_of_changes_are_those_of_statsmodels() -> None:
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(8)
+    parts, errors, scores = [], [], []
+    for _ in range(2):
+        runs = rng.integers(3, 20, 12).astype(float)
+        hits = rng.binomial(runs.astype(int), rates_of(rng, 12, 0.4, 0.3)).astype(float)
+        parts.append((np.arange(12), hits, runs))
+        kinds = {"groups": np.arange(12), "use_correction": False}
+        model = api.WLS(hits / runs, np.ones(12), weights=runs)
+        errors.append(model.fit(cov_type="cluster", cov_kwds=kinds).bse[0] * np.sqrt(12 / 11))
+        scores.append((hits - runs * hits.sum() / runs.sum()) / runs.sum())
+    two = unpaired(parts, "prompt_id", 0.95)
+    assert two.error == pytest.approx(np.hypot(*errors), abs=1e-9)
+    labels = [pd.RangeIndex(12)] * 2
+    one, _ = paired(parts, labels, "prompt_id", 0.95)
+    covariance = 12 / 11 * (scores[0] * scores[1]).sum()
+    together = errors[0] ** 2 + errors[1] ** 2 - 2 * covariance
+    assert one.error == pytest.approx(np.sqrt(together), abs=1e-9)
 
 
 def test_answers_taken_for_independent_are_compared_as_statsmodels_does() -> None:

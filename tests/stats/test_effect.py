@@ -12,6 +12,7 @@ from prompts import RULES, rates_of, runs_of
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError, ColumnNotFound
+from aatoolkit.stats.panel import PromptDays, double_difference
 
 ON = 30
 DAY = pd.Timestamp("2026-10-31")
@@ -77,6 +78,15 @@ def test_it_is_the_fixed_effects_regression_of_statsmodels() -> None:
         row = result[result["kind"] == kind].iloc[0]
         span = 1.0 if kind == "effect" else np.arange(0, 30).mean() - np.arange(-30, 0).mean()
         assert row["change"] == pytest.approx(span * (one - two), abs=1e-9)
+        if kind == "effect":
+            panels = [
+                PromptDays(
+                    prompts[use], days[use] * 1.0, frame["hits"][use], frame["runs"][use], 16
+                )
+                for use in (prompts < 8, prompts >= 8)
+            ]
+            exact = double_difference(kind, DAY, panels, 0.0, 0.95).error
+            assert exact == pytest.approx(np.hypot(error, other), abs=1e-9)
         df = float(row["method"].split("t of ")[1].split()[0])
         quantile = pytest.importorskip("scipy.stats").t.ppf(0.975, df)
         half = (row["high"] - row["low"]) / 2

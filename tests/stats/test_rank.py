@@ -58,7 +58,7 @@ def test_the_sets_hold_all_ranks_at_once_everywhere(
 def test_clear_leaders_are_certain() -> None:
     rng = np.random.default_rng(1)
     found = listing(rng, [60, 20, 5], 60, 4.0).aa.rank("n", "site", rules={"n": "sum"})
-    assert found["verdict"].tolist() == ["certainly 1", "certainly 2", "certainly 3"]
+    assert found["verdict"].tolist() == ["rank 1 of 3", "rank 2 of 3", "rank 3 of 3"]
     assert found["site"].tolist() == [0, 1, 2]
 
 

@@ -130,7 +130,7 @@ def ranks(data: PlotData, options: PlotOptions) -> EstimateDots | None:
     rows, of = _first(data, options)
     doc = rows.column("rank_low")
     together = re.search(r"\d+%", doc.doc) if doc else None
-    sure = [words.startswith("certainly") for words in rows.text("verdict")]
+    sure = (rows.values("rank_low") == rows.values("rank_high")).tolist()
     return EstimateDots(
         rows,
         ("rank",),

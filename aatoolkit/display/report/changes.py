@@ -37,13 +37,16 @@ def changed(dataset: Dataset, before: Dataset | None) -> str:
     if unknown:
         shown.append(f"Cannot be said: {_listed(unknown, _undecided)}.")
     methods = [method for method in found["method"].dropna().unique() if method]
-    note = "Intervals are of 95 %, each for its row alone; p-values are adjusted over all rows."
+    note = (
+        "For certain: with p-values below 5 %, adjusted over all rows, so that one of twenty such "
+        "pages without any change names some. Intervals are of 95 %, each for its row alone."
+    )
     if methods:
         note += f" {methods[0][0].upper()}{methods[0][1:]}."
     return (
         '<section aria-labelledby="changed"><h2 id="changed">What changed for certain</h2>'
         + "".join(element("p", text(sentence, 1200), "lead") for sentence in shown)
-        + element("p", text(note, 400), "note")
+        + element("p", text(note, 600), "note")
         + "</section>"
     )
 

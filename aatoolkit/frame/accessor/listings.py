@@ -10,7 +10,7 @@ from aatoolkit.frame.aggregation_plan import Rules
 
 
 class Listings:
-    """Domains, brands, pages: which lead for certain, and how few have most."""
+    """Domains, brands, pages: which can be told to lead, and how few have most."""
 
     _frame: pd.DataFrame
 
@@ -23,13 +23,13 @@ class Listings:
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Which places are certain: each rank with the set of ranks that it may have.
+        """Which places can be told apart: each rank with the set of ranks that it may have.
 
         All differences between two members are tested at once, over clusters: the total or
         rate of each is a sum over prompts, and the largest of the standardised differences is
         compared with its quantile under 999 redraws of the prompts' signs and weights (a
-        multiplier bootstrap; always the same ones). A member is certainly below those that
-        exceed it, and certainly above those that it exceeds: the ranks in between are its set
+        multiplier bootstrap; always the same ones). A member is taken to be below those
+        that exceed it, and above those that it exceeds: the ranks in between are its set
         (Mogstad, Romano, Shaikh & Wilhelm, "Inference for ranks", *Review of Economic Studies*
         91, 2024). The sets hold all true ranks at once, with the probability of the level.
 
