@@ -16,10 +16,14 @@ from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.stats.cluster_sums import Numbers
 from aatoolkit.stats.compare import names_of
+from aatoolkit.stats.distributions import t_quantile
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
 
 _RESAMPLES = 499
+_CELLS = 1_000_000
+_LEAST_RESAMPLES = 49
+_FEW_RESAMPLES = 200
 _LEAST = 20
 _MEASURES = ("hhi", "effective", "top_share", "gini")
 
@@ -123,17 +127,22 @@ def _measured(counts: Numbers, top: int, depth: int | None, level: float) -> lis
     """Each measure with its interval; the order of `_MEASURES`."""
     rng = np.random.default_rng(0)
     size = int(counts.sum())
+    times = min(max(_CELLS // max(len(counts), 1), _LEAST_RESAMPLES), _RESAMPLES)
     if depth is None or depth >= size:
         point = _all(counts[None, :], top)[0]
     else:
         whole = counts.astype(np.int64)
-        drawn = rng.multivariate_hypergeometric(whole, depth, size=_RESAMPLES, method="marginals")
+        drawn = rng.multivariate_hypergeometric(whole, depth, size=times, method="marginals")
         point = np.nanmean(_all(drawn.astype(np.float64), top), axis=0)
-    draws = rng.multinomial(depth or size, counts / size, size=_RESAMPLES).astype(np.float64)
+    draws = rng.multinomial(depth or size, counts / size, size=times).astype(np.float64)
     found = _all(draws, top)
-    spread = np.nanquantile(
-        found - np.nanmean(found, axis=0), [(1 - level) / 2, (1 + level) / 2], axis=0
-    )
+    if times < _FEW_RESAMPLES:
+        # Too few for quantiles, enough for how much they vary.
+        half = t_quantile((1 + level) / 2, times - 1) * np.nanstd(found, axis=0, ddof=1)
+        spread = np.stack([-half, half])
+    else:
+        ends = [(1 - level) / 2, (1 + level) / 2]
+        spread = np.nanquantile(found - np.nanmean(found, axis=0), ends, axis=0)
     low, high = point + spread[0], point + spread[1]
     limits = [(0.0, 1.0), (1.0, np.inf), (0.0, 1.0), (0.0, 1.0)]
     listed: list[float] = []

@@ -93,7 +93,8 @@ class Listings:
         effective number 1/index (Hill, *Ecology* 54, 1973), the share of the largest few, and the
         Gini coefficient of those that occur. The last two depend on N: groups are rarefied to
         the smallest (Hurlbert, *Ecology* 52, 1971). Intervals are from 499 multinomial resamples,
-        always the same ones, centred at the estimate.
+        always the same ones, centred at the estimate; of groups of more than 2,000 members fewer
+        (49 at least), and from 5,000 on the interval is ± t times their standard deviation.
 
         The resamples take each citation for independent. Citations of one answer, and answers to
         one prompt, are not: read the intervals as the least uncertainty there is. Do not use it
