@@ -19,7 +19,7 @@ from aatoolkit.stats.results import numbers, percent, points, result, words
 MOST_DAYS = 1_100
 _LEAST_DAYS = 20
 _SEGMENT = 5
-_PERMUTATIONS = 999
+_PERMUTATIONS = 499
 _TINY = 1e-9
 _LEAST_SPREAD = 0.3
 
@@ -114,12 +114,43 @@ def _gains(y: Numbers, n: Numbers) -> tuple[Numbers, Integers]:
     return gains.max(axis=1), gains.argmax(axis=1) + _SEGMENT
 
 
-def _split_rates(y: Numbers, n: Numbers, at: Integers) -> Numbers:
-    """The rate of each day under the best split of each series."""
-    early = np.arange(y.shape[1]) < at[:, None]
-    parts = [np.where(side, each, 0.0).sum(1) for side in (early, ~early) for each in (y, n)]
-    found: Numbers = np.where(early, (parts[0] / parts[1])[:, None], (parts[2] / parts[3])[:, None])
-    return found
+def _second(y: Numbers, n: Numbers, at: Integers) -> tuple[Numbers, Integers]:
+    """What the best further split of either part gains, and where it is."""
+    rows, days = np.arange(len(y)), y.shape[1]
+    sum_y, sum_n = (np.pad(np.cumsum(each, axis=1), ((0, 0), (1, 0))) for each in (y, n))
+    place = np.arange(days + 1)[None, :]
+    late = place >= at[:, None]
+    left, right = np.where(late, at[:, None], 0), np.where(late, days, at[:, None])
+    (left_y, left_n), (right_y, right_n) = (
+        [np.take_along_axis(sums, ends, axis=1) for sums in (sum_y, sum_n)]
+        for ends in (left, right)
+    )
+    parts = _cost(sum_y - left_y, sum_n - left_n) + _cost(right_y - sum_y, right_n - sum_n)
+    gains = _cost(right_y - left_y, right_n - left_n) - parts
+    gains[(place - left < _SEGMENT) | (right - place < _SEGMENT)] = 0.0
+    best = gains.argmax(axis=1)
+    return gains[rows, best], best
+
+
+def _split_rates(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
+    """The rate of each day between some splits of each series."""
+    segment = sum(np.arange(y.shape[1]) >= at[:, None] for at in starts)
+    rate = np.zeros_like(y)
+    for number in range(len(starts) + 1):
+        inside = segment == number
+        sums = [np.where(inside, each, 0.0).sum(1, keepdims=True) for each in (y, n)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rate = np.where(inside, sums[0] / sums[1], rate)
+    return rate
+
+
+def _statistics(y: Numbers, n: Numbers) -> Numbers:
+    """What the best split, and the best two, gain over the variance about them: two columns."""
+    gain, at = _gains(y, n)
+    more, second = _second(y, n, at)
+    one = gain / _spread(y, n, _split_rates(y, n, at))
+    two = (gain + more) / _spread(y, n, _split_rates(y, n, at, np.where(more > 0, second, at)))
+    return np.column_stack([one, two])
 
 
 def _spread(y: Numbers, n: Numbers, rate: Numbers) -> Numbers:
@@ -159,29 +190,28 @@ def _shuffled(days: int) -> Integers:
 def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float, float]:
     """The starts of new segments, the p-value of none, and how much more days vary.
 
-    What the best split gains is divided by the long-run variance of days about it, and compared
-    with the same of the days in shuffled blocks: their quantile, times the variance that is left,
-    is what one segment more must gain. The best of so many segments are found exactly (Jackson et
-    al., *IEEE Signal Processing Letters* 12, 2005). Where the best split alone does not gain as
-    much, there is no change.
+    What the best split gains, and what the best two gain, is divided by the long-run variance of
+    days about them, and compared with the same of the days in shuffled blocks; the quantile of
+    one split, times the variance that is left, is what one segment more must gain. The best of so
+    many segments are found exactly (Jackson et al., *IEEE Signal Processing Letters* 12, 2005).
+    Where neither one split nor two gain as much, there is no change.
     """
     order = _shuffled(len(y))
-    shuffled, sizes = y[order], n[order]
-    gains, at = _gains(shuffled, sizes)
-    null = gains / _spread(shuffled, sizes, _split_rates(shuffled, sizes, at))
-    gain, split = _gains(y[None], n[None])
-    rate = _split_rates(y[None], n[None], split)
-    spread = float(_spread(y[None], n[None], rate)[0])
-    p = (1 + int((null >= float(gain[0]) / spread - 1e-9).sum())) / (1 + _PERMUTATIONS)
+    whole = np.concatenate([_statistics(y[None], n[None]), _statistics(y[order], n[order])])
+    # The place of each series among all, by one split and by two; the better of both counts.
+    above = [(each[None, :] >= each[:, None] - 1e-9).sum(axis=1) for each in whole.T]
+    better = np.minimum(*above)
+    p = int((better <= better[0]).sum()) / len(whole)
     if p > 1 - level:
-        return [], p, spread
-    quantile = float(np.quantile(null, level))
+        return [], p, 1.0
+    quantile = float(np.quantile(whole[1:, 0], level))
+    least = 2 if above[1][0] < above[0][0] else 1
     starts: list[int] = []
-    cost = float(_cost(y.sum(), n.sum()))
+    cost, spread = float(_cost(y.sum(), n.sum())), 1.0
     for more, less in _segmentations(y, n):
         about = _spread_about(y, n, more)
-        # The first is the one that was tested; a further one holds against what is left.
-        if starts and cost - less < quantile * about:
+        # The first are those that were tested; a further one holds against what is left.
+        if len(starts) >= least and cost - less < quantile * about:
             break
         starts, cost, spread = more, less, about
     return starts, p, spread

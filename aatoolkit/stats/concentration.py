@@ -141,8 +141,8 @@ def _measured(counts: Numbers, top: int, depth: int | None, level: float) -> lis
         half = t_quantile((1 + level) / 2, times - 1) * np.nanstd(found, axis=0, ddof=1)
         spread = np.stack([-half, half])
     else:
-        ends = [(1 - level) / 2, (1 + level) / 2]
-        spread = np.nanquantile(found - np.nanmean(found, axis=0), ends, axis=0)
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        spread = np.nanquantile(found - np.nanmean(found, axis=0), tails, axis=0)
     low, high = point + spread[0], point + spread[1]
     limits = [(0.0, 1.0), (1.0, np.inf), (0.0, 1.0), (0.0, 1.0)]
     listed: list[float] = []

@@ -26,6 +26,34 @@ def series(rng: np.random.Generator, rates: object, *, varying: float = 0.0) -> 
     return frame.assign(rate=frame["hits"] / frame["runs"].where(frame["runs"] > 0))
 
 
+def alike(rng: np.random.Generator, days: int, by: float) -> pd.DataFrame:
+    """A flat series whose days resemble those before them, with gaps and growing numbers."""
+    noise, level = rng.standard_normal(days), 0.0
+    levels = [level := by * level + np.sqrt(1 - by**2) * each for each in noise]
+    runs = rng.poisson(np.linspace(8, 24, days)) * (rng.random(days) > 0.1)
+    hits = rng.binomial(runs, np.clip(0.3 + 0.08 * np.array(levels), 0.01, 0.99))
+    frame = pd.DataFrame({"date": pd.date_range("2026-01-01", periods=days), "hits": hits})
+    return frame.assign(runs=runs, rate=hits / np.where(runs > 0, runs, np.nan))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("days", [60, 180])
+def test_days_that_resemble_their_neighbours_are_no_change(days: int) -> None:
+    rng = np.random.default_rng(days)
+    times, most = (400, 0.09) if explores() else (60, 0.15)
+    found = [alike(rng, days, 0.5).aa.changes("rate", rules=RULES) for _ in range(times)]
+    # Shuffled day by day, as if each were on its own, 15 to 20 % of them were.
+    assert np.mean([each["day"].notna().any() for each in found]) <= most
+
+
+def test_a_second_change_is_found_beside_the_first() -> None:
+    rng = np.random.default_rng(1)
+    frame = series(rng, [0.2] * 50 + [0.5] * 40 + [0.25] * 40)
+    found = frame.aa.changes("rate", rules=RULES)
+    assert found["verdict"].iloc[[0, -1]].tolist() == ["up", "down"]
+    assert found["from_day"][1] == found["day"][0]
+
+
 def alarms(times: int, days: int, rate: float, varying: float) -> float:
     rng = np.random.default_rng([days, int(100 * rate), int(100 * varying)])
     found = [

@@ -76,20 +76,21 @@ class Repeats:
 
         A segment of days has one rate; its cost is twice the negative binomial log likelihood
         of its counts, so that days with many answers weigh more, and days without are no part of
-        it. What the best split gains is divided by the long-run variance of days about it: by how
-        much they vary, and how alike neighbouring days are (Newey & West, *Econometrica* 55, 1987).
-        It is compared with the same of the days in 999 other orders, always the same ones, in
-        which blocks of neighbours stay together (∛days long): their quantile, times the variance
-        that is left, is what each further segment must gain. The best of so many segments, of
-        five days or more, are found exactly (Jackson et al., *IEEE Signal Processing Letters* 12,
-        2005). The interval of a day is that of its likelihood with the neighbouring changes fixed,
-        flattened by that variance.
+        it. What the best split gains, and what the best two gain, is divided by the long-run
+        variance of days about them: by how much they vary, and how alike neighbouring days are
+        (Newey & West, *Econometrica* 55, 1987). It is compared with the same of the days in 499
+        other orders, always the same ones, in which blocks of neighbours stay together (∛days
+        long); the better of the two counts, as it does in those. The quantile of one split, times
+        the variance that is left, is what each further segment must gain. The best of so many
+        segments, of five days or more, are found exactly (Jackson et al., *IEEE Signal Processing
+        Letters* 12, 2005). The interval of a day is that of its likelihood with the neighbouring
+        changes fixed, flattened by that variance.
 
         In simulations of flat series (30 to 365 days; answers as independent, overdispersed, with
         rates of 1 and 99 %, growing and weekly numbers) 3 to 6 % are called changed, and up to
         7 % where days are autocorrelated with 0.5; with 0.8 it can be 10 %. That caution costs: of
         30 days with 15 answers each, a step of 20 points in the middle is found in 7 of 10 cases.
-        A bump that goes back within the series may hide both its changes.
+        Many ups and downs that no two changes describe may hide each other.
 
         Do not use it for series with a strong weekly pattern or a slow drift, which it takes for
         changes or misses; nor to prove that an action worked: something else may have changed
