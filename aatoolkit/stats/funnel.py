@@ -43,7 +43,8 @@ _READS = {
 }
 """The section that each stage is read from."""
 
-_ABSENT = "not listed"
+_ABSENT = "not listed, which is not 0"
+_IN_PART = "a part of it has no number, so that the sum is not known"
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,9 @@ def _described(
         use = (visited > 0) & (converted <= visited)
         rate = np.where(use, converted / visited, np.nan)
         low, high = wilson(rate, visited, normal_quantile((1 + level) / 2))
-    verdicts = [_verdict([table[name][at] for name in STAGES], stages) for at in range(len(keys))]
+    verdicts = [
+        _verdict(key, [table[name][at] for name in STAGES], stages) for at, key in enumerate(keys)
+    ]
     key = by or "scope"
     columns: dict[str, Any] = {
         key: pd.Series(keys, dtype="datetime64[us]") if by == "day" else words(map(str, keys)),
@@ -294,10 +297,10 @@ def _with_states(frame: pd.DataFrame, stages: list[_Stage]) -> pd.DataFrame:
     return attach(frame, replace(known, columns=columns))
 
 
-def _verdict(values: list[float], stages: list[_Stage]) -> str:
+def _verdict(key: object, values: list[float], stages: list[_Stage]) -> str:
     """Which stages have no number, and why."""
     lacking = [
-        f"{name}: {stage.why or _ABSENT + ', which is not 0'}"
+        f"{name}: {stage.why or (_IN_PART if key in stage.values.index else _ABSENT)}"
         for name, value, stage in zip(STAGES, values, stages, strict=True)
         if np.isnan(value)
     ]

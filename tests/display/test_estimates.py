@@ -76,7 +76,7 @@ def test_a_funnel_hatches_what_was_not_measured(demo: aa.Project) -> None:
     hatched = [patch for patch in axes.patches if patch.get_hatch() == "////"]
     assert len(hatched) == int(dataset.funnel()[["crawled", "cited", "visited"]].isna().sum().sum()
                                + dataset.funnel()["converted"].isna().sum())  # fmt: skip
-    assert "not listed" in words(axes)
+    assert "no number" in words(axes)
     assert "Hatched: no number, which is not 0." in notes(axes)
     alone = Dataset({"crawl": dataset["crawl"]}, {}).funnel().aa.plot()
     assert "not measured" in words(alone)

@@ -64,7 +64,7 @@ class Stages:
                     missing = True
                     axes.barh(row, _WIDTH, left=at, height=0.66, **MISSING)
                     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85}
-                    words = "not measured" if self._is_whole(name) else "not listed"
+                    words = "not measured" if self._is_whole(name) else "no number"
                     canvas.row_note(axes, words, at, row, gap=4, fontsize=7, color=INK, bbox=box)
                     continue
                 width = _WIDTH * value / most
