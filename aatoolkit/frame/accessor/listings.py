@@ -10,7 +10,7 @@ from aatoolkit.frame.aggregation_plan import Rules
 
 
 class Listings:
-    """Domains, brands, pages: which can be told to lead, and how few have most."""
+    """Domains, brands, pages: which lead with confidence, and how few have most."""
 
     _frame: pd.DataFrame
 
@@ -23,7 +23,7 @@ class Listings:
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Which places can be told apart: each rank with the set of ranks that it may have.
+        """Which places differ beyond chance: each rank with the set of ranks that it may have.
 
         All differences between two members are tested at once, over clusters: the total or
         rate of each is a sum over prompts, and the largest of the standardised differences is
