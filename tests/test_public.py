@@ -84,6 +84,7 @@ def test_a_notebook_that_begins_with_it_waits_for_pandas_alone() -> None:
     assert python(code, "notebook") == ""
 
 
+@pytest.mark.thorough
 def test_normalize_stays_the_function_whatever_is_imported() -> None:
     modules = [
         module.name

@@ -26,6 +26,7 @@ def output(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> 
     return capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_an_archive_from_the_command_line(
     service: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,6 +83,7 @@ def test_whiskers_are_over_prompts_where_they_are_known() -> None:
     assert "Band: 95% interval for prompts like these" in " ".join(notes(band).split())
 
 
+@pytest.mark.thorough
 def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
     dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
     page = dataset.report(tmp_path / "page.html").read_text("utf-8")

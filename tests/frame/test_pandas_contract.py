@@ -352,7 +352,7 @@ OPERATIONS: dict[str, tuple[Callable[[Frame], Any], set[str]]] = {
 """An operation, and the columns that are believed after it, of those that are still there."""
 
 
-each_frame = pytest.mark.parametrize("made", [small, large], ids=["small", "large"])
+each_frame = pytest.mark.parametrize("made", one_in(2, [large, small]))
 each_operation = pytest.mark.parametrize(
     ("operation", "expected"), OPERATIONS.values(), ids=list(OPERATIONS)
 )
@@ -374,7 +374,7 @@ def test_what_is_believed_after_an_operation(
         assert believed or column.availability.status == Status.UNKNOWN
 
 
-@pytest.mark.parametrize("made", one_in(2, [large, small]))
+@each_frame
 @each_operation
 def test_what_is_believed_is_what_was_read(
     made: Callable[[], Frame], operation: Callable[[Frame], Frame], expected: set[str]

@@ -116,6 +116,7 @@ FAST = ("overview", "conversions", "gaps")
 """The sections of a fast run; a thorough one takes all."""
 
 
+@pytest.mark.thorough
 def test_every_aggregate_of_the_demonstration_is_that_of_its_cells() -> None:
     wrong, tried = [], 0
     for section, tables in dataset().items():

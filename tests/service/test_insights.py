@@ -103,6 +103,7 @@ def reported(held: Store) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.thorough
 def test_without_a_change_few_reports_carry_an_insight() -> None:
     tries = effort(80, 2)
     false = sum(bool(reported(drawn(seed))) for seed in range(tries))

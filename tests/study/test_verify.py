@@ -690,6 +690,7 @@ def test_what_other_tools_zip_is_read(original: Path, tmp_path: Path, compressio
     assert aa.Study(tmp_path / "y.zip").verify()
 
 
+@pytest.mark.thorough
 def test_many_empty_members_are_refused_at_the_first(original: Path, tmp_path: Path) -> None:
     path = tmp_path / "many.zip"
     with zipfile.ZipFile(path, "w") as file:
