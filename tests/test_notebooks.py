@@ -54,9 +54,17 @@ CHECKS = {
         "days.aa.plot()": 'days["verdict"].tolist() == ["up"] and 0.02 < days["p"].item() < 0.04',
         "effect.aa.plot()": 'set(effect["verdict"]) == {"no evidence"}',
     },
+    "07_history": {
+        "trend.aa.plot()": 'trend["date"].is_unique and len(trend) > 100',
+        'print("now': (
+            'then.loc[then["date"] == day, "answer_count"].item() < revised["answer_count"].iloc[0]'
+        ),
+        "weeks.aa.plot(": 'weeks["window_end"].nunique() == 13',
+        "days.sort_index()": "list(days.sort_index().index) == sorted(hosts)",
+        "archive.verify()": "archive.verify(replay=True)",
+    },
 }
 """What holds after the cell in which a line begins so: what the text of the notebook says of it."""
-
 
 def checked(notebook: Any, stem: str, new_cell: Callable[[str], Any]) -> Any:
     """The notebook with a cell of its own for each check."""
