@@ -66,6 +66,7 @@ CHECKS = {
 }
 """What holds after the cell in which a line begins so: what the text of the notebook says of it."""
 
+
 def checked(notebook: Any, stem: str, new_cell: Callable[[str], Any]) -> Any:
     """The notebook with a cell of its own for each check."""
     cells = []
