@@ -131,18 +131,20 @@ class Adder:
             self._writer.begin()
         writer, now = self._writer, datetime.now(UTC)
         rows: list[StoredAnswer] = []
+        usable: list[list[StoredAnswer]] = []
         for outcomes, _ in waiting:
+            usable.append([])
             for question, got in outcomes:
                 if isinstance(got, Payload):
-                    rows.append(StoredAnswer.of(writer.run, got))
+                    usable[-1].append(StoredAnswer.of(writer.run, got))
+                    rows.append(usable[-1][-1])
                 else:
                     self._failed[question] = got
                     rows.append(StoredAnswer.of_error(writer.run, question, got, now))
         kept = {answer.identity: answer for answer in writer.put(rows) if answer.error is None}
-        for outcomes, derived in waiting:
+        for (outcomes, derived), answers in zip(waiting, usable, strict=True):
             payloads = [got for _, got in outcomes if isinstance(got, Payload)]
             found = self._derived(payloads) if derived is None else derived
-            answers = [StoredAnswer.of(writer.run, payload) for payload in payloads]
             pairs = [
                 (kept.pop(answer.identity), one)
                 for answer, one in zip(answers, found, strict=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.archive.add import Group, Outcome, checked, outcome
-from aatoolkit.archive.derive import derive
+from aatoolkit.archive.derive import DerivedAnswer, derive
 from aatoolkit.client.client import Client
 from aatoolkit.errors import AAToolkitError, ArchiveError, ConfigurationError
 from aatoolkit.payload import Payload
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _AHEAD = 4
 """How many tasks for each worker are submitted before a result is taken."""
+
+DeriveTask = tuple[int, list[Payload], Profile | None, int]
+"""The number of a group, its usable answers, and how they are read."""
 
 _clients: dict[Any, Client] = {}
 """The clients of this process, one for each service and setting."""
@@ -110,16 +113,25 @@ def derive_groups(
     groups: Iterable[Group], executor: Executor, profile: Profile | None, max_nodes: int
 ) -> Iterator[Group]:
     """Have workers normalise answers that are at hand."""
-    tasks = ((outcomes, profile, max_nodes) for outcomes, _ in groups)
-    yield from _done(executor, derive_task, tasks, derive_task)
+    outcomes: dict[int, list[Outcome]] = {}
+
+    def tasks() -> Iterator[DeriveTask]:
+        for number, (listed, _) in enumerate(groups):
+            outcomes[number] = listed
+            payloads = [got for _, got in listed if isinstance(got, Payload)]
+            yield number, payloads, profile, max_nodes
+
+    for number, found in _done(executor, derive_task, tasks(), derive_task):
+        yield outcomes.pop(number), found
 
 
-def derive_task(task: tuple[list[Outcome], Profile | None, int]) -> Group:
-    """Normalise in a worker; the answers themselves need not travel back."""
-    return derived(*task)
+def derive_task(task: DeriveTask) -> tuple[int, list[DerivedAnswer]]:
+    """Normalise in a worker; the answers themselves do not travel back."""
+    number, payloads, profile, max_nodes = task
+    return number, derive(payloads, profile, max_nodes)
 
 
-def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Generator[Group]:
+def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Generator[Any]:
     """The results of tasks as they are done, a bounded number of them at a time."""
     from concurrent.futures import wait
 
