@@ -96,6 +96,7 @@ def test_what_a_dead_worker_was_to_do_is_done_once(
     assert archive.verify()
 
 
+@pytest.mark.thorough
 def test_threads_normalise_what_is_at_hand(place: Path, days: Any) -> None:
     archive = aa.Archive(place)
     with ThreadPoolExecutor(2) as pool:
@@ -135,6 +136,7 @@ def test_a_cluster_of_two_processes_adds_and_asks(
     assert json.dumps(TOKEN) not in repr(report)
 
 
+@pytest.mark.thorough
 def test_dask_gives_what_sql_gives(filled: aa.Archive) -> None:
     pytest.importorskip("dask.dataframe")
     frame = filled.dask("domains")
