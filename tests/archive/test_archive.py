@@ -280,6 +280,24 @@ def test_an_unfinished_run_is_not_seen_and_is_continued(
     assert archive.verify(replay=True)
 
 
+def test_a_table_that_a_killed_run_only_listed_is_not_shown(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    archive = aa.Archive(place, profile=DAILY)
+    with monkeypatch.context() as patched:
+        patched.setattr("aatoolkit.archive.tables.ensure", dies)
+        with pytest.raises(KeyboardInterrupt):
+            archive.add([trend(5, {"2026-10-03": 3})])
+    assert archive.tables.empty
+    assert archive.verify()
+    archive.add([trend(5, {"2026-10-03": 3})])
+    assert archive.tables["table"].tolist() == ["daily_trend"]
+    assert archive.read("daily")["mention_count"].tolist() == [3]
+
+
 @pytest.mark.thorough
 def test_two_runs_with_the_same_answers_leave_them_there_once(place: Path, days: Days) -> None:
     from aatoolkit.archive.add import Adder, group_payloads
