@@ -17,6 +17,7 @@ from aatoolkit.profile.section_draft import SectionDraft, counted
 from aatoolkit.sections.inference.analysis import Analysis, analyse
 from aatoolkit.sections.inference.declare import section_of
 from aatoolkit.sections.inference.source import file_of
+from aatoolkit.sections.inference.standard import take_standard_names
 from aatoolkit.sections.inference.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ class Draft(Mapping[str, SectionDraft]):
         The sections that could not be read, and why.
     """
 
-    def __init__(self, host: str, base_url: str, answers: Answers) -> None:
+    def __init__(
+        self, host: str, base_url: str, answers: Answers, *, standard_names: bool = True
+    ) -> None:
         self.host, self.base_url = host, base_url
         self.requests: list[PlannedRequest] = answers.requests
         self.errors: dict[str, AAToolkitError] = dict(answers.errors)
@@ -46,6 +49,8 @@ class Draft(Mapping[str, SectionDraft]):
         for name, whole in answers.whole.items():
             try:
                 found = analyse(name, whole, answers.parts.get(name, {}), vocabulary)
+                if standard_names:
+                    take_standard_names(found, vocabulary)
                 if found.relations:
                     section_of(found)
                     parts = [*answers.parts.get(name, {}).values()]
@@ -138,6 +143,7 @@ def draft(
     requests: int = BUDGET,
     sections: Iterable[str] | None = None,
     progress: bool | None = None,
+    standard_names: bool = True,
 ) -> Draft:
     """Find out what the answers of a service mean, within a budget of requests.
 
@@ -155,6 +161,9 @@ def draft(
         The sections; all of them if left out.
     progress : bool, optional
         Whether to show a progress bar; by default where somebody watches.
+    standard_names : bool
+        Whether a column whose meaning is known is called as it is everywhere else:
+        ``citation_count`` for ``cit``. Its path stays that of the service.
 
     Raises
     ------
@@ -162,4 +171,5 @@ def draft(
         If nothing could be read for this reason.
     """
     answers = ask(project, requests=requests, names=sections, progress=progress)
-    return Draft(project.host, str(project.client.base_url), answers)
+    url = str(project.client.base_url)
+    return Draft(project.host, url, answers, standard_names=standard_names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability.detect.context import raw
@@ -20,6 +19,7 @@ from aatoolkit.sections.inference.findings import (
     ColumnFinding,
     Finding,
 )
+from aatoolkit.sections.inference.standard import rename
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,7 @@ class SectionDraft:
         found.missing = found.missing if missing is None else missing
         found.doc = found.doc if doc is None else doc
         if name is not None:
-            self._rename(found, name)
+            rename(self.analysis, found, name)
         try:
             declared = self.section
             _check_rule(declared[found.table].names, found)
@@ -213,16 +213,6 @@ class SectionDraft:
             f"{self.name} has no column {column!r}; it has {names}", setting="column"
         )
 
-    def _rename(self, found: ColumnFinding, name: str) -> None:
-        relation = next(one for one in self.analysis.relations if one.name == found.table)
-        relation.key = tuple(name if one == found.name else one for one in relation.key)
-        relation[found.name].name = name
-        for other in self.analysis.columns[found.table]:
-            rule = other.rule.value
-            if rule is not None:
-                other.rule = replace(other.rule, value=_renamed(rule, found.name, name))
-        found.name = name
-
     def __repr__(self) -> str:
         counts = self.counts()
         lines = [f"<Draft of {self.name}: {counted(counts)}>"]
@@ -259,16 +249,6 @@ def _rule_line(one: Candidate) -> str | None:
     except ValueError:
         return None
     return f"set_rule(at={at!r}, words={{…}})"
-
-
-def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
-    over = tuple(new if one == old else one for one in rule.over) if rule.over else None
-    return replace(
-        rule,
-        by=new if rule.by == old else rule.by,
-        over=over,  # type: ignore[arg-type]
-        within=new if rule.within == old else rule.within,
-    )
 
 
 def _check_rule(names: Iterable[str], found: ColumnFinding) -> None:
