@@ -256,6 +256,16 @@ def _profile(listed: Any, commands: Mapping[str, Command]) -> None:
     draft.add_argument(
         "--requests", type=int, default=60, metavar="N", help="at most so many (default: 60)"
     )
+    draft.add_argument(
+        "--seconds", type=float, default=120, metavar="S", help="no longer than this (default: 120)"
+    )
+    draft.add_argument(
+        "--beside", action="append", default=[], metavar="HOST",
+        help="another project, to see what differs there; may be repeated",
+    )  # fmt: skip
+    draft.add_argument(
+        "--own-names", action="store_true", help="keep the service's names where there are others"
+    )
     _connection(draft, profile=False)
     check = command("check", "say where a service answers otherwise; exits with 1 if it does")
     check.add_argument("host", metavar="HOST", help="the project's domain")

@@ -19,7 +19,14 @@ Note = Callable[[str], None]
 
 def draft(args: argparse.Namespace, project: Project, note: Note) -> int:
     """Draft a profile and write its file; 1 if a section could not be read."""
-    drafted = draft_profile(project, requests=args.requests, progress=True)
+    drafted = draft_profile(
+        project,
+        requests=args.requests,
+        seconds=args.seconds,
+        hosts=args.beside,
+        standard_names=not args.own_names,
+        progress=True,
+    )
     path = drafted.save(args.out)
     if args.report is not None:
         drafted.report(args.report)
@@ -31,7 +38,7 @@ def draft(args: argparse.Namespace, project: Project, note: Note) -> int:
     else:
         print(visible(repr(drafted)))
     note(f"the profile is in {path}; review it, and read with --profile {path}")
-    return 1 if drafted.errors else 0
+    return 1 if drafted.errors or drafted.stopped else 0
 
 
 def check(args: argparse.Namespace, project: Project, note: Note) -> int:

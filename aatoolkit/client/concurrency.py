@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -20,12 +21,17 @@ _AHEAD = 2
 
 
 def in_order(
-    call: Callable[[Q], R], arguments: Iterable[Q], workers: int
+    call: Callable[[Q], R], arguments: Iterable[Q], workers: int, *, until: float | None = None
 ) -> Generator[tuple[Q, Future[R]]]:
     """Call a function in threads; yields each argument with its finished future, in order.
 
     However many arguments there are, no more than twice as many results as workers are held at a
     time. Closing the generator, or an interrupt, cancels the running calls and drops the rest.
+
+    Raises
+    ------
+    TimeoutError
+        If the next result is not there at ``until``, of `time.monotonic`.
     """
     group, waiting = CallGroup(), deque[tuple[Q, Future[R]]]()
     pool = ThreadPoolExecutor(workers, "aatoolkit")
@@ -33,21 +39,22 @@ def in_order(
         for argument in arguments:
             waiting.append((argument, pool.submit(group.run, call, argument)))
             if len(waiting) >= _AHEAD * workers:
-                yield _next_done(waiting)
+                yield _next_done(waiting, until)
         while waiting:
-            yield _next_done(waiting)
+            yield _next_done(waiting, until)
     finally:
         # Not waited for, so that an interrupt ends the call at once.
         group.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _next_done(waiting: deque[tuple[Q, Future[R]]]) -> tuple[Q, Future[R]]:
+def _next_done(waiting: deque[tuple[Q, Future[R]]], until: float | None) -> tuple[Q, Future[R]]:
     """The first in the queue, once it is done; waited for in short steps.
 
     A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
     """
     argument, future = waiting.popleft()
     while not wait([future], _STEP).done:
-        pass
+        if until is not None and time.monotonic() > until:
+            raise TimeoutError
     return argument, future

@@ -40,10 +40,15 @@ def resolve(section: str | Section, profile: Profile | None) -> tuple[Section | 
         If no profile is given, and there is no such section.
     """
     if isinstance(section, Section):
-        return section, False, "own" if profile is None else profile.name
+        return section, False, "own" if profile is None else _owner(profile)
     known = sections.default_profile() if profile is None else profile
     found = known.section(section) if profile is None else known.get(section)
-    return found, found is not None and found.name in known.tentative, known.name
+    return found, found is not None and found.name in known.tentative, _owner(known)
+
+
+def _owner(profile: Profile) -> str:
+    """The name of a profile in metadata; one that is called as drafts of answers are is none."""
+    return f"profile {OWNER}" if profile.name == OWNER else profile.name
 
 
 def fits(tables: Iterable[pa.Table], report: DriftReport, signals: Iterable[Signal]) -> bool:

@@ -7,8 +7,9 @@ where its parts are the sections' own answers; the others are asked one by one.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -44,14 +45,18 @@ class PlannedRequest:
         The filters.
     purpose : str
         What is learnt from it.
+    host : str
+        Another project's host; empty for the one that is drafted.
     """
 
     section: str | None
     scope: Scope
     purpose: str
+    host: str = ""
 
     def __str__(self) -> str:
-        return f"{self.section or 'combined view'}?{self.scope.to_query()}  {self.purpose}"
+        of = f" of {self.host}" if self.host else ""
+        return f"{self.section or 'combined view'}{of}?{self.scope.to_query()}  {self.purpose}"
 
 
 @dataclass
@@ -70,8 +75,14 @@ class Answers:
         The answers without filters, as they came.
     errors : dict of str to AAToolkitError
         What could not be read, by section.
+    beside : dict of str to dict
+        The sections' answers for other hosts, without filters, by host.
     requests : list of PlannedRequest
         What was asked, in order.
+    unanswered : int
+        How many requests had no answer when it was stopped.
+    stopped : str
+        Why it was stopped before all answers were there; empty if it was not.
     """
 
     options: Any = None
@@ -79,7 +90,10 @@ class Answers:
     parts: dict[str, dict[tuple[str, ...], Any]] = field(default_factory=dict)
     payloads: dict[str, Payload] = field(default_factory=dict)
     errors: dict[str, AAToolkitError] = field(default_factory=dict)
+    beside: dict[str, dict[str, Any]] = field(default_factory=dict)
     requests: list[PlannedRequest] = field(default_factory=list)
+    unanswered: int = 0
+    stopped: str = ""
 
 
 def first_requests(names: Iterable[str] | None = None) -> list[PlannedRequest]:
@@ -145,30 +159,42 @@ def ask(
     *,
     requests: int = BUDGET,
     names: Iterable[str] | None = None,
+    hosts: Iterable[str] = (),
+    seconds: float | None = None,
     progress: bool | None = None,
 ) -> Answers:
-    """Ask a service what a draft needs, within a budget of requests.
+    """Ask a service what a draft needs, within a budget of requests and of time.
+
+    An interrupt, or the end of the time, ends the asking; what was answered by then is returned.
 
     Raises
     ------
     NotAuthorized, NotVisible
         If nothing can be read for this reason.
+    KeyboardInterrupt
+        If it is interrupted before anything was answered.
     """
     answers = Answers()
+    until = None if seconds is None else time.monotonic() + seconds
     first = first_requests(names)[:requests]
-    got = dict(_fetched(project, first, answers, progress))
-    shut = [got[one] for one in first if isinstance(got[one], NotAuthorized | NotVisible)]
+    got = _fetched(project, first, answers, progress, until)
+    shut = [one for one in got.values() if isinstance(one, NotAuthorized | NotVisible)]
     if first and len(shut) == len(first):
         raise shut[0]
     for request, outcome in got.items():
         _keep(answers, request, outcome)
-    combined = got.get(first[-1]) if first[-1].section is None else None
-    more = follow_up(answers, combined, requests - len(first))
+    combined = got.get(first[-1]) if first and first[-1].section is None else None
     places = _places(combined, answers)
-    for request, outcome in _fetched(project, more, answers, progress):
+    others = [] if answers.stopped else other_hosts(hosts, answers, places, requests - len(first))
+    more = follow_up(answers, combined, requests - len(first) - len(others))
+    more = [] if answers.stopped else [*others, *more]
+    for request, outcome in _fetched(project, more, answers, progress, until).items():
         if isinstance(outcome, AAToolkitError):
             continue
         document = _decoded(outcome)
+        if request.host:
+            _keep_beside(answers, request, document, places)
+            continue
         if request.section is not None:
             answers.parts.setdefault(request.section, {})[request.scope.engine] = document
             continue
@@ -177,6 +203,39 @@ def ask(
             if is_whole and part is not None:
                 answers.parts.setdefault(name, {})[request.scope.engine] = part
     return answers
+
+
+def other_hosts(
+    hosts: Iterable[str],
+    answers: Answers,
+    places: Mapping[str, tuple[tuple[str, ...], bool]],
+    budget: int,
+) -> list[PlannedRequest]:
+    """The requests for other hosts: one each where the combined view answers for the sections."""
+    listed: list[PlannedRequest] = []
+    for host in dict.fromkeys(hosts):
+        covered = {name for name, (_, is_whole) in places.items() if is_whole}
+        rest = [name for name in answers.whole if name not in covered]
+        wanted = [None, *rest] if covered else rest
+        purpose = "the same of another host"
+        listed += [PlannedRequest(name, Scope(), purpose, host) for name in wanted]
+    return listed[: max(budget, 0)]
+
+
+def _keep_beside(
+    answers: Answers,
+    request: PlannedRequest,
+    document: Any,
+    places: Mapping[str, tuple[tuple[str, ...], bool]],
+) -> None:
+    held = answers.beside.setdefault(request.host, {})
+    if request.section is not None:
+        held[request.section] = document
+        return
+    for name, (path, is_whole) in places.items():
+        part = _at(document, path)
+        if is_whole and part is not None:
+            held.setdefault(name, part)
 
 
 def follow_up(answers: Answers, combined: Any, budget: int) -> list[PlannedRequest]:
@@ -232,26 +291,44 @@ def _engines(options: Any) -> Iterator[dict[str, Any]]:
 
 
 def _fetched(
-    project: Project, requests: list[PlannedRequest], answers: Answers, progress: bool | None
-) -> Iterator[tuple[PlannedRequest, Any]]:
-    """Each request with its payload, or with the error that came instead."""
+    project: Project,
+    requests: list[PlannedRequest],
+    answers: Answers,
+    progress: bool | None,
+    until: float | None,
+) -> dict[PlannedRequest, Any]:
+    """Each request that was answered with its payload, or with the error that came instead."""
     if not requests:
-        return
+        return {}
     answers.requests += requests
+    results: dict[PlannedRequest, Payload | AAToolkitError] = {}
 
-    def fetch(request: PlannedRequest) -> Payload:
-        if request.section == "scope-options":
-            return project.client._source.get(Request.for_scope_options(project.host))
-        return project.fetch(request.section, request.scope)
+    def fetch(request: PlannedRequest) -> None:
+        try:
+            if request.section == "scope-options":
+                options = Request.for_scope_options(project.host)
+                results[request] = project.client._source.get(options)
+            else:
+                asked = project.client.project(request.host) if request.host else project
+                results[request] = asked.fetch(request.section, request.scope)
+        except AAToolkitError as error:
+            results[request] = error
 
     workers = min(project.client.workers, len(requests))
-    with closing(in_order(fetch, requests, workers)) as outcomes:
-        watched = progress_bar(outcomes, progress, total=len(requests), unit="answer")
-        for request, outcome in watched:
-            try:
-                yield request, outcome.result()
-            except AAToolkitError as error:
-                yield request, error
+    with closing(in_order(fetch, requests, workers, until=until)) as outcomes:
+        try:
+            for _, outcome in progress_bar(outcomes, progress, total=len(requests), unit="answer"):
+                outcome.result()
+            answered = results
+        except (KeyboardInterrupt, TimeoutError) as error:
+            # A copy: requests that are cancelled now are no errors of the service.
+            answered = dict(results)
+            is_interrupt = isinstance(error, KeyboardInterrupt)
+            if is_interrupt and not (answered or answers.whole):
+                raise
+            answers.stopped = "interrupted" if is_interrupt else "out of time"
+            answers.unanswered = len(requests) - len(answered)
+    return {request: answered[request] for request in requests if request in answered}
 
 
 def _keep(answers: Answers, request: PlannedRequest, outcome: Any) -> None:

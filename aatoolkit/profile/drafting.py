@@ -12,7 +12,7 @@ from aatoolkit.errors import AAToolkitError, PayloadError
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.profile.asking import BUDGET, Answers, PlannedRequest, ask, engines_of
 from aatoolkit.profile.page import page_of
-from aatoolkit.profile.pointing import candidates
+from aatoolkit.profile.pointing import candidates, shared_states
 from aatoolkit.profile.section_draft import SectionDraft, counted
 from aatoolkit.sections.inference.analysis import Analysis, analyse
 from aatoolkit.sections.inference.declare import section_of
@@ -34,6 +34,8 @@ class Draft(Mapping[str, SectionDraft]):
         What was asked, in order.
     errors : dict of str to AAToolkitError
         The sections that could not be read, and why.
+    stopped : str
+        ``interrupted`` or ``out of time`` where answers are lacking for this reason, else empty.
     """
 
     def __init__(
@@ -43,8 +45,10 @@ class Draft(Mapping[str, SectionDraft]):
         self.requests: list[PlannedRequest] = answers.requests
         self.errors: dict[str, AAToolkitError] = dict(answers.errors)
         self.answers = answers
+        self.stopped = answers.stopped
         vocabulary = Vocabulary.of(answers.options, answers.whole.values())
         ran, idle = engines_of(answers.options)
+        states = shared_states(answers.whole)
         self._sections: dict[str, SectionDraft] = {}
         for name, whole in answers.whole.items():
             try:
@@ -54,7 +58,12 @@ class Draft(Mapping[str, SectionDraft]):
                 if found.relations:
                     section_of(found)
                     parts = [*answers.parts.get(name, {}).values()]
-                    places = candidates(whole, parts, [*ran, *idle], idle, _maps(found))
+                    beside = {host: held[name] for host, held in answers.beside.items()
+                              if name in held}  # fmt: skip
+                    places = candidates(
+                        whole, parts, [*ran, *idle], idle, _maps(found),
+                        beside=beside, elsewhere=states,
+                    )  # fmt: skip
                     self._sections[name] = SectionDraft(found, places)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"no draft of {name} could be made: {type(error).__name__}: {error}"
@@ -115,6 +124,11 @@ class Draft(Mapping[str, SectionDraft]):
 
     def __repr__(self) -> str:
         lines = [f"<Draft of {self.host}: {len(self)} sections, {len(self.requests)} requests>"]
+        if self.stopped:
+            lines.append(
+                f"  {self.stopped}: {self.answers.unanswered} requests have no answer; draft again "
+                "to go on from the cache"
+            )
         width = max(map(len, self), default=0)
         for name, section in self.items():
             tables = f"{len(section.tables)} tables"
@@ -141,7 +155,9 @@ def draft(
     project: Project,
     *,
     requests: int = BUDGET,
+    seconds: float | None = 120.0,
     sections: Iterable[str] | None = None,
+    hosts: Iterable[str] = (),
     progress: bool | None = None,
     standard_names: bool = True,
 ) -> Draft:
@@ -151,14 +167,23 @@ def draft(
     Nothing undocumented is asked. Only what is proved or likely is applied; what a wrong guess
     would break, sums and ratios, only if proved.
 
+    An interrupt, or the end of the time, ends the asking, and the draft is made of what came by
+    then. Drafting again goes on from there: answers that are in the cache are not asked for again.
+
     Parameters
     ----------
     project : Project
         A project of the service.
     requests : int
         The most requests to send; `plan` lists the first ones.
+    seconds : float, optional
+        The longest time to ask, in seconds; None for no limit.
     sections : iterable of str, optional
         The sections; all of them if left out.
+    hosts : iterable of str
+        Other projects of the account, such as one that is not connected or has no answers yet.
+        What differs there is shown beside the places that may be about availability; one request
+        each where the combined view answers for the sections.
     progress : bool, optional
         Whether to show a progress bar; by default where somebody watches.
     standard_names : bool
@@ -170,6 +195,8 @@ def draft(
     NotAuthorized, NotVisible
         If nothing could be read for this reason.
     """
-    answers = ask(project, requests=requests, names=sections, progress=progress)
+    answers = ask(
+        project, requests=requests, names=sections, hosts=hosts, seconds=seconds, progress=progress
+    )
     url = str(project.client.base_url)
     return Draft(project.host, url, answers, standard_names=standard_names)

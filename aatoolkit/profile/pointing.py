@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aatoolkit.availability.detect import detect
@@ -32,6 +32,8 @@ _REASONS = words("reason why because cause explanation note notes text message")
 _ABOUT_DATA = words("data measurement sample coverage quality collection observation")
 _WRAPPERS = words("meta data result results response payload body attributes info")
 _LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
+_SHARED = 3
+_WORD = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 
 
@@ -51,6 +53,10 @@ class Candidate:
         What speaks for it.
     score : int
         How much does; only for the order.
+    beside : mapping of str to object
+        What is there in the answers for other hosts.
+    words : tuple of str
+        The words that were seen there, in any answer.
     """
 
     at: str
@@ -58,6 +64,8 @@ class Candidate:
     others: tuple[Any, ...]
     why: str
     score: int
+    beside: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    words: tuple[str, ...] = ()
 
 
 def candidates(
@@ -66,6 +74,9 @@ def candidates(
     engines: Collection[str] = (),
     idle: Collection[str] = (),
     maps: Collection[tuple[Step, ...]] = (),
+    *,
+    beside: Mapping[str, Any] | None = None,
+    elsewhere: Mapping[tuple[Step, ...], Collection[str]] | None = None,
 ) -> list[Candidate]:
     """The places of an answer that may be about availability, the likeliest first.
 
@@ -79,6 +90,10 @@ def candidates(
         The engines of the project, and those that are not configured or never ran.
     maps : collection of tuple of Step
         Where there are objects whose keys are data.
+    beside : mapping of str to object
+        The same section of other hosts.
+    elsewhere : mapping of tuple of Step to collection of str
+        Places that other sections have, too, and the words there; see `shared_states`.
 
     Examples
     --------
@@ -87,14 +102,17 @@ def candidates(
     [('support', 'names beta, which never ran')]
     """
     read = [one.path for one in detect(document).signals if one.path]
-    walk = _Walk(tuple(parts), frozenset(engines), frozenset(idle), frozenset(maps))
+    walk = _Walk(
+        tuple(parts), frozenset(engines), frozenset(idle), frozenset(maps), beside or {},
+        elsewhere or {},
+    )  # fmt: skip
     found: dict[str, Candidate] = {}
     for place in walk.below(document, ()):
         taken = found.get(place.at)
         if taken is None or place.score > taken.score:
             found[place.at] = place
     kept = [one for one in found.values() if one.score >= _LEAST and not _is_read(one.at, read)]
-    grouped = _grouped(sorted(kept, key=lambda one: -one.score), document)
+    grouped = _grouped(sorted(kept, key=lambda one: -one.score), document, beside or {})
     return grouped[:MOST]
 
 
@@ -105,7 +123,7 @@ def _is_read(at: str, read: Sequence[str]) -> bool:
     return any(path.startswith(f"{one}.") or f"{one}.".startswith(path) for one in plain)
 
 
-def _grouped(found: list[Candidate], document: Any) -> list[Candidate]:
+def _grouped(found: list[Candidate], document: Any, beside: Mapping[str, Any]) -> list[Candidate]:
     """Places of one object as that object."""
     parents = Counter(_parent(one.at) for one in found)
     shown: dict[str, Candidate] = {}
@@ -114,7 +132,8 @@ def _grouped(found: list[Candidate], document: Any) -> list[Candidate]:
         bare = above.rpartition(".")[2].lower()
         if above and parents[above] > 1 and bare not in _WRAPPERS and not set(above) & set("[{"):
             value = _at(document, above)
-            one = Candidate(above, value, one.others, one.why, one.score)
+            held = {name: _at(there, above) for name, there in beside.items()}
+            one = replace(one, at=above, value=value, beside=held, words=())
         shown.setdefault(one.at, one)
     return list(shown.values())
 
@@ -137,6 +156,8 @@ class _Walk:
     engines: frozenset[str]
     idle: frozenset[str]
     maps: frozenset[tuple[Step, ...]]
+    beside: Mapping[str, Any]
+    elsewhere: Mapping[tuple[Step, ...], Collection[str]]
 
     def below(self, given: Any, path: tuple[Step, ...]) -> Iterator[Candidate]:
         if not isinstance(given, dict) or len(path) > _DEEPEST or len(given) > 100:
@@ -232,7 +253,17 @@ class _Walk:
         differ = tuple(one for one in others if one is not None and one != value)
         if differ and score:
             score, why = score + 1, f"{why}; differs where some engines were asked for"
-        return Candidate(format_path(path), value, differ, why, score)
+        beside = {name: _value_at(there, path) for name, there in self.beside.items()}
+        hosts = [name for name, there in beside.items() if there != value]
+        if hosts and (score or all(map(_is_state, [value, *beside.values()]))):
+            score, why = score + 3, f"{why}; " if why else ""
+            why += f"differs for {', '.join(hosts)}"
+        words = {*self.elsewhere.get(path, ())}
+        if words:
+            why += f"{'; ' if why else ''}a word that other sections have, too"
+            score += 3
+        words |= {one for one in (value, *differ, *beside.values()) if isinstance(one, str)}
+        return Candidate(format_path(path), value, differ, why, score, beside, tuple(sorted(words)))
 
     def _score(self, path: tuple[Step, ...], value: Any) -> tuple[int, str]:
         """How much speaks for a value to be about availability, and what does most."""
@@ -255,6 +286,46 @@ class _Walk:
         if _CODE.fullmatch(value):
             return score + 1, why or "a code"
         return (score, why) if score > 1 else (0, "")
+
+
+def shared_states(documents: Mapping[str, Any]) -> dict[tuple[Step, ...], set[str]]:
+    """The places outside rows that several sections have, with another word in some of them.
+
+    Examples
+    --------
+    >>> q = [{"q": {"code": word}} for word in ("OK", "OK", "DEGRADED")]
+    >>> {format_path(at): sorted(words) for at, words in shared_states(dict(enumerate(q))).items()}
+    {'q.code': ['DEGRADED', 'OK']}
+    """
+    seen: dict[tuple[Step, ...], list[str]] = {}
+    for document in documents.values():
+        for path, value in _words(document, ()):
+            seen.setdefault(path, []).append(value)
+    return {
+        path: set(words)
+        for path, words in seen.items()
+        if len(words) >= _SHARED
+        and 1 < len(set(words)) <= _FEW_WORDS
+        and len(set(words)) < len(words)
+    }
+
+
+def _words(value: Any, path: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], str]]:
+    if isinstance(value, dict) and len(path) <= 3 and len(value) <= 100:
+        for key, one in value.items():
+            if isinstance(key, str) and not is_echo(key):
+                yield from _words(one, (*path, Field(key)))
+    elif isinstance(value, str) and _is_state(value):
+        yield path, value
+
+
+def _is_state(value: Any) -> bool:
+    """Whether a value may name a state: a flag, nothing, or one word in letters."""
+    return (
+        value is None
+        or isinstance(value, bool)
+        or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
+    )
 
 
 def _value_at(document: Any, path: tuple[Step, ...]) -> Any:

@@ -157,7 +157,8 @@ class SectionDraft:
         None of them is read as such until `set_rule` says so; ``tables.hints`` points them out.
 
         Columns: ``at``, ``value``, ``elsewhere`` (what is there where only some engines were
-        asked for, if that differs), ``why``, ``rule`` (the line that confirms it).
+        asked for, if that differs), ``why``, ``rule`` (the line that confirms it, with the words
+        that were seen), and one for each other host that was asked, with what is there.
         """
         import pandas as pd
 
@@ -169,6 +170,8 @@ class SectionDraft:
             "why": [one.why for one in found],
             "rule": [_rule_line(one) for one in found],
         }
+        for host in dict.fromkeys(host for one in found for host in one.beside):
+            text[host] = [raw(one.beside[host]) if host in one.beside else None for one in found]
         return pd.DataFrame(text, dtype="string")
 
     def set_rule(self, **rule: Any) -> None:
@@ -248,7 +251,8 @@ def _rule_line(one: Candidate) -> str | None:
         Rule(at=at)
     except ValueError:
         return None
-    return f"set_rule(at={at!r}, words={{…}})"
+    words = ", ".join(f"{word!r}: …" for word in one.words) or "…"
+    return f"set_rule(at={at!r}, words={{{words}}})"
 
 
 def _check_rule(names: Iterable[str], found: ColumnFinding) -> None:

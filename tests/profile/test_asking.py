@@ -1,0 +1,163 @@
+"""Asking a service that is slow or fails in parts, and other hosts beside the one drafted."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.client import concurrency
+
+SECTIONS = ["domains", "urls", "prompts", "ads"]
+OPTIONS = {
+    "engines": [{"id": one, "lastRunDay": "2026-11-01"} for one in ("alpha", "beta")],
+    "topics": [],
+    "categories": [],
+    "brands": [],
+    "days": [7, 30],
+}
+
+
+class Slow:
+    """A service that takes its time; ``stuck`` sections never answer within it."""
+
+    def __init__(self, reply: Any) -> None:
+        self.reply, self.stuck, self.seconds = reply, set[str](), 0.0
+        self.failing = set[str]()
+
+    def __call__(self, request: Any) -> Any:
+        time.sleep(self.seconds)
+        if "scope-options" in request.path:
+            return self.reply(OPTIONS)
+        section = request.params.get("section")
+        if section in self.stuck:
+            time.sleep(1.5)
+        if section is None or section in self.failing:
+            return self.reply({"error": {"code": "BROKEN"}}, status=500)
+        share = 1 if request.params.get("engine") is None else 0.5
+        return self.reply({"rows": [{"host": f"{n}.example", "hits": int(n * 8 * share)}
+                                    for n in range(1, 9)]})  # fmt: skip
+
+
+@pytest.fixture
+def slow(scripted: Any, reply: Any) -> Slow:
+    scripted.script = Slow(reply)
+    return scripted.script
+
+
+def client(scripted: Any, **more: Any) -> aa.Client:
+    return aa.Client(scripted.url, token="t", **{"cache": False, **more})
+
+
+def test_a_draft_ends_when_its_time_is_over_with_what_came_by_then(slow, scripted):
+    slow.stuck = {"urls"}
+    with client(scripted) as one:
+        started = time.monotonic()
+        draft = aa.profile.draft(
+            one.project("a.example"), sections=SECTIONS, seconds=0.4, progress=False
+        )
+        took = time.monotonic() - started
+    assert took < 1.4
+    assert draft.stopped == "out of time"
+    assert {"domains", "prompts", "ads"} == set(draft)
+    assert "out of time" in repr(draft)
+    assert "urls" not in draft.errors
+
+
+def test_what_times_out_is_an_error_of_that_section(slow, scripted):
+    slow.stuck = {"urls"}
+    slow.failing = {"ads"}
+    with client(scripted, deadline=0.5) as one:
+        draft = aa.profile.draft(one.project("a.example"), sections=SECTIONS, progress=False)
+    assert set(draft) == {"domains", "prompts"}
+    assert {"urls", "ads"} <= set(draft.errors)
+    assert not draft.stopped
+
+
+def test_an_interrupt_keeps_what_came_and_the_cache_goes_on(slow, scripted, monkeypatch, tmp_path):
+    real = concurrency._next_done
+    left = iter(range(4))
+
+    def interrupted(waiting: Any, until: Any) -> Any:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return real(waiting, until)
+
+    with client(scripted, cache=tmp_path, workers=1) as one:
+        project = one.project("a.example")
+        with monkeypatch.context() as patch:
+            patch.setattr(concurrency, "_next_done", interrupted)
+            draft = aa.profile.draft(project, sections=SECTIONS, progress=False)
+        assert draft.stopped == "interrupted"
+        assert {"domains", "urls"} <= set(draft)
+        assert "draft again" in repr(draft)
+        before = len(scripted.requests)
+        again = aa.profile.draft(project, sections=SECTIONS, progress=False)
+        assert not again.stopped
+        assert set(again) == set(SECTIONS)
+        # Only what was not answered yet is asked for.
+        assert len(scripted.requests) <= before + len(again.requests) - 4
+
+
+def test_an_interrupt_before_any_answer_is_one(slow, scripted, monkeypatch):
+    def interrupted(waiting: Any, until: Any) -> Any:
+        raise KeyboardInterrupt
+
+    slow.seconds = 0.3
+    monkeypatch.setattr(concurrency, "_next_done", interrupted)
+    with client(scripted) as one, pytest.raises(KeyboardInterrupt):
+        aa.profile.draft(one.project("a.example"), sections=SECTIONS, progress=False)
+
+
+def states(host: str, section: str) -> dict[str, Any]:
+    code = {"a.example": "FULL", "off.example": "NO_FEED"}[host]
+    code = "SETTLING" if section == "urls" else code
+    return {
+        "q": {"code": code, "currency": "EUR"},
+        "lag": host == "off.example",
+        "rows": [{"host": f"{n}.example", "hits": n} for n in range(9)],
+    }
+
+
+def test_other_hosts_are_shown_beside_in_one_request_each(scripted, reply):
+    def answer(request: Any) -> Any:
+        host = request.path.split("/")[3]
+        if "scope-options" in request.path:
+            return reply(OPTIONS)
+        section = request.params.get("section")
+        if section is None:
+            return reply({"parts": {one: states(host, one) for one in SECTIONS}})
+        return reply(states(host, section))
+
+    scripted.script = answer
+    with client(scripted) as one:
+        draft = aa.profile.draft(
+            one.project("a.example"), sections=SECTIONS, hosts=["off.example"], progress=False
+        )
+    assert sum("off.example" in request.path for request in scripted.requests) == 1
+    assert sum("off.example" in str(request) for request in draft.requests) == 1
+    shown = draft["domains"].availability.set_index("at")
+    assert shown.loc["q.code", "value"] == '"FULL"'
+    assert shown.loc["q.code", "off.example"] == '"NO_FEED"'
+    assert "differs for off.example" in shown.loc["q.code", "why"]
+    assert "'NO_FEED': …" in shown.loc["q.code", "rule"]
+    # Confirmed in one line, and not before.
+    assert draft["domains"].section.availability is None
+    draft["domains"].set_rule(at="q.code", words={"FULL": "available", "NO_FEED": "not_connected"})
+    profile = draft.profile()
+    there = aa.normalize("domains", states("off.example", "domains"), profile=profile)
+    assert set(there.availability["status"]) == {"unavailable"}
+
+
+def test_a_word_that_other_sections_have_too_is_pointed_out_without_other_hosts(scripted, reply):
+    scripted.script = lambda request: (
+        reply(OPTIONS)
+        if "scope-options" in request.path
+        else reply(states("a.example", request.params.get("section") or "domains"))
+    )
+    with client(scripted) as one:
+        draft = aa.profile.draft(one.project("a.example"), sections=SECTIONS, progress=False)
+    assert "q.code" in set(draft["domains"].availability["at"])
+    assert "q.currency" not in set(draft["domains"].availability["at"])
