@@ -4,10 +4,10 @@ In goes a project of a service that nobody described; out comes a draft: for eac
 tables, types, units, rules and keys, each with its evidence and one of three confidences. Wrong
 guesses cost more than open questions, so what a wrong one would break is applied only if proved.
 
-In reading order: ``asking`` plans the requests; ``drafting`` holds the draft that a person reviews,
-section by section (``section_draft``), and ``page`` is its page; ``pointing`` points out what may
-be about availability, and ``checking`` compares a service with its profile. What the answers mean
-is found out in ``aatoolkit.sections.inference``.
+In reading order: ``planning`` lists the requests and ``asking`` sends them; ``drafting`` holds the
+draft that a person reviews, section by section (``section_draft``), and ``page`` is its page;
+``pointing`` points out what may be about availability, and ``checking`` compares a service with its
+profile. What the answers mean is found out in ``aatoolkit.sections.inference``.
 
 >>> import aatoolkit as aa
 >>> draft = aa.profile.draft(aa.demo(), sections=["domains"])
@@ -17,10 +17,10 @@ is found out in ``aatoolkit.sections.inference``.
 
 from __future__ import annotations
 
-from aatoolkit.profile.asking import BUDGET, PlannedRequest
-from aatoolkit.profile.asking import first_requests as plan
 from aatoolkit.profile.checking import check
 from aatoolkit.profile.drafting import Draft, draft
+from aatoolkit.profile.planning import BUDGET, PlannedRequest
+from aatoolkit.profile.planning import first_requests as plan
 from aatoolkit.profile.section_draft import SectionDraft
 
 __all__ = ["BUDGET", "Draft", "PlannedRequest", "SectionDraft", "check", "draft", "plan"]

@@ -9,54 +9,30 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit import sections
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload, Request
-from aatoolkit.scope import Scope
-from aatoolkit.sections.inference.vocabulary import snake
+from aatoolkit.profile.planning import (
+    BUDGET,
+    Places,
+    PlannedRequest,
+    first_requests,
+    follow_up,
+    other_hosts,
+)
 
 if TYPE_CHECKING:
     from aatoolkit.client.project import Project
 
-BUDGET = 60
-"""How many requests a draft may send unless another number is given."""
 
 _SAME = 0.95
-_MOST_ENGINES = 6
-
-
-@dataclass(frozen=True)
-class PlannedRequest:
-    """One request of a draft, and what it is for.
-
-    Attributes
-    ----------
-    section : str or None
-        The section; None for the combined view, ``scope-options`` for those.
-    scope : Scope
-        The filters.
-    purpose : str
-        What is learnt from it.
-    host : str
-        Another project's host; empty for the one that is drafted.
-    """
-
-    section: str | None
-    scope: Scope
-    purpose: str
-    host: str = ""
-
-    def __str__(self) -> str:
-        of = f" of {self.host}" if self.host else ""
-        return f"{self.section or 'combined view'}{of}?{self.scope.to_query()}  {self.purpose}"
 
 
 @dataclass
@@ -96,64 +72,6 @@ class Answers:
     stopped: str = ""
 
 
-def first_requests(names: Iterable[str] | None = None) -> list[PlannedRequest]:
-    """The requests that every draft begins with.
-
-    Examples
-    --------
-    >>> len(first_requests())
-    19
-    """
-    listed = sections.names() if names is None else tuple(names)
-    plain = Scope()
-    return [
-        PlannedRequest("scope-options", plain, "the vocabulary of the project"),
-        *(PlannedRequest(name, plain, "the section as it is") for name in listed),
-        PlannedRequest(None, plain, "whether it answers for all sections at once"),
-    ]
-
-
-def engine_sets(options: Any) -> list[tuple[str, ...]]:
-    """The engines that ran, each alone; those that never ran go with the last of them.
-
-    They have no answers, and may have visits or sales: without them the parts are not the whole.
-
-    Examples
-    --------
-    >>> engine_sets({"engines": [{"id": "a", "lastRunDay": "2026-11-01"}, {"id": "b",
-    ...     "lastRunDay": None}, {"id": "c", "lastRunDay": "2026-11-02"}]})
-    [('a',), ('c', 'b')]
-    """
-    ran, idle = engines_of(options)
-    found = [(name,) for name in ran]
-    return [*found[:-1], (*found[-1], *idle)] if found else []
-
-
-def engines_of(options: Any) -> tuple[list[str], list[str]]:
-    """The engines of scope options: those that ran, and those that are off or never did.
-
-    Examples
-    --------
-    >>> engines_of({"engines": [{"id": "a", "configured": False}, "b"]})
-    (['b'], ['a'])
-    """
-    ran: list[str] = []
-    idle: list[str] = []
-    for engine in _engines(options):
-        name = next(
-            (engine[key] for key in ("id", "key", "slug", "engine", "code", "value", "name")
-             if isinstance(engine.get(key), str)),
-            None,
-        )  # fmt: skip
-        runs = [value for key, value in engine.items() if "run" in snake(key)]
-        off = any(value is False for key, value in engine.items() if "configured" in snake(key))
-        if name is None:
-            continue
-        never = bool(runs) and all(one is None for one in runs)
-        (idle if off or never else ran).append(name)
-    return ran, idle
-
-
 def ask(
     project: Project,
     *,
@@ -185,8 +103,10 @@ def ask(
         _keep(answers, request, outcome)
     combined = got.get(first[-1]) if first and first[-1].section is None else None
     places = _places(combined, answers)
-    others = [] if answers.stopped else other_hosts(hosts, answers, places, requests - len(first))
-    more = follow_up(answers, combined, requests - len(first) - len(others))
+    others = (
+        [] if answers.stopped else other_hosts(hosts, answers.whole, places, requests - len(first))
+    )
+    more = follow_up(answers.whole, answers.options, places, requests - len(first) - len(others))
     more = [] if answers.stopped else [*others, *more]
     for request, outcome in _fetched(project, more, answers, progress, until).items():
         if isinstance(outcome, AAToolkitError):
@@ -205,28 +125,11 @@ def ask(
     return answers
 
 
-def other_hosts(
-    hosts: Iterable[str],
-    answers: Answers,
-    places: Mapping[str, tuple[tuple[str, ...], bool]],
-    budget: int,
-) -> list[PlannedRequest]:
-    """The requests for other hosts: one each where the combined view answers for the sections."""
-    listed: list[PlannedRequest] = []
-    for host in dict.fromkeys(hosts):
-        covered = {name for name, (_, is_whole) in places.items() if is_whole}
-        rest = [name for name in answers.whole if name not in covered]
-        wanted = [None, *rest] if covered else rest
-        purpose = "the same of another host"
-        listed += [PlannedRequest(name, Scope(), purpose, host) for name in wanted]
-    return listed[: max(budget, 0)]
-
-
 def _keep_beside(
     answers: Answers,
     request: PlannedRequest,
     document: Any,
-    places: Mapping[str, tuple[tuple[str, ...], bool]],
+    places: Places,
 ) -> None:
     held = answers.beside.setdefault(request.host, {})
     if request.section is not None:
@@ -236,58 +139,6 @@ def _keep_beside(
         part = _at(document, path)
         if is_whole and part is not None:
             held.setdefault(name, part)
-
-
-def follow_up(answers: Answers, combined: Any, budget: int) -> list[PlannedRequest]:
-    """The requests that test what adds up, after the first ones; at most as many as are left."""
-    sets = engine_sets(answers.options)
-    if len(sets) < 2 or budget <= 0:
-        return []
-    if len(sets) > _MOST_ENGINES:
-        sets = _grouped(sets, _MOST_ENGINES)
-    places = _places(combined, answers)
-    covered = {name for name, (_, is_whole) in places.items() if is_whole}
-    rest = [name for name in answers.whole if name not in covered]
-    listed: list[PlannedRequest] = []
-    if len(covered) >= 2 and budget >= len(sets):
-        listed += [PlannedRequest(None, Scope(engine=one), "one engine alone") for one in sets]
-    else:
-        rest = list(answers.whole)
-    left = budget - len(listed)
-    if left < len(rest) * len(sets):
-        sets = _grouped(sets, 2)
-    for name in rest:
-        if left >= len(sets):
-            listed += [
-                PlannedRequest(name, Scope(engine=one), "some engines alone") for one in sets
-            ]
-            left -= len(sets)
-    return listed
-
-
-def _grouped(sets: list[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
-    """The engines in a few disjoint sets."""
-    names = [name for one in sets for name in one]
-    return [tuple(names[at::count]) for at in range(count) if names[at::count]]
-
-
-def _engines(options: Any) -> Iterator[dict[str, Any]]:
-    """The engines that scope options list, as objects."""
-    if not isinstance(options, dict):
-        return
-    for name, value in options.items():
-        if "engine" in snake(name) or "model" in snake(name) or "assistant" in snake(name):
-            if isinstance(value, list):
-                for one in value:
-                    yield one if isinstance(one, dict) else {"id": one}
-                return
-            if isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()):
-                for key, one in value.items():
-                    yield {"id": key, **one}
-                return
-    for value in options.values():
-        if isinstance(value, dict):
-            yield from _engines(value)
 
 
 def _fetched(

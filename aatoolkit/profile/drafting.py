@@ -10,8 +10,9 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import code
 from aatoolkit.errors import AAToolkitError, PayloadError
 from aatoolkit.jsontree.paths import Entries, Step
-from aatoolkit.profile.asking import BUDGET, Answers, PlannedRequest, ask, engines_of
+from aatoolkit.profile.asking import Answers, ask
 from aatoolkit.profile.page import page_of
+from aatoolkit.profile.planning import BUDGET, PlannedRequest, engines_of
 from aatoolkit.profile.pointing import candidates, shared_states
 from aatoolkit.profile.section_draft import SectionDraft, counted
 from aatoolkit.sections.inference.analysis import Analysis, analyse

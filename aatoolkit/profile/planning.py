@@ -1,0 +1,173 @@
+"""Plans: the requests of a draft, listed before they are sent, within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aatoolkit import sections
+from aatoolkit.scope import Scope
+from aatoolkit.sections.inference.vocabulary import snake
+
+BUDGET = 60
+"""How many requests a draft may send unless another number is given."""
+
+_MOST_ENGINES = 6
+
+Places = Mapping[str, tuple[tuple[str, ...], bool]]
+"""Where the combined view has each section's own answer, and whether it has all of it."""
+
+
+@dataclass(frozen=True)
+class PlannedRequest:
+    """One request of a draft, and what it is for.
+
+    Attributes
+    ----------
+    section : str or None
+        The section; None for the combined view, ``scope-options`` for those.
+    scope : Scope
+        The filters.
+    purpose : str
+        What is learnt from it.
+    host : str
+        Another project's host; empty for the one that is drafted.
+    """
+
+    section: str | None
+    scope: Scope
+    purpose: str
+    host: str = ""
+
+    def __str__(self) -> str:
+        of = f" of {self.host}" if self.host else ""
+        return f"{self.section or 'combined view'}{of}?{self.scope.to_query()}  {self.purpose}"
+
+
+def first_requests(names: Iterable[str] | None = None) -> list[PlannedRequest]:
+    """The requests that every draft begins with.
+
+    Examples
+    --------
+    >>> len(first_requests())
+    19
+    """
+    listed = sections.names() if names is None else tuple(names)
+    plain = Scope()
+    return [
+        PlannedRequest("scope-options", plain, "the vocabulary of the project"),
+        *(PlannedRequest(name, plain, "the section as it is") for name in listed),
+        PlannedRequest(None, plain, "whether it answers for all sections at once"),
+    ]
+
+
+def engine_sets(options: Any) -> list[tuple[str, ...]]:
+    """The engines that ran, each alone; those that never ran go with the last of them.
+
+    They have no answers, and may have visits or sales: without them the parts are not the whole.
+
+    Examples
+    --------
+    >>> engine_sets({"engines": [{"id": "a", "lastRunDay": "2026-11-01"}, {"id": "b",
+    ...     "lastRunDay": None}, {"id": "c", "lastRunDay": "2026-11-02"}]})
+    [('a',), ('c', 'b')]
+    """
+    ran, idle = engines_of(options)
+    found = [(name,) for name in ran]
+    return [*found[:-1], (*found[-1], *idle)] if found else []
+
+
+def engines_of(options: Any) -> tuple[list[str], list[str]]:
+    """The engines of scope options: those that ran, and those that are off or never did.
+
+    Examples
+    --------
+    >>> engines_of({"engines": [{"id": "a", "configured": False}, "b"]})
+    (['b'], ['a'])
+    """
+    ran: list[str] = []
+    idle: list[str] = []
+    for engine in _engines(options):
+        name = next(
+            (engine[key] for key in ("id", "key", "slug", "engine", "code", "value", "name")
+             if isinstance(engine.get(key), str)),
+            None,
+        )  # fmt: skip
+        runs = [value for key, value in engine.items() if "run" in snake(key)]
+        off = any(value is False for key, value in engine.items() if "configured" in snake(key))
+        if name is None:
+            continue
+        never = bool(runs) and all(one is None for one in runs)
+        (idle if off or never else ran).append(name)
+    return ran, idle
+
+
+def other_hosts(
+    hosts: Iterable[str],
+    read: Collection[str],
+    places: Places,
+    budget: int,
+) -> list[PlannedRequest]:
+    """The requests for other hosts: one each where the combined view answers for the sections."""
+    listed: list[PlannedRequest] = []
+    for host in dict.fromkeys(hosts):
+        covered = {name for name, (_, is_whole) in places.items() if is_whole}
+        rest = [name for name in read if name not in covered]
+        wanted = [None, *rest] if covered else rest
+        purpose = "the same of another host"
+        listed += [PlannedRequest(name, Scope(), purpose, host) for name in wanted]
+    return listed[: max(budget, 0)]
+
+
+def follow_up(
+    read: Collection[str], options: Any, places: Places, budget: int
+) -> list[PlannedRequest]:
+    """The requests that test what adds up, after the first ones; at most as many as are left."""
+    sets = engine_sets(options)
+    if len(sets) < 2 or budget <= 0:
+        return []
+    if len(sets) > _MOST_ENGINES:
+        sets = _grouped(sets, _MOST_ENGINES)
+    covered = {name for name, (_, is_whole) in places.items() if is_whole}
+    rest = [name for name in read if name not in covered]
+    listed: list[PlannedRequest] = []
+    if len(covered) >= 2 and budget >= len(sets):
+        listed += [PlannedRequest(None, Scope(engine=one), "one engine alone") for one in sets]
+    else:
+        rest = list(read)
+    left = budget - len(listed)
+    if left < len(rest) * len(sets):
+        sets = _grouped(sets, 2)
+    for name in rest:
+        if left >= len(sets):
+            listed += [
+                PlannedRequest(name, Scope(engine=one), "some engines alone") for one in sets
+            ]
+            left -= len(sets)
+    return listed
+
+
+def _grouped(sets: list[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
+    """The engines in a few disjoint sets."""
+    names = [name for one in sets for name in one]
+    return [tuple(names[at::count]) for at in range(count) if names[at::count]]
+
+
+def _engines(options: Any) -> Iterator[dict[str, Any]]:
+    """The engines that scope options list, as objects."""
+    if not isinstance(options, dict):
+        return
+    for name, value in options.items():
+        if "engine" in snake(name) or "model" in snake(name) or "assistant" in snake(name):
+            if isinstance(value, list):
+                for one in value:
+                    yield one if isinstance(one, dict) else {"id": one}
+                return
+            if isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()):
+                for key, one in value.items():
+                    yield {"id": key, **one}
+                return
+    for value in options.values():
+        if isinstance(value, dict):
+            yield from _engines(value)
