@@ -54,6 +54,7 @@ _PROBABILITIES = frozenset(["prob", "probability", "likelihood", "pvalue"])
 _MEANS = words_of("avg average mean median mdn p50 p75 p90 p95 p99 typical expected")
 _POSITIONS = frozenset(["position", "pos", "slot", "placement"])
 _RANKS = frozenset(["rank", "ranking", "place", "ordinal", "rnk", "rk", "standing"])
+_ORDINALS = frozenset(["first", "second", "third", "top", "last"])
 _SCORES = words_of(
     """
     score index sentiment grade rating polarity tone quality difficulty authority favorability
@@ -183,7 +184,9 @@ def meaning(name: str) -> Meaning:
         hundredths = 0.01 if "cents" in known else 1e-6 if "micros" in known else 1.0
     elif last in _COUNTING and last != "volume":
         kind = "count"
-    elif not mean and last != singular(last) and singular(last) in _POSITIONS | _RANKS:
+    elif (
+        not mean and known & _ORDINALS and singular(last) in _POSITIONS | _RANKS and last[-1] == "s"
+    ):
         kind = "count"  # several of them, as in ``firstPositions``
     elif known & {"http", "status"} and last in ("status", "code", "http"):
         kind = "status"

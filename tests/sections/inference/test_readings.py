@@ -79,5 +79,6 @@ def test_names_that_seem_to_tell_a_unit_and_do_not():
     assert meaning("pos").kind == ""
     assert meaning("avg_pos").kind == "position"
     assert meaning("firstPositions").kind == "count"
+    assert meaning("ranks").kind == "rank"
     assert meaning("insight_no").kind == "id"
     assert meaning("number_of_citations").kind == meaning("citation_count").kind == "count"

@@ -1,0 +1,75 @@
+"""The reference service drafted as if nobody had described it, beside its own declarations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+import aatoolkit as aa
+
+# Of 194 numbers: how many units and rules are found and are the declared ones, at least.
+UNITS, RULES = 140, 125
+
+# Ways to say the same: a draft cannot know the narrower of the two.
+SAME = {
+    "count": (
+        "distinct",
+        "searches",
+        "HTTP requests",
+        "checks",
+        "characters",
+        "answers",
+        "reviews",
+    ),
+    "position": ("rank",),
+    "currency": ("price_currency", "`currency`"),
+    "score": ("fraction", "0..rating_max"),
+    "fraction": ("probability", "citations per retrieval"),
+}
+
+
+def agrees(found: str, declared: str | None) -> bool:
+    """Whether two units are of one kind: what one of them adds up, the other does."""
+    if declared is None or found == declared:
+        return declared is not None or found == "score"
+    others = next((words for kind, words in SAME.items() if found.startswith(kind)), ())
+    is_change = "change" in found and ("change" in declared or declared.startswith(("abs", "frac")))
+    return is_change or declared.startswith(("per ", *others))
+
+
+@pytest.mark.thorough
+def test_nothing_is_applied_that_its_own_declarations_contradict():
+    draft = aa.profile.draft(aa.demo(), progress=False)
+    assert not draft.errors
+    assert len(draft.requests) <= 60
+    score: Counter[str] = Counter()
+    wrong = []
+    for name, section in draft.items():
+        declared = {
+            re.sub(r"\{[^}]*\}", "{}", column.pattern): (table, column)
+            for table in reversed(aa.sections.get(name).tables)
+            for column in table.columns
+        }
+        for found in section.columns():
+            table, column = declared.get(re.sub(r"\{[^}]*\}", "{}", found.path), (None, None))
+            if column is None or column.is_label or column.dtype not in ("Int64", "Float64"):
+                continue
+            if column.name in table.key or found.is_key:
+                continue
+            score["numbers"] += 1
+            if found.unit.value is not None:
+                score["units"] += found.unit.value == column.unit
+                if found.scale != 1.0 or not agrees(found.unit.value, column.unit):
+                    wrong.append((name, found.path, found.unit.value, column.unit))
+            got, wanted = found.aggregate, column.aggregate
+            score["rules"] += got.rule == wanted.rule
+            # A sum over engines alone says nothing of the rows that overlap.
+            is_narrow = got.rule == "sum" and set(got.across) <= {"engine"} and got.across
+            is_ratio = got.rule == "ratio" and wanted.rule == "none"
+            if got.rule not in ("none", wanted.rule) and not is_narrow and not is_ratio:
+                wrong.append((name, found.path, str(got), str(wanted)))
+    assert wrong == []
+    assert score["units"] >= UNITS, score
+    assert score["rules"] >= RULES, score
