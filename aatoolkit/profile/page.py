@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _SAMPLE, _WIDEST = 5, 12
 _STYLE = """
+:root{color-scheme:light dark}small{opacity:.75}
 body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#1c1c1c}
 table{border-collapse:collapse;margin:.4em 0 1.2em;font-size:13px}
 th,td{border-bottom:1px solid #ddd;padding:.25em .6em;text-align:left;vertical-align:top}
@@ -32,7 +33,8 @@ def page_of(draft: Draft) -> str:
     """The page as HTML, with nothing loaded from elsewhere."""
     title = markup(f"Draft of {draft.host}")
     parts = [
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>',
+        f'<!doctype html><html lang="en"><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{title}</title>',
         f"<style>{_STYLE}</style><h1>{title}</h1>",
         f"<p>{len(draft)} sections from {len(draft.requests)} requests. <b>Proved</b>: an identity "
         "or an experiment held on all rows. <b>Likely</b>: name and range agree. <b>Open</b>: "
@@ -65,11 +67,19 @@ def _section(section: SectionDraft) -> Iterator[str]:
         yield f"<p>{markup(note)}</p>"
     if section.candidates:
         yield "<p>These may say what could be measured; none is read so until a rule says it.</p>"
+        hosts = list(dict.fromkeys(host for one in section.candidates for host in one.beside))
         rows = [
-            [f"<code>{markup(one.at)}</code>", markup(raw(one.value)[:120]), markup(one.why)]
-            for one in section.candidates
-        ]
-        yield _table(["place", "value", "why"], rows)
+            [
+                f"<code>{markup(one.at)}</code>",
+                markup(raw(one.value)[:120]),
+                *(markup(raw(one.beside[host])[:120]) if host in one.beside else ""
+                  for host in hosts),
+                markup(one.why),
+                f"<code>{markup(line or '')}</code>",
+            ]
+            for one, line in zip(section.candidates, section.rule_lines(), strict=True)
+        ]  # fmt: skip
+        yield _table(["place", "value", *map(markup, hosts), "why", "to read it"], rows)
     for relation in section.analysis.relations:
         columns = section.analysis.columns[relation.name]
         yield f"<h3><code>{markup(relation.name)}</code></h3>"
@@ -88,7 +98,7 @@ def _row(column: ColumnFinding) -> list[str]:
     rule = "key" if column.is_key else str(column.aggregate) if column.rule.value else ""
     example = "" if column.example is None else str(column.example)[:60]
     return [
-        f"<code>{markup(column.name)}</code>",
+        f"<code>{markup(column.name)}</code><br><small>{markup(column.path)}</small>",
         markup(column.dtype),
         markup(column.unit.value or ""),
         markup(rule),

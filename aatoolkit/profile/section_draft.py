@@ -168,11 +168,15 @@ class SectionDraft:
             "value": [raw(one.value) for one in found],
             "elsewhere": [", ".join(map(raw, one.others)) or None for one in found],
             "why": [one.why for one in found],
-            "rule": [_rule_line(one) for one in found],
+            "rule": self.rule_lines(),
         }
         for host in dict.fromkeys(host for one in found for host in one.beside):
             text[host] = [raw(one.beside[host]) if host in one.beside else None for one in found]
         return pd.DataFrame(text, dtype="string")
+
+    def rule_lines(self) -> list[str | None]:
+        """For each place of `availability`, the line that has it read; None where no rule can."""
+        return [_rule_line(one) for one in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Say where the service states this section's availability.
