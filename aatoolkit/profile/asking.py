@@ -160,8 +160,8 @@ def _fetched(
                 options = Request.for_scope_options(project.host)
                 results[request] = project.client._source.get(options)
             else:
-                asked = project.client.project(request.host) if request.host else project
-                results[request] = asked.fetch(request.section, request.scope)
+                other = project.client.project(request.host) if request.host else project
+                results[request] = other.fetch(request.section, request.scope)
         except AAToolkitError as error:
             results[request] = error
 
