@@ -3,9 +3,8 @@
 >>> import aatoolkit as aa
 >>> project = aa.demo()                             # an embedded service, synthetic data
 >>> domains = project.read("domains", days=30)      # every table of a section
->>> domains.main.aa.availability                    # what could be measured, and why not
-...  # doctest: +ELLIPSIS
-                           status ...
+>>> domains.main.aa.availability.loc["rank"].tolist()  # what could be measured, and why not
+['partial', <NA>, 'google-ai-overview: This engine has not run yet.']
 
 Importing the package gives every DataFrame the accessor ``df.aa``.
 """

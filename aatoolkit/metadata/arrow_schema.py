@@ -73,6 +73,25 @@ def with_metadata(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
     return schema.with_metadata(written)
 
 
+def with_facts(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
+    """The schema with state, unit, rule and meaning of each column at its field.
+
+    For tables in memory: engines hand fields on, and drop the keys of a schema more easily.
+    """
+    fields = [_with_facts(field, known.columns.get(field.name)) for field in schema]
+    return pa.schema(fields, schema.metadata)
+
+
+def _with_facts(field: pa.Field, column: ColumnMetadata | None) -> pa.Field:
+    if column is None:
+        return field
+    state = column.availability
+    stated = {"status": str(state.status), "cause": state.cause, "reason": state.reason}
+    facts = {**{name: fact for name, fact in stated.items() if fact}, **_facts(column)}
+    own = {f"aa.{name}": str(fact) for name, fact in facts.items()}
+    return field.with_metadata({**(field.metadata or {}), **own})
+
+
 def file_keys(schema: pa.Schema, known: FrameMetadata) -> dict[bytes, bytes]:
     """The keys of a Parquet file with the columns and metadata of a schema."""
     keys = dict(schema.metadata or {})

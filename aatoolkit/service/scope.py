@@ -244,7 +244,7 @@ class ScopePool:
         Rows in all their tables together. Scopes in use are never dropped.
     """
 
-    def __init__(self, most: int = 128, most_rows: int = 2_000_000) -> None:
+    def __init__(self, most: int = 32, most_rows: int = 2_000_000) -> None:
         self._most = most
         self._most_rows = most_rows
         self._lock = threading.Lock()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,16 +18,17 @@ def tables() -> aa.Tables:
     return aa.demo().read("chats")
 
 
-def test_arrow_has_the_schema_of_the_file(tables: aa.Tables, tmp_path_factory) -> None:
-    path = tables.main.aa.to_parquet(tmp_path_factory.mktemp("files") / "chats.parquet")
-    table, file = tables.main.aa.to_arrow(), pq.read_schema(path)
-    assert {name: table.schema.field(name).metadata for name in file.names} == {
-        name: {
-            key: value for key, value in file.field(name).metadata.items() if b"PARQUET" not in key
-        }
-        for name in file.names
-    }
+def test_arrow_has_the_keys_of_the_file_and_the_facts_at_its_fields(
+    tables: aa.Tables, tmp_path: Path
+) -> None:
+    table = tables.main.aa.to_arrow()
+    file = pq.read_schema(tables.main.aa.to_parquet(tmp_path / "chats.parquet"))
     assert table.schema.metadata == file.metadata
+    codebook = tables.main.aa.codebook
+    for name in file.names:
+        facts = table.schema.field(name).metadata
+        assert facts[b"aa.status"].decode() == tables.main.aa.availability.loc[name, "status"]
+        assert facts[b"aa.description"].decode() == codebook.loc[name, "doc"]
     assert table.schema.field("answer_characters").metadata[b"aa.unit"] == b"characters"
     assert pa.table(tables.main.aa).equals(table)
 

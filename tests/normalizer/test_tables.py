@@ -146,6 +146,7 @@ class Elements(html.parser.HTMLParser):
 
 
 ALLOWED = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "code"}
+ALLOWED |= {"b", "details", "summary"}
 
 
 def dataset() -> aa.Dataset:

@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.parquet import arrow_table, write_parquet
+from aatoolkit.metadata.arrow_schema import with_facts
+from aatoolkit.metadata.attrs import metadata_of
 
 
 class Export:
@@ -83,9 +85,10 @@ class Export:
     def to_arrow(self) -> pa.Table:
         """Return the frame as an Arrow table, with the metadata of its columns in its schema.
 
-        The schema is that of `to_parquet`: every field has its unit, rule, meaning and
-        availability. The accessor itself can be given to what reads Arrow streams, such as
-        ``polars.DataFrame(df.aa)`` or DuckDB.
+        Every field has its availability (``aa.status``, ``aa.cause``, ``aa.reason``), unit, rule
+        and meaning (``aa.unit``, ``aa.aggregation``, ``aa.description``); the keys of the schema
+        are those of `to_parquet`. The accessor itself can be given to what reads Arrow streams,
+        such as ``polars.DataFrame(df.aa)`` or DuckDB.
 
         Raises
         ------
@@ -97,7 +100,8 @@ class Export:
         >>> pd.DataFrame({"n": [1]}).aa.to_arrow().column("n").to_pylist()
         [1]
         """
-        return arrow_table(self._frame, Path("the frame"))
+        table = arrow_table(self._frame, Path("the frame"))
+        return table.cast(with_facts(table.schema, metadata_of(self._frame)))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export the frame as an Arrow stream (the PyCapsule interface), with its metadata."""
