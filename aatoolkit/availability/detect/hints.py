@@ -2,14 +2,16 @@
 
 What is not understood stays unknown, and is pointed out. Looked at are headers and the members
 of objects outside lists of records; never what repeats the question, and nothing at, above or
-below the evidence of a signal. Hints are few, the surest first: an answer about business gives
-one false hint at most.
+below the evidence of a signal. Hints are few, the surest first. Where none is sure, the one place
+with most words of how data came to be is shown: an answer about business gives one false hint at
+most.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from aatoolkit.availability.detect import keys, roles
@@ -24,6 +26,7 @@ _MOST = 5
 
 _DEEPEST = 5
 _LONGEST = 200
+_WIDEST = 200
 
 _KEYS = words(
     "availability available avail coverage covered complete completeness partial omitted excluded"
@@ -36,6 +39,21 @@ _KEYS = words(
     " progress job measured"
 )
 """Parts of keys that are about data more often than about business."""
+
+_PROCESS = words(
+    "aborted applicability applicable audit banner basis because behind cap capabilities"
+    " capability capped codebook collected collection collector condition connector convention"
+    " conventions down empty error estimate estimated expected expired failed failure feed feeds"
+    " finished includes incomplete ingest ingestion job jobs legend limit limited maintenance"
+    " missing monitored newest note notice null obs omit outcome pending pipeline plan probe"
+    " queued quota reached reason received rejected run runs sample scoring settled skipped"
+    " source sources state states status supported sync timeout unscored upstream verdict"
+    " warning warnings watermark why"
+)
+"""Words of how data came to be: with others of them, or in a key, they point to one place."""
+
+_TWINS = words("q quality status state flag note reason basis availability typename error")
+"""The last part of the name of a field that describes the field it is named after."""
 
 _IDLE_KEYS = words(
     "section domain host version schema id currency timezone locale request requestid generatedat"
@@ -50,6 +68,7 @@ _STANDARD = re.compile(
 _ABSENT = "the words of an absence, where no rule reads them"
 _KEY = "a key that is often about data"
 _EMPTY = "the answer is empty, and this is beside it"
+_OF_PROCESS = "words that are often about how data came to be"
 _UNKNOWN = "a word under a key of availability that is not known"
 _TOTAL = "a count above the rows that are given"
 
@@ -73,8 +92,62 @@ def find_hints(answer: AnswerContext, headers: Mapping[str, str]) -> list[Hint]:
         if not any(_touch(path, other) for other in read):
             ranked += _judge(answer, key, value, path, at_top, is_bare=is_bare)
     sure = [hint for rank, hint in sorted(ranked, key=lambda each: -each[0]) if rank > 1]
-    weak = [hint for rank, hint in ranked if rank == 1]
+    weak = [hint for rank, hint in ranked if rank == 1] or [*_likeliest(answer, read)]
     return (found + _outermost(sure) + ([] if sure else weak[:1]))[:_MOST]
+
+
+def _likeliest(answer: AnswerContext, read: list[str]) -> Iterator[Hint]:
+    """The one place outside the rows with most words of how data came to be, if there is one.
+
+    No single word of these is sure, and an answer gets one such hint at most: somebody is to look.
+    """
+    ranked = [*_twins(answer.document)]
+    for key, value, path, _ in _members(answer.document):
+        if roles.fold(key) in _IDLE_KEYS or value is None or value in ([], {}, ""):
+            continue
+        points = _points(answer, key, value)
+        if points > 1 and not any(_touch(path, other) for other in read):
+            ranked.append((points, Hint(path, raw(value), _OF_PROCESS)))
+    if ranked:
+        yield max(ranked, key=lambda each: each[0])[1]
+
+
+def _points(answer: AnswerContext, key: str, value: Any) -> int:
+    """How much a member speaks of how data came to be: two points for its key, one a word in it."""
+    own = 2 * bool({*tokens(key)} & (_PROCESS | _KEYS))
+    if isinstance(value, bool) or (isinstance(value, list) and not own):
+        return 0
+    if isinstance(value, int | float):
+        return own if 0 < value < 1 else 0
+    if isinstance(value, dict) and (len(value) > _WIDEST or (not own and _is_figures(value))):
+        return 0
+    found: set[str] = set()
+    waiting, engines = [value], 0
+    for given in islice(waiting, _WIDEST):  # it grows meanwhile
+        if isinstance(given, dict) and len(given) <= _WIDEST:
+            waiting += given.values()
+            found |= {word for name in given for word in tokens(name)}
+            engines += sum(map(answer.is_engine, given)) > 1
+        elif isinstance(given, list):
+            waiting += given[:_WIDEST]
+        elif isinstance(given, str) and len(given) <= _LONGEST and not _MOMENT.fullmatch(given):
+            found |= {*tokens(given)}
+    return own + len(found & (_PROCESS | _KEYS)) + engines
+
+
+def _twins(document: Any) -> Iterator[tuple[int, Hint]]:
+    """Fields of records that are named after another, with what was the matter with it."""
+    for _, value, path, _ in _members(document):
+        listed = value[:_WIDEST] if isinstance(value, list) else []
+        records = [each for each in listed if isinstance(each, dict)]
+        names = dict.fromkeys(name for each in records for name in each)
+        for name in names:
+            *stem, last = tokens(name) or ("",)
+            described = stem and any(tokens(other) == tuple(stem) for other in names)
+            texts = {each[name] for each in records if isinstance(each.get(name), str)}
+            unwell = sorted(text for text in texts if not _is_good(text))
+            if last in _TWINS and described and unwell:
+                yield 3, Hint(f"{path}[]{key_step(name)}", raw(unwell[0]), _OF_PROCESS)
 
 
 def _unknown(answer: AnswerContext) -> Iterator[Hint]:
@@ -121,8 +194,9 @@ def _header(name: str, text: object) -> int:
     key = re.sub(r"(?i)^x-", "", name)
     if _STANDARD.fullmatch(name.lower()) or not isinstance(text, str):
         return 0
-    has_subject = {*tokens(key)} & _KEYS or keys.subject(key) or keys.denial(key) is not None
-    return 2 if has_subject else 0
+    if {*tokens(key)} & (_KEYS | _PROCESS) or keys.subject(key) or keys.denial(key) is not None:
+        return 2
+    return 0
 
 
 def _judge(

@@ -30,6 +30,12 @@ POINTED_OUT = {
     *("module_not_licensed", "sampling_mode", "inconclusive", "checks_list", "probe_results"),
     *("component_status", "problem_json", "warning_with_fields", "parallel_masks"),
     *("legend_numeric_state_map",),
+    *("etl_run_summary", "field_quality_twins", "upstream_http_code_per_engine"),
+    *("watermark_complete_through", "maintenance_window", "ingestion_lag"),
+    *("sentinel_declared", "odata_annotation_error", "plan_feature_flags"),
+    *("sampling_notice", "empty_list_with_reason", "engine_capability_rows"),
+    *("job_states", "coverage_ratio", "quota_reached"),
+    *("hal_embedded_status", "boolean_matrix"),
 }
 """Answers that are pointed out and not read; all others are read."""
 
