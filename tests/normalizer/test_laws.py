@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit import sections
+from aatoolkit._util.text import json_text
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.jsontree.paths import Each, Field, Step, parse_path
 from aatoolkit.sections import Column, Table
@@ -137,7 +138,7 @@ def path(place: Node) -> str:
         if isinstance(key, int)
         else f".{key}"
         if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", key)
-        else f"[{json.dumps(key, ensure_ascii=False)}]"
+        else f"[{json_text(key)}]"
         for key in place
     )
 

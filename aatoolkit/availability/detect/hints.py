@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 from aatoolkit.availability.detect import keys, roles
@@ -27,6 +27,7 @@ _MOST = 5
 _DEEPEST = 5
 _LONGEST = 200
 _WIDEST = 200
+_FEW = 8
 
 _KEYS = words(
     "availability available avail coverage covered complete completeness partial omitted excluded"
@@ -41,14 +42,16 @@ _KEYS = words(
 """Parts of keys that are about data more often than about business."""
 
 _PROCESS = words(
-    "aborted applicability applicable audit banner basis because behind cap capabilities"
-    " capability capped codebook collected collection collector condition connector convention"
-    " conventions down empty error estimate estimated expected expired failed failure feed feeds"
-    " finished includes incomplete ingest ingestion job jobs legend limit limited maintenance"
-    " missing monitored newest note notice null obs omit outcome pending pipeline plan probe"
-    " queued quota reached reason received rejected run runs sample scoring settled skipped"
-    " source sources state states status supported sync timeout unscored upstream verdict"
-    " warning warnings watermark why"
+    "aborted advisory alert applicability applicable assertion assertions audit banner basis"
+    " batch because behind cap capabilities capability capped checklist codebook collected"
+    " collection collector condition connector convention conventions down dq dropped empty"
+    " error estimate estimated exception expected expired failed failure feed feeds finished"
+    " flash includes incomplete ingest ingestion job jobs ledger legend limit limited"
+    " maintenance masked missing monitored newest note notes notice null obs omit outcome"
+    " pending pipeline plan probe queued quota reached reason received rejected remark remarks"
+    " result return run runs sample scoring settled setup severity skipped source sources state"
+    " states status step steps supported suspended sync timeout unreachable unscored upstream"
+    " verdict warning warnings watermark why withheld"
 )
 """Words of how data came to be: with others of them, or in a key, they point to one place."""
 
@@ -102,8 +105,17 @@ def _likeliest(answer: AnswerContext, read: list[str]) -> Iterator[Hint]:
     No single word of these is sure, and an answer gets one such hint at most: somebody is to look.
     """
     ranked = [*_twins(answer.document)]
-    for key, value, path, _ in _members(answer.document):
+    members = [*_members(answer.document)]
+    lists = {
+        path: (not {*tokens(key)} & (_PROCESS | _KEYS), len(value))
+        for key, value, path, _ in members
+        if _are_records(value)
+    }
+    rows = max(lists, key=lambda path: lists[path], default="")
+    for key, value, path, _ in members:
         if roles.fold(key) in _IDLE_KEYS or value is None or value in ([], {}, ""):
+            continue
+        if rows == path or _is_below(rows, path):
             continue
         points = _points(answer, key, value)
         if points > 1 and not any(_touch(path, other) for other in read):
@@ -112,27 +124,43 @@ def _likeliest(answer: AnswerContext, read: list[str]) -> Iterator[Hint]:
         yield max(ranked, key=lambda each: each[0])[1]
 
 
+def _are_records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
 def _points(answer: AnswerContext, key: str, value: Any) -> int:
     """How much a member speaks of how data came to be: two points for its key, one a word in it."""
     own = 2 * bool({*tokens(key)} & (_PROCESS | _KEYS))
-    if isinstance(value, bool) or (isinstance(value, list) and not own):
+    is_text = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if isinstance(value, bool) or (isinstance(value, list) and not own and not is_text):
         return 0
     if isinstance(value, int | float):
         return own if 0 < value < 1 else 0
     if isinstance(value, dict) and (len(value) > _WIDEST or (not own and _is_figures(value))):
         return 0
     found: set[str] = set()
-    waiting, engines = [value], 0
+    waiting, signs = [value], 0
     for given in islice(waiting, _WIDEST):  # it grows meanwhile
         if isinstance(given, dict) and len(given) <= _WIDEST:
             waiting += given.values()
             found |= {word for name in given for word in tokens(name)}
-            engines += sum(map(answer.is_engine, given)) > 1
+            signs += sum(map(answer.is_engine, given)) > 1
+            signs += 2 * _fall_short(given) + (False in given.values()) + (None in given.values())
         elif isinstance(given, list):
             waiting += given[:_WIDEST]
         elif isinstance(given, str) and len(given) <= _LONGEST and not _MOMENT.fullmatch(given):
             found |= {*tokens(given)}
-    return own + len(found & (_PROCESS | _KEYS)) + engines
+            signs += 2 * (given.count(" ") > 3) + answer.is_engine(given)
+    return own + len(found & (_PROCESS | _KEYS)) + signs
+
+
+def _fall_short(given: Mapping[str, Any]) -> bool:
+    """Whether two counts of one thing differ, as those that were planned and stored."""
+    counts = {key: each for key, each in given.items() if type(each) is int}
+    return any(
+        {*tokens(one)} & {*tokens(other)} and counts[one] != counts[other]
+        for one, other in combinations([*counts][:_FEW], 2)
+    )
 
 
 def _twins(document: Any) -> Iterator[tuple[int, Hint]]:
