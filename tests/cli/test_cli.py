@@ -221,7 +221,7 @@ def test_a_file_gets_no_progress_bar(base_url: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "\r" not in done.stdout + done.stderr
-    assert done.stderr.splitlines()[-1].endswith("Parquet files are in out")
+    assert done.stderr.splitlines()[-1].endswith("Parquet files were written")
 
 
 @pytest.mark.usefixtures("at_service")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import effort
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -53,7 +53,7 @@ wrappers = st.lists(
 
 
 @settings(
-    max_examples=effort(100),
+    max_examples=examples(100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -77,7 +77,7 @@ def test_sections_are_found_however_deep_they_sit(
         )
 
 
-@settings(max_examples=effort(50), deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(chosen, st.data())
 def test_a_section_of_another_name_is_left_in_the_answer(
     names: list[str], data: st.DataObject
@@ -107,7 +107,7 @@ def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
 
 
 @settings(
-    max_examples=effort(30),
+    max_examples=examples(30),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import one_in
-from helpers.effort import effort, explores, is_thorough
+from helpers.effort import examples, explores, is_thorough
 from helpers.idioms import IDIOMS, KEEPING, numbers, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -210,7 +210,7 @@ def test_the_oracle_finds_what_is_false() -> None:
     assert [*false_sums(frame, other)] != []
 
 
-@settings(deadline=None, max_examples=effort(120, 8))
+@settings(deadline=None, max_examples=examples(120, 8))
 @given(st.data())
 def test_nothing_false_after_a_chain_of_idioms(data: st.DataObject) -> None:
     table = data.draw(st.sampled_from([*tables()]))

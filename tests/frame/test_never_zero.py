@@ -7,7 +7,7 @@ from functools import reduce
 
 import pandas as pd
 import pytest
-from effort import effort
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving import client_of
@@ -172,7 +172,7 @@ def expected(rows: pd.DataFrame, skip_missing: bool) -> tuple[object, Status]:
     return pd.NA, status
 
 
-@settings(deadline=None, max_examples=effort(60))
+@settings(deadline=None, max_examples=examples(60))
 @given(tables, st.booleans())
 def test_it_is_the_model_and_zero_only_where_all_was_measured(
     frame: pd.DataFrame, skip_missing: bool
@@ -195,7 +195,7 @@ def test_it_is_the_model_and_zero_only_where_all_was_measured(
 
 
 @pytest.mark.thorough
-@settings(deadline=None, max_examples=effort(60))
+@settings(deadline=None, max_examples=examples(60))
 @given(tables.flatmap(lambda frame: st.tuples(st.just(frame), st.permutations(range(len(frame))))))
 def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) -> None:
     frame, order = drawn
@@ -209,7 +209,7 @@ def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) 
 
 
 @pytest.mark.thorough
-@settings(deadline=None, max_examples=effort(60))
+@settings(deadline=None, max_examples=examples(60))
 @given(tables.filter(len), st.booleans())
 def test_one_step_is_two_steps(frame: pd.DataFrame, skip_missing: bool) -> None:
     def step(given: pd.DataFrame, by: object) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.effort import effort
+from helpers.effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -168,7 +168,7 @@ def missing(value: object) -> bool:
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-@settings(deadline=None, max_examples=effort(400, 20))
+@settings(deadline=None, max_examples=examples(400, 20))
 @given(st.data(), st.integers(0, 2**32 - 1))
 def test_no_chain_of_steps_leaves_a_column_that_passes_for_another(
     data: st.DataObject, seed: int
@@ -196,7 +196,7 @@ def large(rows: int) -> pd.DataFrame:
 
 
 @pytest.mark.thorough
-@settings(deadline=None, max_examples=effort(60))
+@settings(deadline=None, max_examples=examples(60))
 @given(
     st.sampled_from([20_000, 20_000, 100_000]),
     st.lists(st.sampled_from([*STEPS]), min_size=1, max_size=6),

@@ -28,6 +28,14 @@ def effort(thorough: int, fast: int | None = None) -> int:
     return thorough if is_thorough() else min(thorough, FAST if fast is None else fast)
 
 
+def examples(most: int, fast: int | None = None) -> int:
+    """The number of examples of a law: all when exploring, half in a thorough run.
+
+    Examples are the same each time, so that more of them find new faults only once.
+    """
+    return most if explores() else effort(max(most // 2, min(most, FAST)), fast)
+
+
 def explores() -> bool:
     """Whether the tests run with the profile ``explore``, which takes as long as it takes."""
     return settings.get_current_profile_name() == "explore"

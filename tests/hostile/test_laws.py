@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 import requests
-from effort import effort
+from effort import examples
 from hostile.server import HostileServer, Wire, chunked, head, whole
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -37,7 +37,7 @@ def prepared(url: str, params: dict[str, str] | None = None) -> str:
     return str(requests.Request("GET", url, params=params).prepare().url)
 
 
-@settings(max_examples=effort(600), deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(ADDRESSES | ADDRESSES.map("https://{}".format))
 def test_a_base_url_is_refused_or_is_where_requests_go(text: str) -> None:
     try:
@@ -54,7 +54,7 @@ def test_a_base_url_is_refused_or_is_where_requests_go(text: str) -> None:
     assert ".." not in parts.path.split("/")
 
 
-@settings(max_examples=effort(600), deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(ADDRESSES | st.lists(PIECES, max_size=5).map(lambda some: ".".join(some)))
 def test_a_host_never_leaves_its_segment(text: str) -> None:
     try:
@@ -67,7 +67,7 @@ def test_a_host_never_leaves_its_segment(text: str) -> None:
     assert len(urlsplit(url).path.split("/")) == 5
 
 
-@settings(max_examples=effort(500), deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(TEXT.filter(lambda text: text.strip() and "," not in text))
 def test_a_value_stays_one_value(value: str) -> None:
     url = prepared("https://api.example/x", {"topic": value, "days": "7"})
@@ -107,7 +107,7 @@ ESCAPES: list[Callable[[str], str]] = [
 ]
 
 
-@settings(max_examples=effort(300), deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TOKENS, TEXT, TEXT, st.data())
 def test_a_token_is_found_and_mrequested_whichever_characters_are_escaped(
     token: str, before: str, after: str, data: st.DataObject
@@ -123,7 +123,7 @@ def test_a_token_is_found_and_mrequested_whichever_characters_are_escaped(
     assert b"***" in hidden
 
 
-@settings(max_examples=effort(150), deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(TOKENS, st.data())
 def test_a_token_is_found_behind_any_number_of_its_letters_and_of_escapes(
     token: str, data: st.DataObject
@@ -140,7 +140,7 @@ def test_a_token_is_found_behind_any_number_of_its_letters_and_of_escapes(
         assert not secret.is_in(filler + b"\\")
 
 
-@settings(max_examples=effort(150), deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(TOKENS, TEXT, TEXT, st.data())
 def test_a_token_is_mrequested_wherever_and_however_it_is_written(
     token: str, before: str, after: str, data: st.DataObject
@@ -157,7 +157,7 @@ def test_a_token_is_mrequested_wherever_and_however_it_is_written(
     assert part not in secret.hide_in(b"<" + part + b">")
 
 
-@settings(max_examples=effort(300), deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.binary(max_size=400))
 def test_an_excerpt_is_one_safe_line(body: bytes) -> None:
     shown = excerpt(body)
@@ -222,7 +222,7 @@ def damaged(draw: Any) -> bytes:
 
 
 @settings(
-    max_examples=effort(250),
+    max_examples=examples(250),
     deadline=3000,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from effort import effort, one_in
+from effort import examples, one_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +21,7 @@ from aatoolkit.jsontree.arrow_tables import shred, unshred
 from aatoolkit.jsontree.members import Members, is_plain_key
 
 LAW = settings(
-    max_examples=effort(500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

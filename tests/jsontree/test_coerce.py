@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from effort import effort
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -187,7 +187,7 @@ def nearly(draw: st.DrawFn, usual: str) -> str | None:
     return "".join(text)
 
 
-@settings(max_examples=effort(1000), deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(st.data())
 def test_how_moments_are_usually_spelt_makes_no_difference(data: st.DataObject) -> None:
     usual, dtype = data.draw(

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from effort import effort
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,13 +66,13 @@ def same(body: bytes) -> bool:
     return reading(decode.decode, body) == reading(decode.decode_exactly, body)
 
 
-@settings(max_examples=effort(400), deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(JSON, st.data())
 def test_documents_are_read_alike(value: Any, data: st.DataObject) -> None:
     assert same(spelled(value, data))
 
 
-@settings(max_examples=effort(1000), deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(JSON, st.data())
 def test_damaged_documents_are_read_or_refused_alike(value: Any, data: st.DataObject) -> None:
     body = spelled(value, data)
@@ -81,7 +81,7 @@ def test_damaged_documents_are_read_or_refused_alike(value: Any, data: st.DataOb
     assert same(body[:start] + data.draw(st.sampled_from([b"", *SPLICES])) + body[end:])
 
 
-@settings(max_examples=effort(400), deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.dictionaries(TEXT, JSON, max_size=3), max_size=8), st.data())
 def test_documents_in_chunks_are_read_alike(rows: list[Any], data: st.DataObject) -> None:
     body = spelled({"a": 1, "rows": rows, "b": [{"rows": 2}]}, data)

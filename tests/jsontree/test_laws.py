@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from effort import effort
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +18,7 @@ from aatoolkit.jsontree import arrow_reader, split
 from aatoolkit.jsontree.arrow_tables import shred, unshred
 
 LAW = settings(
-    max_examples=effort(700),
+    max_examples=examples(700),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -99,7 +99,7 @@ def test_rows_of_all_sorts_come_back(value: Any) -> None:
     assert spelled(unshred(shred(json.dumps(value, ensure_ascii=False)))) == spelled(value)
 
 
-@settings(LAW, max_examples=effort(200))
+@settings(LAW, max_examples=examples(200))
 @given(JSON | RAGGED)
 def test_any_value_comes_back_from_parquet(value: Any) -> None:
     tables = shred(json.dumps(value).encode())
@@ -127,7 +127,7 @@ def test_a_document_in_chunks_is_that_in_one(rows: list[Any], data: st.DataObjec
     }
 
 
-@settings(LAW, max_examples=effort(300))
+@settings(LAW, max_examples=examples(300))
 @given(RAGGED, st.randoms(use_true_random=False))
 def test_names_do_not_depend_on_the_order_of_rows(rows: list[Any], draw: random.Random) -> None:
     shuffled = draw.sample(rows, len(rows))

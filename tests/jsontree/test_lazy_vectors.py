@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from availability.detect.test_variants import STATEMENTS
-from effort import effort
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +50,7 @@ def plain(values: list[Any]) -> str:
     return json.dumps(values, sort_keys=True, default=repr)
 
 
-@settings(max_examples=effort(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON)
 def test_columns_hold_what_values_hold(value: Any) -> None:
     document = Cursor.of(parse_document(json.dumps(value)).root)

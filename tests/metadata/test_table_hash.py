@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from effort import effort, one_in
+from effort import examples, one_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -143,7 +143,7 @@ def test_what_has_no_kind_is_refused(value: Any) -> None:
 cells = st.one_of(st.none(), st.text(max_size=4))
 
 
-@settings(max_examples=effort(300), deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.tuples(cells, st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))), max_size=6),
     st.lists(st.tuples(cells, st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))), max_size=6),

@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from declared_paths import steps
-from effort import effort
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -211,7 +211,7 @@ def answers(draw: st.DrawFn) -> tuple[str, Any]:
 
 
 @settings(
-    max_examples=effort(150),
+    max_examples=examples(150),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -221,7 +221,7 @@ def test_no_leaf_of_a_changed_sample_is_lost(changed_sample: tuple[str, Any]) ->
     assert lost(name, answer) == []
 
 
-@settings(max_examples=effort(100), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
 )
@@ -256,7 +256,7 @@ def test_a_sample_is_rebuilt_whole(name: str, backend: str) -> None:
 
 
 @settings(
-    max_examples=effort(150),
+    max_examples=examples(150),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -266,7 +266,7 @@ def test_a_changed_sample_is_rebuilt_whole(changed_sample: tuple[str, Any]) -> N
     assert same(read(name, answer).rebuild(), answer)
 
 
-@settings(max_examples=effort(100), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
 )
@@ -289,7 +289,7 @@ def bent(value: Any, draw: st.DrawFn) -> Any:
 
 
 @settings(
-    max_examples=effort(100),
+    max_examples=examples(100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -68,7 +68,10 @@ def test_nothing_is_applied_that_its_own_declarations_contradict():
             # A sum over engines alone says nothing of the rows that overlap.
             is_narrow = got.rule == "sum" and set(got.across) <= {"engine"} and got.across
             is_ratio = got.rule == "ratio" and wanted.rule == "none"
-            if got.rule not in ("none", wanted.rule) and not is_narrow and not is_ratio:
+            # What the declaration repeats in every row is one row of its own in a draft.
+            is_whole = got.rule == "sum" and str(wanted).endswith("in every row)")
+            allowed = is_narrow or is_ratio or (is_whole and found.path.startswith("totals."))
+            if got.rule not in ("none", wanted.rule) and not allowed:
                 wrong.append((name, found.path, str(got), str(wanted)))
     assert wrong == []
     assert score["units"] >= UNITS, score

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from effort import effort
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from signal_words import statements_in
@@ -503,7 +503,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=effort(400), deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(JSON, st.sampled_from([200, 202, 206, 404, 503]))
 def test_no_document_makes_it_fail(document: Any, status: int) -> None:
     with warnings.catch_warnings():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 
-from effort import effort
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +45,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=effort(300))
+@settings(max_examples=examples(300))
 @given(st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=5), st.lists(VALUES, max_size=2))
 def test_any_answers_give_a_declaration_that_reads_them_losslessly(whole, parts):
     held = {(f"e{at}",): one for at, one in enumerate(parts)}
@@ -75,7 +75,7 @@ ODD_DOCUMENTS = st.recursive(
 
 
 @given(answer=st.dictionaries(st.sampled_from([*ODD, *STATES]), ODD_DOCUMENTS, max_size=5))
-@settings(max_examples=effort(300))
+@settings(max_examples=examples(300))
 def test_odd_keys_and_the_words_of_availability_are_read_and_given_back(answer):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", aa.errors.AAToolkitWarning)

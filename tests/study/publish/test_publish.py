@@ -313,7 +313,7 @@ def test_a_table_whose_key_repeats_has_no_primary_key_that_lies(tmp_path: Path) 
 
 AGAIN = """
     import sys
-    sys.path[:0] = ["tests/study/publish", "tests"]
+    sys.path[:0] = ["tests/study/publish", "tests/helpers", "tests"]
     import random
     from pathlib import Path
     import test_publish as tests
