@@ -19,17 +19,20 @@ class DatasetStatistics(Mapping[str, Tables]):
     errors: dict[str, AAToolkitError]
 
     def compare(self, other: DatasetStatistics | None = None, level: float = 0.95) -> pd.DataFrame:
-        """What changed since another dataset, or since the window before: certain changes first.
+        """What is shown to have changed since another dataset, or since the window before.
 
         The mention rate and mean position over all prompts and by topic, paired by prompt; the
-        mention rate by engine and by brand, whose counts have no prompts, with the design effect
-        of the paired prompts. P-values are adjusted over all rows by Holm's method, so that in
-        19 of 20 pairs of datasets without any change no row is called one. Everything
+        mention rate by engine and by brand. P-values are adjusted over all rows by Holm's method,
+        so that in 19 of 20 pairs of datasets without any change no row is called one. Everything
         that ``df.aa.compare`` says of intervals, detectable changes and refusals holds here.
 
         Without another dataset, the key figures and brands are compared with the window
-        before, as far as the answer of ``overview`` counts it. Those counts have no prompts:
-        they are given the design effect of this window's prompts, which is cautious.
+        before, as far as the answer of ``overview`` counts it.
+
+        Counts by engine, by brand and of the window before have no prompts. They are given the
+        design effect of the own mention rate, with Student's t of its degrees of freedom. For that
+        rate this is cautious where both windows asked the same prompts; for single engines and
+        other brands it may be too small. Shares of citations or mentions cannot say.
 
         Parameters
         ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -141,6 +142,7 @@ def compared(
     level: float,
     rules: Rules | None = None,
     deff: float = 1.0,
+    df: float = math.inf,
 ) -> Iterable[ComparedRow]:
     """The comparisons of one measure, a group each, not yet corrected."""
     sides = [cluster_sums(each, measure, by, pair or cluster, rules) for each in (now, before)]
@@ -165,7 +167,7 @@ def compared(
                 squares = [
                     side.squares[side.group == group] for side, group in zip(sides, at, strict=True)
                 ]
-                difference = independent(parts, squares, is_rate, level, deff)
+                difference = independent(parts, squares, is_rate, level, deff, df)
             else:
                 difference = replace(
                     unpaired(parts, "", level, least=2),
@@ -242,7 +244,7 @@ def comparison(
             "unit": words(row.unit for row in rows),
             "verdict": words(verdicts),
             "why": words(
-                _why(row, verdict, seen)
+                _why(row, verdict, seen, level)
                 for row, verdict, seen in zip(rows, verdicts, detectable, strict=True)
             ),
             "method": words(each.method for each in found),
@@ -320,15 +322,16 @@ def _detectable(difference: Difference, alpha: float) -> float:
     return (t_quantile(1 - alpha / 2, df) + t_quantile(POWER, df)) * difference.error
 
 
-def _why(row: ComparedRow, verdict: str, seen: float) -> str:
+def _why(row: ComparedRow, verdict: str, seen: float, level: float) -> str:
     difference, is_rate = row.difference, row.is_rate
     reasons = []
     if verdict == "cannot say":
         reasons.append(difference.why or "it cannot be computed")
     else:
-        spread = f"{points(difference.low, is_rate)} and {points(difference.high, is_rate)}"
+        spread = f"{points(difference.low, is_rate)} to {points(difference.high, is_rate)}"
+        which = f"{100 * level:g} % interval of the change, for this row alone"
         moved = f"{amount(difference.before, is_rate)} to {amount(difference.after, is_rate)}"
-        reasons.append(f"{moved}; the change is between {spread}")
+        reasons.append(f"{moved}; {which}: {spread}")
         if verdict == "no evidence":
             shown = points(seen, is_rate).lstrip("+")
             reasons.append(f"a change of {shown} would have shown in 4 of 5 such samples")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.stats.cluster_sums import Integers, Numbers
-from aatoolkit.stats.distributions import normal_quantile, t_quantile, two_sided
+from aatoolkit.stats.distributions import t_quantile, two_sided
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, wilson
 
 _NAN = float("nan")
@@ -126,12 +126,14 @@ def independent(
     is_rate: bool,
     level: float,
     deff: float = 1.0,
+    df: float = math.inf,
 ) -> Difference:
     """The change between two samples of answers that are taken for independent.
 
     Rates: Newcombe's interval (*Statistics in Medicine* 17, 1998, method 10) and the test of
     two proportions with their pooled variance. Means: Welch's t. With a design effect ``deff``
-    the sample sizes of rates are divided by it (Kish 1965).
+    the sample sizes of rates are divided by it (Kish 1965), and where it was estimated with
+    ``df`` degrees of freedom Student's t has these.
     """
     (_, y1, n1), (_, y0, n0) = parts
     a, b = float(n1.sum()), float(n0.sum())
@@ -145,10 +147,10 @@ def independent(
             for s, n, r in zip(squares, (a, b), (r1, r0), strict=True)
         )
         spread = v1**2 / (a - 1) + v0**2 / (b - 1) if min(a, b) > 1 else _NAN
-        df = (v1 + v0) ** 2 / spread if spread > 0 else _NAN
+        welch = (v1 + v0) ** 2 / spread if spread > 0 else _NAN
         described = replace(whole, method="Welch's t; takes answers for independent")
-        return _tested(described, v1 + v0, df, int(min(a, b)), "answers", level, 2)
-    z = normal_quantile((1 + level) / 2)
+        return _tested(described, v1 + v0, welch, int(min(a, b)), "answers", level, 2)
+    z = t_quantile((1 + level) / 2, df)
     a, b = a / deff, b / deff
     ((l1, l0), (h1, h0)) = wilson(np.array([r1, r0]), np.array([a, b]), z)
     pooled = (r1 * a + r0 * b) / (a + b)
@@ -160,13 +162,14 @@ def independent(
         whole,
         # At 0 and 1 the variance is 0, and the interval still says what could be seen.
         error=max(error, (high - low) / (2 * z)),
-        df=math.inf,
+        df=df,
         low=low,
         high=high,
-        p=two_sided(change / error, math.inf) if error > 0 else 1.0,
-        method=f"Newcombe's interval and z test, with the design effect of prompts ({deff:.3g})"
-        if deff > 1
-        else "Newcombe's interval and z test; takes answers for independent",
+        p=two_sided(change / error, df) if error > 0 else 1.0,
+        method="Newcombe's interval and z test; takes answers for independent"
+        if deff == 1 and math.isinf(df)
+        else f"Newcombe's interval and t test of {df:.3g} degrees of freedom, with the design "
+        f"effect of the own mention rate over prompts ({deff:.3g})",
     )
 
 

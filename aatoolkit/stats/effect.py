@@ -43,8 +43,8 @@ def effect(
         effect = Σ_T wᵢ(rᵢ₁ - rᵢ₀) / Σ_T wᵢ - Σ_C wᵢ(rᵢ₁ - rᵢ₀) / Σ_C wᵢ
         wᵢ = nᵢ₁nᵢ₀/(nᵢ₁ + nᵢ₀)
 
-    which is the regression of answers on prompts, period by group, and treated after (Angrist &
-    Pischke, *Mostly Harmless Econometrics*, 2009, 5.2). Its variance is clustered by prompt
+    which is the regression of answers on prompts, period, and treated after (Angrist & Pischke,
+    *Mostly Harmless Econometrics*, 2009, 5.2). Its variance is clustered by prompt
     (Bertrand, Duflo & Mullainathan, *Quarterly Journal of Economics* 119, 2004): k/(k-1) ·
     Σwᵢ²(dᵢ-d)²/(Σwᵢ)² of each group with dᵢ = rᵢ₁ - rᵢ₀, added; Student's t has Welch's degrees
     of freedom, fewer where few prompts carry the answers or the variance.
@@ -58,14 +58,15 @@ def effect(
     - ``placebo``: the same estimate as if something had been done on an earlier day.
 
     Where one of them differs from 0 the verdict is "cannot say". That none does is no proof: few
-    prompts show little (Roth, *American Economic Review: Insights* 4, 2022), and ``detectable``
-    says how large a difference they would have shown.
+    prompts show little, and ``detectable`` says how large a difference they would have shown.
+    Intervals that are read only where the checks pass no longer have exactly their level (Roth,
+    *American Economic Review: Insights* 4, 2022).
 
     Do not use it where the treated prompts were chosen because they had just done badly (they
     recover by themselves), where the action also reaches the control prompts, with a window in
-    which something else happened to one group alone, or with groups of one topic against one
-    other: the prompts of a topic may share a shock that no number of prompts shows. With fewer
-    than 5 prompts in a group nothing is said.
+    which something else happened to one group alone. Do not use it where all treated prompts are
+    of one topic: a shock to that topic looks like an effect, and no number of prompts shows it.
+    With fewer than 5 prompts in a group nothing is said.
 
     Parameters
     ----------
@@ -95,9 +96,10 @@ def effect(
         The effect first, then its checks: ``kind``, ``on``, ``treated_before``,
         ``treated_after``, ``control_before``, ``control_after`` (means over the answers of
         prompts with both periods), ``change`` (the difference in differences), ``low``, ``high``,
-        ``p``, ``p_adjusted`` (of the checks), ``detectable``, ``n``, ``clusters`` (prompts of the
-        smaller group), ``verdict`` ("up", "down", "no evidence", "cannot say"; of checks
-        "differs", "no evidence" or "cannot say"), ``why`` and ``method``.
+        ``p``, ``p_adjusted`` (of the checks), ``detectable`` (of a check after its adjustment),
+        ``n``, ``clusters`` (prompts of the smaller group), ``verdict`` ("up", "down", "no
+        evidence", "cannot say"; of checks "differs", "no evidence" or "cannot say"), ``why`` and
+        ``method``.
 
     Raises
     ------
@@ -205,6 +207,8 @@ def _described(
     change = "absolute pp as fraction" if unit == "fraction 0-1" else unit
     tests = np.array([_NAN, *(each.p for each in estimates[1:])], np.float64)
     corrected = adjusted(tests, "holm")
+    checked = max(int(np.isfinite(tests).sum()), 1)
+    detectable = [each.detectable(checked if at else 1) for at, each in enumerate(estimates)]
     failed = [
         each.kind if each.on is None else f"{each.kind} of {each.on:%Y-%m-%d}"
         for each, p in zip(estimates, corrected.tolist(), strict=True)
@@ -213,7 +217,7 @@ def _described(
     verdicts, reasons = [], []
     for at, each in enumerate(estimates):
         p = corrected[at] if at else each.p
-        verdict, why = _verdict(each, float(p), level, is_rate, by)
+        verdict, why = _verdict(each, float(p), detectable[at], is_rate, by)
         if not at and failed and verdict != "cannot say":
             why = f"the groups differed before already ({', '.join(failed)}); {why}"
             verdict = "cannot say"
@@ -237,7 +241,7 @@ def _described(
             "high": numbers(each.value + each.half for each in estimates),
             "p": numbers(each.p for each in estimates),
             "p_adjusted": numbers(corrected),
-            "detectable": numbers(each.detectable for each in estimates),
+            "detectable": numbers(detectable),
             "n": numbers(treated.n + control.n for treated, control in sides),
             "clusters": numbers((min(a.k, b.k) for a, b in sides), "Int64"),
             "verdict": words(verdicts),
@@ -264,7 +268,11 @@ def _described(
         "high": (f"Upper end of its {which}, clustered by {by}.", change),
         "p": ("Two-sided p-value of no difference.", PROBABILITY),
         "p_adjusted": ("The p-value of a check, adjusted by Holm's method.", PROBABILITY),
-        "detectable": ("The smallest change that such a sample shows in 80% of cases.", change),
+        "detectable": (
+            "The smallest change that such a sample shows in 80% of cases; of a check after "
+            "Holm's adjustment.",
+            change,
+        ),
         "n": ("Answers to the prompts that it uses.", COUNT),
         "clusters": (f"{by} of the smaller group that it uses.", COUNT),
         "verdict": ("up, down, no evidence or cannot say; of a check whether it differs.", None),
@@ -275,7 +283,7 @@ def _described(
 
 
 def _verdict(
-    each: DoubleDifference, p: float, level: float, is_rate: bool, by: str
+    each: DoubleDifference, p: float, detectable: float, is_rate: bool, by: str
 ) -> tuple[str, str]:
     """The verdict of one estimate, and what it rests on."""
     if not np.isfinite(p):
@@ -287,16 +295,15 @@ def _verdict(
         if lacking:
             return "cannot say", f"{' and '.join(lacking)}; it takes {LEAST_CLUSTERS}"
         return "cannot say", f"nothing differs between {by}, which is too little to go by"
-    spread = (
-        f"{points(each.value - each.half, is_rate)} and {points(each.value + each.half, is_rate)}"
-    )
+    low, high = (points(each.value + side * each.half, is_rate) for side in (-1, 1))
     sides = (
         f"treated {amount(each.treated.before, is_rate)} to {amount(each.treated.after, is_rate)}, "
         f"control {amount(each.control.before, is_rate)} to {amount(each.control.after, is_rate)}"
     )
-    why = f"{sides}; the difference is between {spread}"
-    if p >= 1 - level:
-        shown = points(each.detectable, is_rate).lstrip("+")
+    which = f"{100 * each.level:g} % interval of the difference, for this row alone"
+    why = f"{sides}; {which}: {low} to {high}"
+    if p >= 1 - each.level:
+        shown = points(detectable, is_rate).lstrip("+")
         return "no evidence", f"{why}; one of {shown} would have shown in 4 of 5 such samples"
     if each.kind != "effect":
         return "differs", why

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,10 +21,21 @@ from aatoolkit.stats.estimate import sampled
 
 _KEY = ("subject", "name")
 _RATES = {"mention_rate": ratio("mention_count", "answer_count")}
-_SHARES = ("mentionRate", "shareOfVoice", "citationShare")
-"""Key figures that count some of the answers, mentions or citations."""
+_RATE = "mentionRate"
+_SHARES = {"shareOfVoice": "mentions", "citationShare": "citations"}
+"""Key figures that count some of the mentions or citations, whose design effect is not known."""
 
 _ORDER = {"up": 0, "down": 0, "no evidence": 1, "cannot say": 2}
+
+
+@dataclass(frozen=True)
+class _Design:
+    """How much more prompts vary than independent answers, on how many degrees of freedom."""
+
+    deff: float = 1.0
+    df: float = math.inf
+    why: str | None = None
+    """Why it is not known."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iter
     prompts = [
         _table(data, "prompts", "prompts", word) for data, word in ((now, "now"), (other, "before"))
     ]
-    deff = 1.0
+    design = _Design()
     both = [side.table for side in prompts if side.table is not None]
     if len(both) == 2:
         found = [*compared(both[0], both[1], "mention_rate", ["topic"], PROMPT, None, level)]
@@ -73,7 +85,7 @@ def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iter
         whole += compared(both[0], both[1], "average_position", [], PROMPT, None, level)
         yield from (replace(row, key=("all prompts", None)) for row in whole)
         yield from (replace(row, key=("topic", row.key[0])) for row in found)
-        deff = _paired_deff(whole[0].difference)
+        design = _paired_design(whole[0].difference)
     else:
         yield _lacking("mention_rate", "all prompts", prompts)
     for subject, table in (("engine", "overview_engines"), ("brand", "overview_top_brands")):
@@ -86,7 +98,8 @@ def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iter
             yield _lacking("mention_rate", subject, sides)
             continue
         first, second = (_without_previous(each) for each in tables)
-        rows = compared(first, second, "mention_rate", [subject], None, None, level, _RATES, deff)
+        how = (level, _RATES, design.deff, design.df)
+        rows = compared(first, second, "mention_rate", [subject], None, None, *how)
         yield from (replace(row, key=(subject, row.key[0])) for row in rows)
 
 
@@ -99,67 +112,69 @@ def _lacking(measure: str, subject: str, sides: list[_Side]) -> ComparedRow:
     return ComparedRow(measure, (subject, None), replace(NOTHING, why=why), FRACTION, True, ())
 
 
-def _paired_deff(found: Difference) -> float:
+def _paired_design(found: Difference) -> _Design:
     """How much more the change varies over prompts than over independent answers; 1 at least."""
     if not np.isfinite(found.error):
-        return 1.0
+        return _Design()
     pooled = (found.before * found.n_before + found.after * found.n) / (found.n_before + found.n)
     simple = pooled * (1 - pooled) * (1 / found.n_before + 1 / found.n)
-    return max(found.error**2 / simple, 1.0) if simple > 0 else 1.0
+    return _Design(max(found.error**2 / simple, 1.0) if simple > 0 else 1.0, found.df)
 
 
 def _previous(now: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
     """The window before, as the answer reports it: totals without prompts.
 
-    The variance is that of independent answers times the design effect of the prompts of this
-    window, which is more than the truth where both windows asked the same prompts.
+    The variance is that of independent answers times the design effect of the own mention rate
+    over the prompts of this window. For that rate this is more than the truth where both windows
+    asked the same prompts; for other brands it may be too little.
     """
     side = _table(now, "overview", "overview_kpis", "now")
     if side.table is None:
         yield _lacking("mention_rate", "key figure", [side])
         return
-    deff, known = _design_effect(now)
+    design = _design_effect(now)
     for place, record in enumerate(side.table.to_dict("records")):
         if record["metric"] == "answerCount":
             continue  # how much was asked, not what came of it
-        yield _key_figure(side.table, place, record, deff, known, level)
+        yield _key_figure(side.table, place, record, design, level)
     brands = now["overview"]["overview_top_brands"]
     names = ("mention_count", "answer_count", "previous_mention_count", "previous_answer_count")
     if all(name in brands.columns for name in names):
         for record in brands.to_dict("records"):
             counts = [_number(record[name]) for name in names]
-            difference = _of_counts(counts, deff, known, level)
+            difference = _of_counts(counts, design, level)
             yield ComparedRow(
                 "mention_rate", ("brand", record["brand"]), difference, FRACTION, True, ()
             )
 
 
-def _design_effect(now: Mapping[str, Any]) -> tuple[float, str | None]:
+def _design_effect(now: Mapping[str, Any]) -> _Design:
     """The design effect of prompts in this window, or why it is not known."""
     if "prompts" not in now:
-        return 1.0, "the section prompts was not read, so nothing says how prompts differ"
+        return _Design(why="the section prompts was not read, so nothing says how prompts differ")
     sums: ClusterSums = cluster_sums(now["prompts"].main, "mention_rate", None, PROMPT)
     estimates = sampled(sums, 0.95)
     deff = float(estimates.deff[0])
     if not np.isfinite(deff) or np.isnan(estimates.low[0]):
-        return 1.0, "too few prompts were asked to say how they differ"
-    return max(deff, 1.0), None
+        return _Design(why="too few prompts were asked to say how they differ")
+    return _Design(max(deff, 1.0), float(estimates.df[0]))
 
 
 def _key_figure(
     table: pd.DataFrame,
     place: int,
     record: Mapping[Any, Any],
-    deff: float,
-    unknown: str | None,
+    design: _Design,
     level: float,
 ) -> ComparedRow:
     metric = str(record["metric"])
     parts = ("numerator", "denominator", "previous_numerator", "previous_denominator")
     unit = {"fraction": FRACTION}.get(str(record.get("unit")))
-    if metric in _SHARES and all(part in record for part in parts):
-        counts = [_number(record[part]) for part in parts]
-        difference = _of_counts(counts, deff, unknown, level)
+    if metric in (_RATE, *_SHARES) and all(part in record for part in parts):
+        if metric in _SHARES:
+            why = f"nothing says how {_SHARES[metric]} vary between prompts"
+            design = replace(design, why=why)
+        difference = _of_counts([_number(record[part]) for part in parts], design, level)
     else:
         values = [_number(record.get(name)) for name in ("previous_value", "value")]
         why = "the answer has no counts that say how it varies between answers"
@@ -169,17 +184,18 @@ def _key_figure(
         state = cells.states[int(cells.codes[place])]
         suffix = "" if state.status == Status.AVAILABLE else f" ({state})"
         difference = replace(difference, why=f"before: no number{suffix}").refused()
-    return ComparedRow(metric, ("key figure", metric), difference, unit, metric in _SHARES, ())
+    is_rate = metric in (_RATE, *_SHARES)
+    return ComparedRow(metric, ("key figure", metric), difference, unit, is_rate, ())
 
 
-def _of_counts(counts: list[float], deff: float, unknown: str | None, level: float) -> Difference:
+def _of_counts(counts: list[float], design: _Design, level: float) -> Difference:
     y1, n1, y0, n0 = counts
     if not all(np.isfinite(counts)) or min(n1, n0) <= 0:
         return replace(NOTHING, why="one of the windows has no counts")
     whole = np.array([0])
     parts = [(whole, np.array([y]), np.array([n])) for y, n in ((y1, n1), (y0, n0))]
-    found = independent(parts, [whole, whole], True, level, deff)
-    return replace(found, why=unknown).refused() if unknown else found
+    found = independent(parts, [whole, whole], True, level, design.deff, design.df)
+    return replace(found, why=design.why, method="").refused() if design.why else found
 
 
 def _number(value: object) -> float:

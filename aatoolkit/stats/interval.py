@@ -105,7 +105,9 @@ def _described(
     unit, is_rate = sums.unit, sums.is_proportion
     method = _method(is_rate, level, cluster, panel)
     verdicts = [
-        f"cannot say: {reason}" if reason else f"{amount(low, is_rate)} to {amount(high, is_rate)}"
+        f"cannot say: {reason}"
+        if reason
+        else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
         for low, high, reason in zip(
             estimates.low.tolist(), estimates.high.tolist(), why, strict=True
         )

@@ -178,7 +178,7 @@ def _described(
             "clusters": numbers((pair.jaccard.k for pair in pairs), "Int64"),
             "verdict": words(verdicts),
             "why": words(
-                _why(pair, verdict, between, by, pair.gap.detectable(alpha), state)
+                _why(pair, verdict, between, by, pair.gap.detectable(alpha), level, state)
                 for pair, verdict in zip(pairs, verdicts, strict=True)
             ),
             "method": words([method] * len(pairs)),
@@ -216,7 +216,15 @@ def _described(
     return result(found, "overlap", docs, {}, sources, state, key=(between, other))  # type: ignore[arg-type]
 
 
-def _why(pair: _Pair, verdict: str, between: str, by: str, seen: float, state: Availability) -> str:
+def _why(
+    pair: _Pair,
+    verdict: str,
+    between: str,
+    by: str,
+    seen: float,
+    level: float,
+    state: Availability,
+) -> str:
     limits = f"; {state}" if state.status not in (Status.AVAILABLE, Status.UNKNOWN) else ""
     if verdict == "cannot say":
         if not pair.jaccard.k:
@@ -229,8 +237,8 @@ def _why(pair: _Pair, verdict: str, between: str, by: str, seen: float, state: A
         return f"nothing differs between {pair.gap.k} {by}, which is too little to go by{limits}"
     common = (
         f"{percent(pair.gap.value + pair.ceiling.value)} in common, where repeats of one have "
-        f"{percent(pair.ceiling.value)}; the gap is between {points(pair.gap.low, True)} and "
-        f"{points(pair.gap.high, True)}"
+        f"{percent(pair.ceiling.value)}; {100 * level:g} % interval of the gap, for this row "
+        f"alone: {points(pair.gap.low, True)} to {points(pair.gap.high, True)}"
     )
     if verdict == "no evidence":
         shown = points(seen, True).lstrip("+")

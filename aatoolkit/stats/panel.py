@@ -101,13 +101,12 @@ class DoubleDifference:
         """The two-sided p-value."""
         return two_sided(self.value / self.error, self.df) if self.error > 0 else _NAN
 
-    @property
-    def detectable(self) -> float:
-        """The change that 80 % of such samples would show."""
+    def detectable(self, tests: int = 1) -> float:
+        """The change that 80 % of such samples would show, as one of so many tests."""
         if not self.error > 0:
             return _NAN
-        quantiles = t_quantile((1 + self.level) / 2, self.df) + t_quantile(_POWER, self.df)
-        return quantiles * self.error
+        tail = (1 - self.level) / tests / 2
+        return (t_quantile(1 - tail, self.df) + t_quantile(_POWER, self.df)) * self.error
 
 
 def double_difference(

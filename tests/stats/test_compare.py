@@ -12,7 +12,7 @@ from prompts import RULES, counted, rates_of, runs_of
 
 import aatoolkit as aa
 from aatoolkit.stats.adjust import adjusted
-from aatoolkit.stats.difference import paired, unpaired
+from aatoolkit.stats.difference import independent, paired, unpaired
 
 
 def rows(found: pd.DataFrame) -> pd.Series:
@@ -75,6 +75,18 @@ def test_answers_taken_for_independent_are_compared_as_statsmodels_does() -> Non
     assert found["high"] == pytest.approx(high, abs=1e-9)
     assert found["p"] == pytest.approx(p, abs=1e-9)
     assert "independent" in found["method"]
+
+
+def test_totals_have_the_design_effect_and_the_degrees_of_freedom_of_prompts() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    whole = np.array([0])
+    parts = [(whole, np.array([y]), np.array([n])) for y, n in ((45.0, 100.0), (30.0, 90.0))]
+    found = independent(parts, [whole, whole], True, 0.95, deff=2.0, df=8.0)
+    pooled = 75 / 190
+    error = np.sqrt(pooled * (1 - pooled) * (2 / 100 + 2 / 90))
+    assert found.p == pytest.approx(2 * stats.t.sf((0.45 - 1 / 3) / error, 8), abs=1e-9)
+    normal = independent(parts, [whole, whole], True, 0.95, deff=2.0)
+    assert found.low < normal.low < normal.high < found.high
 
 
 @pytest.mark.parametrize("correct", ["holm", "bh"])
@@ -173,6 +185,9 @@ def test_no_evidence_stands_beside_what_could_have_been_seen() -> None:
     assert found["verdict"] == "no evidence"
     assert found["detectable"] > abs(found["change"])
     assert "would have shown in 4 of 5" in found["why"]
+    narrow = rows(now.aa.compare(before, "rate", level=0.9, rules=RULES))
+    ends = f"{100 * narrow['low']:+.1f} points to {100 * narrow['high']:+.1f} points"
+    assert f"90 % interval of the change, for this row alone: {ends}" in narrow["why"]
 
 
 @pytest.fixture(scope="module")
@@ -246,6 +261,14 @@ def test_datasets_without_a_change_are_called_so(project: aa.Project) -> None:
     assert not found["verdict"].isin(["up", "down"]).any()
     figures = found[found["subject"] == "key figure"].set_index("name")
     assert figures.loc["averagePosition", "verdict"] == "cannot say"
+    for share, of in (("shareOfVoice", "mentions"), ("citationShare", "citations")):
+        assert figures.loc[share, "verdict"] == "cannot say"
+        assert figures.loc[share, "why"] == f"nothing says how {of} vary between prompts"
+        assert figures.loc[share, ["before", "after"]].notna().all()
+    method = figures.loc["mentionRate", "method"]
+    assert "the design effect of the own mention rate over prompts" in method
+    freedom = float(method.split("t test of ")[1].split()[0])
+    assert 4 <= freedom <= dataset["prompts"].main["prompt_id"].nunique() - 1
     kpis = dataset["overview"]["overview_kpis"].set_index("metric")
     assert figures.loc["mentionRate", "after"] == kpis.loc["mentionRate", "value"]
     assert figures.loc["mentionRate", "before"] == kpis.loc["mentionRate", "previous_value"]

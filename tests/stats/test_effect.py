@@ -101,7 +101,19 @@ def test_an_effect_is_found_and_its_absence_is_no_effect() -> None:
     assert verdicts.count("up") >= 17  # a check fails in one of twenty
     flat = found(sampled_days(rng, 40, shared=0.05)).iloc[0]
     assert flat["verdict"] == "no evidence"
+    assert "95 % interval of the difference, for this row alone: " in flat["why"]
     assert "would have shown in 4 of 5" in flat["why"]
+
+
+def test_what_checks_detect_is_after_their_adjustment() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    result = found(sampled_days(np.random.default_rng(2), 40))
+    assert len(result) == 5
+    for row, tests in zip(result.to_dict("records"), (1, 4, 4, 4, 4), strict=True):
+        df = float(row["method"].split("t of ")[1].split()[0])
+        error = (row["high"] - row["low"]) / 2 / stats.t.ppf(0.975, df)
+        quantiles = stats.t.ppf(1 - 0.025 / tests, df) + stats.t.ppf(0.8, df)
+        assert row["detectable"] == pytest.approx(quantiles * error, rel=5e-3)
 
 
 def test_groups_that_moved_apart_before_cannot_say() -> None:
