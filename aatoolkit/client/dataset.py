@@ -170,7 +170,7 @@ class Dataset(DatasetStatistics):
     ) -> Path:
         """Write one HTML page: what changed, what was measured, then each section.
 
-        It opens with what changed for certain since the window before, or since an earlier
+        It opens with what is shown to have changed since the window before, or since an earlier
         dataset, and what cannot be said, as `compare` finds it.
 
         The page is self-contained: it opens offline, loads nothing, prints, and follows the

@@ -63,7 +63,7 @@ def test_it_opens_offline_without_a_complaint(page: Any, report: Path, shots: Pa
     page.goto(report.as_uri())
     assert page.title() == "acme.example: how AI answer engines treat it"
     heads = page.locator("h2").all_inner_texts()
-    assert heads[:2] == ["What changed for certain", "What was measured"]
+    assert heads[:2] == ["What is shown to have changed", "What was measured"]
     assert page.locator("figure svg").count() > 20
     assert page.evaluate("document.scripts.length") == 0
     too_wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"

@@ -4,7 +4,7 @@ A `Dataset` comes in, HTML goes out. Text from an answer is always escaped, with
 bidirectional characters made visible. There is no script, no link and no external resource,
 and the page's content security policy forbids them. In reading order:
 
-- ``page``: the page as a whole; ``changes``: what changed for certain, in sentences;
+- ``page``: the page as a whole; ``changes``: what is shown to have changed, in sentences;
   ``grid``: frames as HTML tables; ``picture``: pictures as SVG.
 - ``markup``: escaping and elements; ``style``: the style sheet.
 """

@@ -1,4 +1,4 @@
-"""What changed for certain since the window before, in a few sentences."""
+"""What is shown to have changed since the window before, in a few sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KIND = {"key figure": "", "all prompts": " over all prompts"}
 
 
 def changed(dataset: Dataset, before: Dataset | None) -> str:
-    """The opening of the page: certain changes, what is not shown, and what cannot be said."""
+    """The opening of the page: what is shown, what is not, and what cannot be said."""
     found = dataset.compare(before)
     rows = found.to_dict("records")
     if not before:
@@ -28,7 +28,7 @@ def changed(dataset: Dataset, before: Dataset | None) -> str:
     unknown = [row for row in rows if row["verdict"] == "cannot say"]
     since = "the earlier dataset" if before else "the window before"
     shown = [
-        f"Changed for certain since {since}: {_listed(sure, _moved)}."
+        f"Shown to have changed since {since}: {_listed(sure, _moved)}."
         if sure
         else f"Nothing is shown to have changed since {since}.",
     ]
@@ -38,13 +38,13 @@ def changed(dataset: Dataset, before: Dataset | None) -> str:
         shown.append(f"Cannot be said: {_listed(unknown, _undecided)}.")
     methods = [method for method in found["method"].dropna().unique() if method]
     note = (
-        "For certain: with p-values below 5 %, adjusted over all rows, so that one of twenty such "
-        "pages without any change names some. Intervals are of 95 %, each for its row alone."
+        "Shown: adjusted p-value below 5 %; when nothing changes, up to one page in twenty still "
+        "names something. Intervals are of 95 %, each for its row alone."
     )
     if methods:
         note += f" {methods[0][0].upper()}{methods[0][1:]}."
     return (
-        '<section aria-labelledby="changed"><h2 id="changed">What changed for certain</h2>'
+        '<section aria-labelledby="changed"><h2 id="changed">What is shown to have changed</h2>'
         + "".join(element("p", text(sentence, 1200), "lead") for sentence in shown)
         + element("p", text(note, 600), "note")
         + "</section>"
