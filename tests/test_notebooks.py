@@ -47,11 +47,18 @@ CHECKS = {
     },
     "05_reproduce": {"found.digest ==": f'found.digest == "{CITED}"'},
     "06_is_it_real": {
-        "engines.aa.plot()": 'not engines["verdict"].isin(["up", "down"]).any()',
+        'found[["mention_rate_low"': (
+            'found.iloc[1][["mention_rate_low", "mention_rate_high"]].astype(float).round(2)'
+            ".tolist() == [0.3, 0.63]"
+        ),
+        "engines.aa.plot()": (
+            'not engines["verdict"].isin(["up", "down"]).any() '
+            'and engines["detectable"].dropna().between(0.23, 0.43).all()'
+        ),
         'changed[["measure"': (
             'changed.set_index("name").loc["mentionRate", "verdict"] == "no evidence"'
         ),
-        "days.aa.plot()": 'days["verdict"].tolist() == ["up"] and 0.02 < days["p"].item() < 0.04',
+        "days.aa.plot()": 'days["verdict"].tolist() == ["up"] and 0.035 < days["p"].item() < 0.045',
         "effect.aa.plot()": 'set(effect["verdict"]) == {"no evidence"}',
     },
     "07_history": {

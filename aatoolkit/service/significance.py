@@ -43,8 +43,8 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
     Wilson's interval on the effective sample size, with the linearised variance over prompts and
     Student's t.
 
-    Korn, E. L. and Graubard, B. I. (1998): Confidence intervals for proportions with small
-    expected number of positive counts estimated from survey data. Survey Methodology 24, 193-201.
+    Kott, P. S. and Carr, D. A. (1997), Journal of Official Statistics 13; compared with others by
+    Dean, N. and Pagano, M. (2015), Journal of Survey Statistics and Methodology 3.
     """
     count, trials = len(prompts), sum(size for _, size in prompts)
     rate = sum(hits for hits, _ in prompts) / trials

@@ -31,24 +31,26 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 Two questions look alike and have different answers. How do *these prompts* fare? Then the prompts
 are all there is, and only the answers to each are a sample (``panel="fixed"``). How do *prompts
 like these* fare? Then prompts are a sample too, and as answers to one prompt resemble each other, a
-hundred answers to five prompts say little more than five answers (``panel="sampled"``). In
-simulations of 25 prompts with 30 answers each, an interval that takes all answers for independent
-covers 68 to 30 % where it promises 95 % (intra-class correlations from 0.1 to 0.8).
+hundred answers to five prompts may be worth as few as 34 independent ones (correlation 0.1), 15
+(0.3) or 6 (0.8) (``panel="sampled"``). In simulations of 25 prompts with 30 answers each, an
+interval that takes all answers for independent covers 68 to 30 % where it promises 95 %
+(intra-class correlations from 0.1 to 0.8).
 
 Methods
 -------
 Rates and means of sampled prompts
     Ratio estimator, linearised variance over prompts (Kish 1965), Wilson's interval on the
-    effective sample size (Korn & Graubard 1998), Student's t with the effective number of prompts.
+    effective sample size (Kott & Carr 1997; compared by Dean & Pagano 2015), Student's t with the
+    effective number of prompts.
 Changes between two samples
     The same for differences, paired by prompt where both have it; Holm's or Benjamini and
     Hochberg's adjustment; what 80 % power would have shown (Bloom 1995; Miller 2024).
 Effects of an action
     Difference in differences within prompts, clustered (Bertrand, Duflo & Mullainathan 2004), with
-    pre-trend and placebo days.
+    pre-trend and placebo days (Roth 2022).
 Change points
-    Binomial likelihood, exact segmentation (Jackson et al. 2005), a test by shuffled blocks of days
-    with their long-run variance (Newey & West 1987).
+    Binomial likelihood, exact segmentation (Auger & Lawrence 1989), a test by shuffled blocks of
+    days with their long-run variance (Newey & West 1987).
 Ranks
     Confidence sets from simultaneous pairwise differences (Mogstad et al. 2024), multiplier
     bootstrap over prompts.
@@ -69,12 +71,20 @@ its ``method`` column and its documentation say so, which also says when not to 
 
 What a verdict is
 -----------------
-"up" and "down" mean an adjusted p-value below one less the level, 5 % by default: of twenty
-families of comparisons without any change about one has such a verdict. "no evidence" means that
-none was shown, not that there is none; ``detectable`` is the change that such a sample shows in
-four of five cases. "cannot say" means that no test was made, and ``why`` the reason: fewer than
-five prompts, a side that was not measured, windows that overlap, or groups that moved apart
-before.
+"up" and "down" mean a p-value below one less the level, 5 % by default. Whose p-value that is:
+
+- ``compare``, ``overlap``: that of the row, adjusted over all rows. With Holm's method, of twenty
+  families without any change about one, at most, has such a verdict.
+- ``changes``: that of no change in the whole series; single rows have none of their own.
+- ``effect``: that of the effect alone; its checks are adjusted over each other.
+- ``decompose``, ``aa.cited_and_mentioned``: that of the one test they make, not adjusted.
+
+Other verbs test nothing: their verdicts put the result into words, or why there is none.
+
+"no evidence" means that none was shown, not that there is none; ``detectable`` is the change that
+such a sample shows in four of five cases. "cannot say" means that no verdict is given, because no
+test was possible (fewer than five prompts, a side that was not measured, windows that overlap) or
+because a check of its assumptions failed (groups that moved apart before); ``why`` says which.
 
 Checks
 ------

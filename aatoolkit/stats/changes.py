@@ -193,7 +193,7 @@ def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float, f
     What the best split gains, and what the best two gain, is divided by the long-run variance of
     days about them, and compared with the same of the days in shuffled blocks; the quantile of
     one split, times the variance that is left, is what one segment more must gain. The best of so
-    many segments are found exactly (Jackson et al., *IEEE Signal Processing Letters* 12, 2005).
+    many segments are found exactly (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
     Where neither one split nor two gain as much, there is no change.
     """
     order = _shuffled(len(y))
@@ -286,7 +286,8 @@ def _described(
 def _day_interval(y: Numbers, n: Numbers, spread: float, level: float) -> tuple[int, int]:
     """The days that hold the change with so much of the likelihood, flat prior over days.
 
-    The likelihood is flattened by how much more days vary than independent answers do.
+    The likelihood is flattened by how much more days vary than independent answers do. How often
+    the set covers the day is checked roughly.
     """
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
     cost = _cost(head_y, head_n) + _cost(y.sum() - head_y, n.sum() - head_n)

@@ -1,4 +1,4 @@
-"""Why a rate moved: ``df.aa.decompose``, into rates, mix, and what entered or left."""
+"""How a change adds up: ``df.aa.decompose``, into rates, mix, and what entered or left."""
 
 from __future__ import annotations
 

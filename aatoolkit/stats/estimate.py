@@ -6,9 +6,10 @@ each cluster *i* of *k*:
     ŷ = Σyᵢ / Σnᵢ,     V = k/(k-1) · Σ(yᵢ - ŷnᵢ)² / (Σnᵢ)²,     deff = V / (ŷ(1-ŷ)/Σnᵢ)
 
 (the linearised variance of a ratio: Kish, *Survey Sampling*, 1965). The interval of a rate is
-Wilson's on the effective sample size Σn/deff (Korn & Graubard, "Confidence intervals for
-proportions with small expected number of positive counts estimated from survey data", *Survey
-Methodology* 24, 1998), with a quantile of Student's t.
+Wilson's on the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics* 13,
+1997; compared with others by Dean & Pagano, *Journal of Survey Statistics and Methodology* 3, 2015;
+Korn & Graubard, *Survey Methodology* 24, 1998, do the same with Clopper and Pearson's), with a
+quantile of Student's t.
 
 Its degrees of freedom are k-1 at most. With k-1 throughout, the coverage of 95 % intervals falls
 to 82 % where rates are near 0 or runs very unequal, as then few clusters carry the result. So they

@@ -31,7 +31,8 @@ class Listings:
         multiplier bootstrap; always the same ones). A member is taken to be below those
         that exceed it, and above those that it exceeds: the ranks in between are its set
         (Mogstad, Romano, Shaikh & Wilhelm, "Inference for ranks", *Review of Economic Studies*
-        91, 2024). The sets hold all true ranks at once, with the probability of the level.
+        91, 2024). The sets hold all true ranks at once, with about the probability of the level:
+        93 % or more in simulations of 8 to 100 prompts; with fewer it is not checked.
 
         A member without a row for a prompt counts as 0 there, as a listing holds only what was
         found: use whole listings, not their first rows. Do not use it with members that were

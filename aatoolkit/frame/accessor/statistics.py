@@ -29,8 +29,9 @@ class Statistics:
         """How sure a rate or mean is.
 
         Without ``cluster`` each row has an interval of its own: Wilson's score interval, which
-        takes the answers it counts for independent. They are not where prompts repeat: an
-        interval that ignores it may cover the truth half as often as it says.
+        takes the answers it counts for independent. They are not where prompts repeat: for
+        prompts like these it is then too narrow, and in simulations (25 prompts, 30 answers
+        each) one of 95 % covered 68 to 30 %.
 
         With ``cluster="prompt_id"`` the rows of each group are pooled into one estimate
         ŷ = Σyᵢ/Σnᵢ over prompts i, with an interval that answers one of two questions:
@@ -38,7 +39,8 @@ class Statistics:
         - ``panel="sampled"`` (the default): how *prompts like these* fare. The linearised
           variance V = k/(k-1) · Σ(yᵢ-ŷnᵢ)²/(Σnᵢ)² over the k prompts gives the design effect
           V·Σn/(ŷ(1-ŷ)) (Kish, *Survey Sampling*, 1965), and Wilson's interval is computed on
-          the effective sample size Σn/deff (Korn & Graubard, *Survey Methodology* 24, 1998),
+          the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics* 13,
+          1997; compared by Dean & Pagano, *Journal of Survey Statistics and Methodology* 3, 2015),
           with Student's t of k-1 degrees of freedom, or of fewer where few prompts carry most
           of the answers, hits, misses or variance: the effective number (Σx)²/Σx² of those
           that do (Carter, Schnepel & Steigerwald, *Review of Economics and Statistics* 99,
@@ -214,7 +216,7 @@ class Statistics:
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Why a rate moved: other answers, or other questions.
+        """How a change adds up: from the rates of the prompts, and from how often each was asked.
 
         With the share wᵢ that a prompt has of all answers, its rate rᵢ, and R̄ the mean of both
         overall rates, the change is the sum of four parts (Kitagawa, *Journal of the American
@@ -225,8 +227,9 @@ class Statistics:
         - ``mix``: Σ (½(rᵢ+rᵢ')-R̄)·(wᵢ'-wᵢ) over the same;
         - ``entered``: Σ wᵢ'(rᵢ'-R̄) and ``left``: -Σ wᵢ(rᵢ-R̄) over the others.
 
-        Only ``rate`` has an error: its interval treats the prompts as given (strata) and takes
-        answers to one prompt for independent. The others are bookkeeping of what was asked.
+        Only ``rate`` has an error: its interval is for these prompts, which it takes as given
+        (strata), and takes answers to one prompt for independent. A change in the mix of engines
+        within a prompt counts as ``rate``. The others are bookkeeping of what was asked.
 
         Do not read ``mix`` as an effect on the brand, nor ``rate`` as a statement on prompts
         that were not asked; `compare` makes that one.
