@@ -282,7 +282,7 @@ class Client(Closing):
         return Collection(self.datasets(hosts, scopes, sections, progress=progress))
 
     def close(self) -> None:
-        """Close the connections; the client may be used again."""
+        """Close the connections; the client may be used again, with a connection for each call."""
         self._source.close()
 
     def __getstate__(self) -> NoReturn:

@@ -146,9 +146,14 @@ class PlainConnection(_Connection):
 
     def _new_conn(self) -> socket.socket:
         found = super()._new_conn()
-        if not ipaddress.ip_address(found.getpeername()[0].partition("%")[0]).is_loopback:
+        try:
+            # The connection may already be reset, and then it has no peer.
+            peer = ipaddress.ip_address(found.getpeername()[0].partition("%")[0])
+            if not peer.is_loopback:
+                raise NotLoopback
+        except BaseException:
             found.close()
-            raise NotLoopback
+            raise
         return found
 
 

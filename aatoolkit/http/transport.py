@@ -7,6 +7,7 @@ not be stored.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -94,6 +95,7 @@ class Transport(HTTPAdapter):
         self._token = token
         self._max_body = max_body
         self._connections = connections
+        self._lock, self._is_closed = threading.Lock(), False
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         """Use connections that respect the limits of the active call."""
@@ -109,13 +111,19 @@ class Transport(HTTPAdapter):
         return manager
 
     def close(self) -> None:
-        """Close the connections now; urllib3 would leave that to the garbage collector."""
-        for manager in (self.poolmanager, *self.proxy_manager.values()):
-            for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
-                pool = manager.pools.get(key)
-                if pool is not None:
-                    pool.close()
-        super().close()
+        """Close the connections now; urllib3 would leave that to the garbage collector.
+
+        From then on no connection is kept: that of an exchange under way, or of a later one, is
+        closed when the exchange ends.
+        """
+        with self._lock:
+            self._is_closed = True
+            for manager in (self.poolmanager, *self.proxy_manager.values()):
+                for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
+                    pool = manager.pools.get(key)
+                    if pool is not None:
+                        pool.close()
+            super().close()
 
     def send(  # type: ignore[override]
         self, request: requests.PreparedRequest, timeout: float = 60.0, **options: Any
@@ -184,9 +192,10 @@ class Transport(HTTPAdapter):
                 if _is_kept(name) or name.lower() in READ_HEADERS
             )
             self._receive(raw, call, received)
-            if raw.closed:
-                raw._connection, connection = connection, None
-                raw.release_conn()
+            with self._lock:
+                if raw.closed and not self._is_closed:
+                    raw._connection, connection = connection, None
+                    raw.release_conn()
         finally:
             if connection is not None:
                 connection.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import select
 import signal
 import socket
 import threading
@@ -19,7 +21,7 @@ from hostile.server import SLACK, HostileServer, Wire, head, one_by_one, replyin
 
 import aatoolkit as aa
 from aatoolkit import errors
-from aatoolkit.http import Fetcher
+from aatoolkit.http import Fetcher, sockets
 from aatoolkit.http.retry import Quota
 from aatoolkit.payload import Request
 
@@ -212,6 +214,64 @@ def test_a_quota_refills_by_answers_and_by_time() -> None:
     assert [quota.take(), quota.take()] == [True, False]
     now[0] = 1000
     assert [quota.take() for _ in range(3)] == [True, True, False]
+
+
+# -- closing ---------------------------------------------------------------------------------
+
+
+def test_after_closing_no_connection_is_kept(fetcher: Any) -> None:
+    before = open_sockets()
+    with HostileServer(one_by_one(whole(), whole(), whole())) as server:
+        asking = fetcher(server.url, deadline=20, cache=False)
+        assert ask(asking) == {"ok": True}
+        asking.close()
+        for _ in range(2):
+            assert ask(asking) == {"ok": True}
+            assert server.gone(), "a connection was kept"
+        assert server.connections == 3
+        assert open_sockets() == before + 1  # the listener
+
+
+@pytest.mark.parametrize("turns", [3, pytest.param(60, marks=pytest.mark.thorough)])
+def test_what_threads_abandoned_keeps_no_connection_after_closing(fetcher: Any, turns: int) -> None:
+    arrived, before = threading.Event(), open_sockets()
+
+    def slowly(wire: Wire) -> None:
+        arrived.set()
+        wire.wait(0.02)
+        wire.send(whole())
+
+    with HostileServer(one_by_one(*[slowly] * 9)) as server:
+        for _ in range(turns):
+            asking = fetcher(server.url, deadline=20, cache=False, workers=2)
+            arrived.clear()
+            with ThreadPoolExecutor(3) as pool:
+                calls = [pool.submit(ask, asking, str(number)) for number in range(6)]
+                assert arrived.wait(SLACK)
+                asking.close()
+            assert [call.result() for call in calls] == [{"ok": True}] * 6
+            assert server.gone(), "a connection was kept"
+        assert open_sockets() == before + 1  # the listener
+
+
+def test_a_connection_that_breaks_as_it_opens_is_closed(
+    fetcher: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = sockets.Socket.connect_within
+
+    def and_lose(opened: sockets.Socket, address: Any, seconds: float) -> None:
+        connect(opened, address, seconds)
+        select.select([opened], [], [], SLACK)
+
+    monkeypatch.setattr(sockets.Socket, "connect_within", and_lose)
+    with HostileServer(Wire.reset) as server:
+        before = open_sockets()
+        asking = fetcher(server.url, deadline=20, sleep=lambda _: None)
+        with pytest.raises(errors.ConnectionFailed, match="broke off"):
+            ask(asking)
+        assert server.connections == 3
+        gc.collect()
+        assert open_sockets() == before
 
 
 # -- interrupts ------------------------------------------------------------------------------

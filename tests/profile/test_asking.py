@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -50,15 +47,8 @@ def slow(scripted: Any, reply: Any) -> Slow:
     return scripted.script
 
 
-@contextmanager
-def client(scripted: Any, **more: Any) -> Iterator[aa.Client]:
-    """A client; what it abandoned has ended when it is closed for good."""
-    with aa.Client(scripted.url, token="t", **{"cache": False, **more}) as one:
-        yield one
-    for thread in threading.enumerate():
-        if thread.name.startswith("aatoolkit"):
-            thread.join(3)
-    one.close()
+def client(scripted: Any, **more: Any) -> aa.Client:
+    return aa.Client(scripted.url, token="t", **{"cache": False, **more})
 
 
 def test_a_draft_ends_when_its_time_is_over_with_what_came_by_then(slow, scripted):
