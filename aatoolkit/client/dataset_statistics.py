@@ -21,10 +21,11 @@ class DatasetStatistics(Mapping[str, Tables]):
     def compare(self, other: DatasetStatistics | None = None, level: float = 0.95) -> pd.DataFrame:
         """What is shown to have changed since another dataset, or since the window before.
 
-        The mention rate and mean position over all prompts and by topic, paired by prompt; the
-        mention rate by engine and by brand. P-values are adjusted over all rows by Holm's method,
-        so that in 19 of 20 pairs of datasets without any change no row is called one. Everything
-        that ``df.aa.compare`` says of intervals, detectable changes and refusals holds here.
+        The mention rate and mean position over all prompts and by topic, paired by prompt where
+        both asked the same ones; the mention rate by engine and by brand. P-values are adjusted
+        over all rows by Holm's method, so that in 19 of 20 pairs of datasets without any change no
+        row is called one. Everything that ``df.aa.compare`` says of intervals, detectable changes
+        and refusals holds here.
 
         Without another dataset, the key figures and brands are compared with the window
         before, as far as the answer of ``overview`` counts it.
@@ -32,7 +33,9 @@ class DatasetStatistics(Mapping[str, Tables]):
         Counts by engine, by brand and of the window before have no prompts. They are given the
         design effect of the own mention rate, with Student's t of its degrees of freedom. For that
         rate this is cautious where both windows asked the same prompts; for single engines and
-        other brands it may be too small. Shares of citations or mentions cannot say.
+        other brands it may be too small. Where fewer than 5 prompts can be compared, or the section
+        ``prompts`` was not read, nothing says how prompts differ, and they cannot say. Nor can
+        shares of citations or mentions.
 
         Parameters
         ----------

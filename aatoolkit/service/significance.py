@@ -44,7 +44,8 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
     Student's t.
 
     Kott, P. S. and Carr, D. A. (1997), Journal of Official Statistics 13; compared with others by
-    Dean, N. and Pagano, M. (2015), Journal of Survey Statistics and Methodology 3.
+    Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
+    Methodology 7.
     """
     count, trials = len(prompts), sum(size for _, size in prompts)
     rate = sum(hits for hits, _ in prompts) / trials

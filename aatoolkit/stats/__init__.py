@@ -40,8 +40,8 @@ Methods
 -------
 Rates and means of sampled prompts
     Ratio estimator, linearised variance over prompts (Kish 1965), Wilson's interval on the
-    effective sample size (Kott & Carr 1997; compared by Dean & Pagano 2015), Student's t with the
-    effective number of prompts.
+    effective sample size (Kott & Carr 1997; compared by Franco, Little, Louis & Slud 2019),
+    Student's t with the effective number of prompts.
 Changes between two samples
     The same for differences, paired by prompt where both have it; Holm's or Benjamini and
     Hochberg's adjustment; what 80 % power would have shown (Bloom 1995; Miller 2024).

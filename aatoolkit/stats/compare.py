@@ -60,7 +60,7 @@ def compare(
         raise ValueError("give pair= or cluster=: prompts are paired, or they are not")
     measures = [columns] if isinstance(columns, str) else list(columns)
     keys = names_of(by)
-    pair, cluster = _design(now, before, keys, pair, cluster)
+    pair, cluster = pairing(now, before, keys, pair, cluster)
     rows: list[ComparedRow] = []
     for measure in measures:
         rows += compared(now, before, measure, keys, pair, cluster, level, rules)
@@ -84,12 +84,12 @@ def names_of(by: By) -> list[str]:
     return names
 
 
-def _design(
+def pairing(
     now: pd.DataFrame,
     before: pd.DataFrame,
     keys: Sequence[str],
-    pair: str | None,
-    cluster: str | None,
+    pair: str | None = None,
+    cluster: str | None = None,
 ) -> tuple[str | None, str | None]:
     """What rows are paired by, or are clusters of; prompts, where both frames name them."""
     given = pair or cluster
@@ -196,11 +196,11 @@ def _unmeasured(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> str |
 
 def _notes(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> tuple[str, ...]:
     """What was measured in part only."""
-    return tuple(
-        f"{word}: {side.states[group]}"
-        for side, group, word in zip(sides, at, ("now", "before"), strict=True)
-        if group is not None and side.states[group].status == Status.PARTIAL
-    )
+    words_of: dict[str, list[str]] = {}
+    for side, group, word in zip(sides, at, ("now", "before"), strict=True):
+        if group is not None and side.states[group].status == Status.PARTIAL:
+            words_of.setdefault(str(side.states[group]), []).append(word)
+    return tuple(f"{' and '.join(named)}: {state}" for state, named in words_of.items())
 
 
 def comparison(
@@ -333,6 +333,8 @@ def _why(row: ComparedRow, verdict: str, seen: float, level: float) -> str:
         moved = f"{amount(difference.before, is_rate)} to {amount(difference.after, is_rate)}"
         reasons.append(f"{moved}; {which}: {spread}")
         if verdict == "no evidence":
-            shown = points(seen, is_rate).lstrip("+")
-            reasons.append(f"a change of {shown} would have shown in 4 of 5 such samples")
+            possible = max(difference.before, 1 - difference.before) if is_rate else math.inf
+            shown = f"a change of {points(seen, is_rate).lstrip('+')}"
+            what = shown if seen <= possible else "no change that is possible"
+            reasons.append(f"{what} would have shown in 4 of 5 such samples")
     return "; ".join([*reasons, *row.notes])

@@ -7,7 +7,9 @@ each cluster *i* of *k*:
 
 (the linearised variance of a ratio: Kish, *Survey Sampling*, 1965). The interval of a rate is
 Wilson's on the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics* 13,
-1997; compared with others by Dean & Pagano, *Journal of Survey Statistics and Methodology* 3, 2015;
+1997; compared with others, and recommended, by Franco, Little, Louis & Slud, *Journal of Survey
+Statistics and Methodology* 7, 2019, who also find it too narrow where clusters are few and the
+quantile is the normal one;
 Korn & Graubard, *Survey Methodology* 24, 1998, do the same with Clopper and Pearson's), with a
 quantile of Student's t.
 

@@ -15,7 +15,7 @@ from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, ratio
 from aatoolkit.stats.cluster_sums import ClusterSums, cluster_sums
-from aatoolkit.stats.compare import PROMPT, ComparedRow, compared, comparison
+from aatoolkit.stats.compare import PROMPT, ComparedRow, compared, comparison, pairing
 from aatoolkit.stats.difference import NOTHING, Difference, independent
 from aatoolkit.stats.estimate import sampled
 
@@ -29,7 +29,7 @@ _ORDER = {"up": 0, "down": 0, "no evidence": 1, "cannot say": 2}
 
 
 @dataclass(frozen=True)
-class _Design:
+class Design:
     """How much more prompts vary than independent answers, on how many degrees of freedom."""
 
     deff: float = 1.0
@@ -73,21 +73,23 @@ def _table(data: Mapping[str, Any], section: str, name: str, word: str) -> _Side
 
 
 def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
-    """Two datasets: by prompt where they have prompts, else with the design effect of prompts."""
+    """Two datasets: by prompt, and totals with the design effect of prompts."""
     prompts = [
         _table(data, "prompts", "prompts", word) for data, word in ((now, "now"), (other, "before"))
     ]
-    design = _Design()
     both = [side.table for side in prompts if side.table is not None]
     if len(both) == 2:
-        found = [*compared(both[0], both[1], "mention_rate", ["topic"], PROMPT, None, level)]
-        whole = [*compared(both[0], both[1], "mention_rate", [], PROMPT, None, level)]
-        whole += compared(both[0], both[1], "average_position", [], PROMPT, None, level)
+        pairs = (*pairing(both[0], both[1], []), level)
+        found = [*compared(both[0], both[1], "mention_rate", ["topic"], *pairs)]
+        whole = [*compared(both[0], both[1], "mention_rate", [], *pairs)]
+        whole += compared(both[0], both[1], "average_position", [], *pairs)
         yield from (replace(row, key=("all prompts", None)) for row in whole)
         yield from (replace(row, key=("topic", row.key[0])) for row in found)
-        design = _paired_design(whole[0].difference)
+        design = compared_design(whole[0].difference)
     else:
         yield _lacking("mention_rate", "all prompts", prompts)
+        reasons = "; ".join(side.why for side in prompts if side.why)
+        design = Design(why=f"nothing says how prompts differ: {reasons}")
     for subject, table in (("engine", "overview_engines"), ("brand", "overview_top_brands")):
         sides = [
             _table(data, "overview", table, word)
@@ -100,7 +102,16 @@ def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iter
         first, second = (_without_previous(each) for each in tables)
         how = (level, _RATES, design.deff, design.df)
         rows = compared(first, second, "mention_rate", [subject], None, None, *how)
-        yield from (replace(row, key=(subject, row.key[0])) for row in rows)
+        for row in rows:
+            difference = _with(design, row.difference)
+            yield replace(row, key=(subject, row.key[0]), difference=difference)
+
+
+def _with(design: Design, difference: Difference) -> Difference:
+    """A change of totals, refused where the design effect of prompts is not known."""
+    if not design.why or not np.isfinite(difference.p):
+        return difference
+    return replace(difference, why=design.why, method="").refused()
 
 
 def _without_previous(frame: pd.DataFrame) -> pd.DataFrame:
@@ -112,13 +123,13 @@ def _lacking(measure: str, subject: str, sides: list[_Side]) -> ComparedRow:
     return ComparedRow(measure, (subject, None), replace(NOTHING, why=why), FRACTION, True, ())
 
 
-def _paired_design(found: Difference) -> _Design:
+def compared_design(found: Difference) -> Design:
     """How much more the change varies over prompts than over independent answers; 1 at least."""
     if not np.isfinite(found.error):
-        return _Design()
+        return Design(why=f"nothing says how prompts differ: {found.why}")
     pooled = (found.before * found.n_before + found.after * found.n) / (found.n_before + found.n)
     simple = pooled * (1 - pooled) * (1 / found.n_before + 1 / found.n)
-    return _Design(max(found.error**2 / simple, 1.0) if simple > 0 else 1.0, found.df)
+    return Design(max(found.error**2 / simple, 1.0) if simple > 0 else 1.0, found.df)
 
 
 def _previous(now: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
@@ -148,23 +159,23 @@ def _previous(now: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
             )
 
 
-def _design_effect(now: Mapping[str, Any]) -> _Design:
+def _design_effect(now: Mapping[str, Any]) -> Design:
     """The design effect of prompts in this window, or why it is not known."""
     if "prompts" not in now:
-        return _Design(why="the section prompts was not read, so nothing says how prompts differ")
+        return Design(why="the section prompts was not read, so nothing says how prompts differ")
     sums: ClusterSums = cluster_sums(now["prompts"].main, "mention_rate", None, PROMPT)
     estimates = sampled(sums, 0.95)
     deff = float(estimates.deff[0])
     if not np.isfinite(deff) or np.isnan(estimates.low[0]):
-        return _Design(why="too few prompts were asked to say how they differ")
-    return _Design(max(deff, 1.0), float(estimates.df[0]))
+        return Design(why="too few prompts were asked to say how they differ")
+    return Design(max(deff, 1.0), float(estimates.df[0]))
 
 
 def _key_figure(
     table: pd.DataFrame,
     place: int,
     record: Mapping[Any, Any],
-    design: _Design,
+    design: Design,
     level: float,
 ) -> ComparedRow:
     metric = str(record["metric"])
@@ -188,14 +199,13 @@ def _key_figure(
     return ComparedRow(metric, ("key figure", metric), difference, unit, is_rate, ())
 
 
-def _of_counts(counts: list[float], design: _Design, level: float) -> Difference:
+def _of_counts(counts: list[float], design: Design, level: float) -> Difference:
     y1, n1, y0, n0 = counts
     if not all(np.isfinite(counts)) or min(n1, n0) <= 0:
         return replace(NOTHING, why="one of the windows has no counts")
     whole = np.array([0])
     parts = [(whole, np.array([y]), np.array([n])) for y, n in ((y1, n1), (y0, n0))]
-    found = independent(parts, [whole, whole], True, level, design.deff, design.df)
-    return replace(found, why=design.why, method="").refused() if design.why else found
+    return _with(design, independent(parts, [whole, whole], True, level, design.deff, design.df))
 
 
 def _number(value: object) -> float:

@@ -254,31 +254,6 @@ def test_refusals() -> None:
     assert rows(frame.head(3).aa.compare(frame, "named"))["verdict"] == "cannot say"
 
 
-def test_datasets_without_a_change_are_called_so(project: aa.Project) -> None:
-    sections = ["overview", "prompts"]
-    dataset = project.read_all(sections=sections, progress=False)
-    found = dataset.compare()
-    assert not found["verdict"].isin(["up", "down"]).any()
-    figures = found[found["subject"] == "key figure"].set_index("name")
-    assert figures.loc["averagePosition", "verdict"] == "cannot say"
-    for share, of in (("shareOfVoice", "mentions"), ("citationShare", "citations")):
-        assert figures.loc[share, "verdict"] == "cannot say"
-        assert figures.loc[share, "why"] == f"nothing says how {of} vary between prompts"
-        assert figures.loc[share, ["before", "after"]].notna().all()
-    method = figures.loc["mentionRate", "method"]
-    assert "the design effect of the own mention rate over prompts" in method
-    freedom = float(method.split("t test of ")[1].split()[0])
-    assert 4 <= freedom <= dataset["prompts"].main["prompt_id"].nunique() - 1
-    kpis = dataset["overview"]["overview_kpis"].set_index("metric")
-    assert figures.loc["mentionRate", "after"] == kpis.loc["mentionRate", "value"]
-    assert figures.loc["mentionRate", "before"] == kpis.loc["mentionRate", "previous_value"]
-    same = dataset.compare(dataset)
-    assert set(same["verdict"]) == {"cannot say"}
-    assert set(
-        dataset.compare(project.read_all(sections=["crawl"], progress=False))["verdict"]
-    ) == {"cannot say"}
-
-
 def test_a_hundred_thousand_rows_take_less_than_a_second() -> None:
     rng = np.random.default_rng(1)
 

@@ -174,6 +174,8 @@ def test_what_was_not_measured_is_stated_and_is_no_zero() -> None:
     assert pd.isna(found.loc["b", "rate"])
     assert found.loc["b", "rate_verdict"].startswith("cannot say")
     assert found.loc["a", "rate_n"] == 24
+    ends = [f"{100 * found.loc['a', f'rate_{end}']:.1f} %" for end in ("low", "high")]
+    assert found.loc["a", "rate_verdict"] == f"95 % interval: {' to '.join(ends)}"
 
 
 def test_join_keeps_the_rows_and_their_metadata(prompts: pd.DataFrame) -> None:

@@ -110,6 +110,8 @@ def test_engines_with_one_pool_are_as_alike_as_repeats() -> None:
     apart = engines(rng, 15, 0.3).aa.overlap("site").iloc[0]
     assert apart["verdict"] == "less alike"
     assert apart["gap_high"] < 0
+    stated = f"{100 * apart['gap_low']:+.1f} points to {100 * apart['gap_high']:+.1f} points"
+    assert apart["why"].endswith(f"95 % interval of the gap, for this row alone: {stated}")
 
 
 @pytest.mark.parametrize(

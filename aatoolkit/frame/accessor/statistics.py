@@ -40,7 +40,8 @@ class Statistics:
           variance V = k/(k-1) · Σ(yᵢ-ŷnᵢ)²/(Σnᵢ)² over the k prompts gives the design effect
           V·Σn/(ŷ(1-ŷ)) (Kish, *Survey Sampling*, 1965), and Wilson's interval is computed on
           the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics* 13,
-          1997; compared by Dean & Pagano, *Journal of Survey Statistics and Methodology* 3, 2015),
+          1997; compared by Franco, Little, Louis & Slud, *Journal of Survey Statistics and
+          Methodology* 7, 2019),
           with Student's t of k-1 degrees of freedom, or of fewer where few prompts carry most
           of the answers, hits, misses or variance: the effective number (Σx)²/Σx² of those
           that do (Carter, Schnepel & Steigerwald, *Review of Economics and Statistics* 99,
