@@ -22,6 +22,7 @@
     ├─ PayloadError (ValueError)         an answer does not match its declaration
     │  └─ TooManyPaths                   it has values at more different paths than are allowed
     ├─ ColumnNotFound (KeyError)         a frame has no column of this name, or several
+    ├─ RowNotFound (KeyError)            a frame has no such row, or several
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
     ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
@@ -77,6 +78,9 @@ from aatoolkit.errors.data import (
 )
 from aatoolkit.errors.data import (
     PayloadError as PayloadError,
+)
+from aatoolkit.errors.data import (
+    RowNotFound as RowNotFound,
 )
 from aatoolkit.errors.data import (
     ScopeError as ScopeError,

@@ -49,6 +49,16 @@ class ColumnNotFound(AAToolkitError, KeyError):
         return str(self.message)
 
 
+class RowNotFound(AAToolkitError, KeyError):
+    """A frame has no such row, or several."""
+
+    row: object
+    """The row that was asked for."""
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
 class AvailabilityError(AAToolkitError, LookupError):
     """A required column could not be measured."""
 

@@ -15,5 +15,6 @@ again. In reading order:
 - ``paths`` is the grammar of paths, ``walker`` the walk along one: ``cursor`` is a place whose
   values are columns, ``coerce`` makes typed arrays of them, ``values`` JSON values; ``vectors``
   have Python values.
+- ``byte_span`` finds where in the bytes the values at some paths are.
 - ``text_values`` reads single texts: amounts, durations, flags, days.
 """

@@ -14,13 +14,15 @@ column that could not be measured counts as long as the column holds no value.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import MetadataError
+from aatoolkit.metadata.carrier import Carrier as Carrier
+from aatoolkit.metadata.carrier import HeldAnswer
 from aatoolkit.metadata.column import EMPTY as EMPTY
 from aatoolkit.metadata.column import NOTHING as NOTHING
 from aatoolkit.metadata.column import ColumnMetadata as ColumnMetadata
@@ -30,10 +32,9 @@ from aatoolkit.metadata.fingerprint import (
     Fingerprint,
     arrays_of,
     fingerprint_of,
-    whole_fingerprint,
-    whole_table_fingerprint,
 )
 from aatoolkit.metadata.fingerprint_check import FingerprintCheck
+from aatoolkit.metadata.recipe import Recipe, load_recipe
 from aatoolkit.metadata.row_status import RowStatus
 from aatoolkit.metadata.serialize import (
     dump_fingerprint,
@@ -61,7 +62,8 @@ VERSION = "1.0"
 class FrameMetadata:
     """The metadata of a frame: its columns, its key, and the answers it was read from.
 
-    The fingerprint shows whether the frame still holds what was read.
+    The fingerprint shows whether the frame still holds what was read, and the recipe how it was
+    made: see `aatoolkit.metadata.recipe`.
     """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
@@ -70,6 +72,7 @@ class FrameMetadata:
     grains: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     repeated: tuple[str, ...] = field(default=(), compare=False)
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
+    recipe: Recipe | None = field(default=None, compare=False, repr=False)
 
     def grain(self, table: str, key: tuple[str, ...] | None) -> tuple[str, ...] | None:
         """The columns that identify a row of a table: its own key, or what became of it.
@@ -122,6 +125,8 @@ class FrameMetadata:
         stated = dump_statements(self.columns)
         if stated:
             body["statements"] = stated
+        if self.recipe is not None:
+            body["recipe"] = self.recipe
         if self.fingerprint is not None:
             body["fingerprint"] = dump_fingerprint(self.fingerprint)
         return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -141,11 +146,15 @@ class FrameMetadata:
 
 
 def attach(
-    frame: pd.DataFrame, metadata: FrameMetadata, table: pa.Table | None = None
+    frame: pd.DataFrame,
+    metadata: FrameMetadata,
+    table: pa.Table | None = None,
+    answers: Iterable[HeldAnswer] = (),
 ) -> pd.DataFrame:
     """Put metadata on a frame, with a fingerprint of its rows, and return the frame.
 
-    The ``table`` is the Arrow table that a new frame was made of, if it was made of one.
+    The ``table`` is the Arrow table that a new frame was made of, if it was made of one; the
+    ``answers`` are those it was read from, as far as they are at hand.
     """
     measured = [
         name
@@ -155,49 +164,9 @@ def attach(
     fingerprint = fingerprint_of(frame, measured, metadata.key, table=table)
     text = Carrier(replace(metadata, fingerprint=fingerprint).dumps())
     text.hash_later(frame if table is None else table, measured, metadata.key)
+    text.holding(answers)
     frame.attrs[ATTRIBUTE] = text
     return frame
-
-
-class Carrier(str):
-    """The text of the metadata, with what every cell of its frame can be checked by.
-
-    pandas passes it on as it does text; a pickle or a file holds the text alone.
-    """
-
-    _snapshot: tuple[pd.DataFrame | pa.Table, list[str], tuple[str, ...]] | None = None
-    _fingerprint: Fingerprint | None = None
-
-    def hash_later(
-        self, rows: pd.DataFrame | pa.Table, names: list[str], key: tuple[str, ...]
-    ) -> None:
-        """Keep what a frame holds now: the table it was made of, which never changes, or a copy
-        that costs nothing until the frame is written to.
-        """
-        if hasattr(rows, "attrs"):
-            rows = rows.copy(deep=False)
-            rows.attrs = {}
-        self._snapshot = (rows, names, key)
-
-    @property
-    def fingerprint(self) -> Fingerprint | None:
-        """The hashes of all cells; once there are these, the rows are released."""
-        snapshot = self._snapshot
-        if snapshot is not None:
-            rows, names, key = snapshot
-            whole = whole_fingerprint if hasattr(rows, "attrs") else whole_table_fingerprint
-            self._fingerprint = whole(rows, names, key)
-            self._snapshot = None
-        return self._fingerprint
-
-    def __copy__(self) -> Carrier:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Carrier:
-        return self
-
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        return str, (str(self),)
 
 
 def attach_unchecked(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
@@ -236,6 +205,18 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
         del columns[name]
     key = tuple(name for name in known.key if name in names or name in inside)
     return FrameMetadata(columns, key, known.sources, known.grains, known.repeated)
+
+
+def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldAnswer, ...]]:
+    """The metadata as it was attached, and the answers at hand; the frame may differ since.
+
+    Raises
+    ------
+    MetadataError
+        If it is damaged, or of a newer major version.
+    """
+    stored = frame.attrs.get(ATTRIBUTE)
+    return _stored(frame), stored.answers if isinstance(stored, Carrier) else ()
 
 
 def tables_of(known: FrameMetadata) -> list[str]:
@@ -324,6 +305,7 @@ def _loads(text: str) -> FrameMetadata:
             {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
             tuple(body.get("repeated", ())),
             load_fingerprint(body.get("fingerprint")),
+            load_recipe(body.get("recipe")),
         )
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         raise _damaged(version) from None

@@ -14,6 +14,7 @@ from aatoolkit.availability.detect import Signal
 from aatoolkit.jsontree.coerce import Array
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.metadata import attrs
+from aatoolkit.metadata.recipe import read_from
 from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.drift import DriftReport
 from aatoolkit.normalizer.keys import count_distinct
@@ -45,7 +46,8 @@ def build_table(
             replace(described, of=f"{before}{described.of}") if before else described
         )
     arrow = _keyed(pa.table(arrays), table, report)
-    return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,))
+    recipe = read_from(0, f"{before}{table.name}")
+    return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,), recipe=recipe)
 
 
 def _column(

@@ -31,6 +31,7 @@ from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, 
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
 from aatoolkit.normalizer.field_map import field_map
 from aatoolkit.normalizer.provenance import provenance
+from aatoolkit.normalizer.reread import AnswerAtHand, at_hand
 from aatoolkit.normalizer.rows import TableRows, left_out
 from aatoolkit.normalizer.tables import TableParts, Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
@@ -193,9 +194,23 @@ def _read(
         warn_of_draft()
     else:
         _raise_or_warn(declared, report, strict)
+    again = partial(
+        _read,
+        declared=declared,
+        owner=owner,
+        strict=False,
+        backend=backend,
+        options=options,
+        envelope=envelope,
+        max_nodes=max_nodes,
+    )
+    held = at_hand(answer, source, again)
     return Tables(
         declared.name,
-        {name: partial(_frame, arrow, known, backend) for name, (arrow, known) in built.items()},
+        {
+            name: partial(_frame, arrow, known, backend, held)
+            for name, (arrow, known) in built.items()
+        },
         rows={name: arrow.num_rows for name, (arrow, _) in built.items()},
         words={name: in_words(known, signals) for name, (_, known) in built.items()},
         extra=report.extra_frame,
@@ -213,7 +228,14 @@ def _read(
         declaration=declared,
         drafted=owner == OWNER,
         prefix=before,
-        parts=TableParts(built, signals, detection.hints, [*report.differences.values()]),
+        parts=TableParts(
+            built,
+            signals,
+            detection.hints,
+            [*report.differences.values()],
+            {found.table.name: found for found in rows},
+            held,
+        ),
     )
 
 
@@ -320,5 +342,7 @@ def _raise_or_warn(section: Section, report: DriftReport, strict: bool) -> None:
         )
 
 
-def _frame(arrow: pa.Table, known: attrs.FrameMetadata, dtype_backend: str) -> pd.DataFrame:
-    return attrs.attach(to_frame(arrow, dtype_backend), known, arrow)
+def _frame(
+    arrow: pa.Table, known: attrs.FrameMetadata, dtype_backend: str, held: list[AnswerAtHand]
+) -> pd.DataFrame:
+    return attrs.attach(to_frame(arrow, dtype_backend), known, arrow, held)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from aatoolkit.availability.detect import Hint, Signal
     from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.normalizer.drift import Drift
+    from aatoolkit.normalizer.reread import AnswerAtHand
+    from aatoolkit.normalizer.rows import TableRows
     from aatoolkit.payload import Payload
     from aatoolkit.sections import Section
 
@@ -50,12 +52,18 @@ class TableParts:
         Each table as Arrow, with the metadata of its columns.
     signals, hints, drifts : sequence
         What the answer says of itself, what was not read of that, and where it differs.
+    rows : mapping
+        Where the rows of each table are in the answer.
+    held : sequence
+        The answer, if it can be read again.
     """
 
     arrows: Mapping[str, tuple[pa.Table, FrameMetadata]] = field(default_factory=dict)
     signals: Sequence[Signal] = ()
     hints: Sequence[Hint] = ()
     drifts: Sequence[Drift] = ()
+    rows: Mapping[str, TableRows] = field(default_factory=dict)
+    held: Sequence[AnswerAtHand] = ()
 
 
 class Tables(Mapping[str, "pd.DataFrame"]):
@@ -166,6 +174,11 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     def provenance(self) -> dict[str, pa.Table]:
         """Where every value was in the answer, which `rebuild` uses; it holds no values."""
         return self._provenance()
+
+    @property
+    def parts(self) -> TableParts:
+        """What the frames are made of."""
+        return self._parts
 
     def rebuild(self) -> Any:
         """Rebuild the whole answer from the tables and ``extra`` as they are now.

@@ -8,6 +8,7 @@
 - ``repeats``: ``stability``, ``changes``
 - ``select``: ``require``, ``drop_unavailable``, ``measured``
 - ``reshape``: ``to_long``, ``with_context``
+- ``explain``: ``explain``
 - ``plot``: ``plot``
 - ``export``: ``to_parquet``, ``to_excel``, ``to_arrow``
 
@@ -21,6 +22,7 @@ import pandas as pd
 
 from aatoolkit.frame.accessor.combine import Combine
 from aatoolkit.frame.accessor.describe import Describe
+from aatoolkit.frame.accessor.explain import Explain
 from aatoolkit.frame.accessor.export import Export
 from aatoolkit.frame.accessor.listings import Listings
 from aatoolkit.frame.accessor.measures import Measures
@@ -32,7 +34,17 @@ from aatoolkit.frame.accessor.statistics import Statistics
 
 
 class Accessor(
-    Describe, Combine, Measures, Statistics, Repeats, Listings, Select, Reshape, Plot, Export
+    Describe,
+    Combine,
+    Measures,
+    Statistics,
+    Repeats,
+    Listings,
+    Select,
+    Reshape,
+    Explain,
+    Plot,
+    Export,
 ):
     """Metadata-aware methods of a DataFrame.
 

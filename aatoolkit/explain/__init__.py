@@ -1,0 +1,24 @@
+"""Explain a number: from a cell of a frame back to the bytes of the answers it was made of.
+
+In go a frame, a row and a column; out comes an `Explanation`, a tree. Nothing is computed until it
+is asked for: a frame carries its recipe (`aatoolkit.metadata.recipe`), which is replayed over the
+answers' bytes. In reading order:
+
+- ``explanation``: `Explanation` and its parts; ``text``: as an indented tree; ``html``: with folds.
+- ``explainer``: `Explainer`, which finds the row and checks that the replay gives its value.
+- ``evidence``: finds answers by their hash, in memory, a study or an archive, and reads them again.
+- ``rows``: which row of a replayed frame a row is.
+- ``cells``: a cell of an answer: its path, its bytes, the statements about it, why it is missing.
+"""
+
+from __future__ import annotations
+
+from aatoolkit.explain.explainer import Explainer
+from aatoolkit.explain.explanation import (
+    CitedAnswer,
+    Explanation,
+    StatedAvailability,
+    ValuePlace,
+)
+
+__all__ = ["CitedAnswer", "Explainer", "Explanation", "StatedAvailability", "ValuePlace"]

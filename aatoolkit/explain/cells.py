@@ -1,0 +1,244 @@
+"""A cell of an answer: its path and bytes, the statements about it, why it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from aatoolkit.availability.detect import Signal
+from aatoolkit.explain.evidence import ReadAnswer
+from aatoolkit.explain.explanation import Explanation, StatedAvailability, ValuePlace
+from aatoolkit.explain.text import plain, shown
+from aatoolkit.frame.cell_status import cells_of
+from aatoolkit.frame.row_units import row_units
+from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path
+from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.normalizer.column_availability import INFERRED, reach, target_steps
+from aatoolkit.normalizer.masking import WHY, narrowest_path
+from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.sections.section import Column
+
+_KEPT = {
+    WHY: "the answer holds {text} here, and states that it was not measured",
+    "wrong type": "the answer holds {text} here, which is no {dtype}; it is kept in tables.extra",
+    "missing": "the answer holds {text} here, which is declared to mean that there is no value",
+    "new level": "the answer holds {text} here, which is no declared level; it is in tables.extra",
+    "null key": "the answer holds {text} here",
+}
+"""Why a value that the answer holds is not in its column."""
+
+
+class TableCells:
+    """The cells of one table of one answer.
+
+    Parameters
+    ----------
+    answer : ReadAnswer
+        The answer.
+    name : str
+        The table's name.
+    frame : pandas.DataFrame
+        The table.
+    known : FrameMetadata
+        Its metadata.
+    """
+
+    def __init__(
+        self, answer: ReadAnswer, name: str, frame: pd.DataFrame, known: FrameMetadata
+    ) -> None:
+        self.answer, self.name, self.frame, self.known = answer, name, frame, known
+        self._rows = answer.tables.parts.rows[name]
+        self._paths: dict[str, list[str | None]] = {}
+
+    def explain(self, at: int, column: str, *, parts: bool = True) -> Explanation:
+        """How the value of a column in a row is known."""
+        value = self.frame[column].iloc[at]
+        declared = self._declared(column)
+        place = None if declared is None else self._place(at, declared)
+        is_missing = plain(value) is None
+        state = self._state(at, column)
+        formula, children = (None, ()) if not parts else self._rate(at, column)
+        return Explanation(
+            plain(value),
+            column,
+            self.row(at),
+            unit=self._unit(at, column, declared),
+            meaning=declared.doc if declared and declared.doc else None,
+            operation="read",
+            formula=formula,
+            place=place,
+            answer=self.answer.cited,
+            availability=state,
+            statements=(*self._statements(at, column, declared, place),),
+            missing=self._why_missing(at, column, declared, place, state) if is_missing else None,
+            notes=(*self._notes(declared, place, value),),
+            children=children,
+        )
+
+    def row(self, at: int) -> dict[str, Any]:
+        """What identifies a row."""
+        names = [name for name in self.known.key if name in self.frame.columns]
+        names += ["_row"] if "_row" in self.frame.columns else []
+        return {name: plain(self.frame[name].iloc[at]) for name in names}
+
+    def path(self, at: int, column: Column) -> str | None:
+        """The JSON path of a value; None where no record of the answer encloses it."""
+        if column.name not in self._paths:
+            found = self._rows.find(column.source or "")
+            which, there = self._rows.source_rows(found)
+            self._paths[column.name] = [
+                found[cursor][0].path(row) if row >= 0 else None
+                for cursor, row in zip(which.tolist(), there.tolist(), strict=True)
+            ]
+        return self._paths[column.name][at]
+
+    def _declared(self, column: str) -> Column | None:
+        try:
+            return self._rows.table[column]
+        except KeyError:
+            return None
+
+    def _place(self, at: int, column: Column) -> ValuePlace | None:
+        path = self.path(at, column)
+        if path is None:
+            return None
+        if (column.source or "").lstrip("^")[:1] == "#":
+            return ValuePlace(path)
+        span = self.answer.spans([path]).get(path)
+        if span is None:
+            return ValuePlace(path)
+        return ValuePlace(path, *span, self.answer.body[slice(*span)].decode(errors="replace"))
+
+    def _state(self, at: int, column: str) -> str:
+        cells = cells_of(self.frame, column, self.known)
+        return str(cells.states[int(cells.codes[at])])
+
+    def _unit(self, at: int, column: str, declared: Column | None) -> str | None:
+        units = row_units(self.frame, self.known, column)
+        if units is not None:
+            return str(units.iloc[at])
+        unit = None if declared is None else declared.unit
+        if unit and unit.startswith("per `") and unit.strip("per `") in self.frame.columns:
+            return shown(self.frame[unit[5:-1]].iloc[at])
+        return unit
+
+    def _rate(self, at: int, column: str) -> tuple[str | None, tuple[Explanation, ...]]:
+        """A rate as its numerator over its denominator, where the row holds both and they agree."""
+        declared = self._declared(column)
+        over = None if declared is None else _counts_of(declared.aggregate)
+        if over is None or not {*over} <= {*self.frame.columns}:
+            return None, ()
+        above, below = (plain(self.frame[part].iloc[at]) for part in over)
+        value = plain(self.frame[column].iloc[at])
+        parts = tuple(self.explain(at, part, parts=False) for part in over)
+        numbers = all(isinstance(each, int | float) for each in (above, below))
+        if numbers and below == 0:
+            return f"{over[0]} / {over[1]} = {above} / 0: there is no rate of nothing", parts
+        if not numbers or not isinstance(value, int | float):
+            return None, ()
+        computed = above / below
+        if abs(computed - value) > 1e-9 * max(abs(value), 1e-3) and round(computed, 6) != value:
+            return None, ()
+        return f"{over[0]} / {over[1]} = {above} / {below}, as the answer gives it", parts
+
+    def _statements(
+        self, at: int, column: str, declared: Column | None, place: ValuePlace | None
+    ) -> Iterator[StatedAvailability]:
+        for signal in self.answer.tables.parts.signals:
+            if self._concerns(signal, at, column, declared, place):
+                state = signal.availability
+                yield StatedAvailability(
+                    str(state.status),
+                    state.cause and str(state.cause),
+                    state.reason,
+                    signal.target,
+                    " and ".join(map(str, signal.rows)) or None,
+                    signal.path,
+                    signal.rule,
+                    signal.raw,
+                    signal.sample_size,
+                    signal.as_of,
+                )
+
+    def _concerns(
+        self,
+        signal: Signal,
+        at: int,
+        column: str,
+        declared: Column | None,
+        place: ValuePlace | None,
+    ) -> bool:
+        """Whether a statement is about a cell."""
+        if signal.rule == INFERRED or declared is None:
+            return False
+        for condition in signal.rows:
+            if condition.column not in self.frame.columns:
+                continue  # any row may be meant
+            given = plain(self.frame[condition.column].iloc[at])
+            if not condition.matches([given])[0]:
+                return False
+        if signal.scope in ("section", "engine"):
+            return True
+        reached = reach(signal.target or "", declared.pattern)
+        if reached == "some":
+            target = format_json_path(target_steps(signal.target or ""))
+            return place is not None and bool(
+                narrowest_path(place.path, {target: signal.availability})
+            )
+        return reached == "all"
+
+    def _why_missing(
+        self,
+        at: int,
+        column: str,
+        declared: Column | None,
+        place: ValuePlace | None,
+        state: str,
+    ) -> str:
+        """Why a cell has no value: what the answer holds in its place."""
+        stated = "" if state.startswith(("available", "unknown")) else f"; it is {state}"
+        over = None if declared is None else _counts_of(declared.aggregate)
+        if over and over[1] in self.frame.columns and plain(self.frame[over[1]].iloc[at]) == 0:
+            stated += f"; {over[1]} is 0, and there is no rate of nothing"
+        if declared is None:
+            return f"it is no column of the table {self.name}{stated}"
+        if place is None:
+            return f"no record of the answer holds this field for the row{stated}"
+        held = self.answer.extra.get(place.path)
+        if held is not None and place.text is not None:
+            words = _KEPT.get(held[1], "the answer holds {text} here, which was not taken")
+            return words.format(text=shown(place.text), dtype=declared.dtype) + stated
+        if place.text == "null":
+            return f"the answer holds null here{stated}"
+        if place.text is not None:
+            return (
+                f"the answer holds {shown(place.text)} here, which is no {declared.dtype}{stated}"
+            )
+        return f"the answer has no such key here{stated}"
+
+    def _notes(
+        self, declared: Column | None, place: ValuePlace | None, value: Any
+    ) -> Iterator[str]:
+        if declared is None:
+            return
+        if declared.name == "_row" or (declared.source or "").lstrip("^")[:1] == "#":
+            yield "counted from its place in the array"
+        elif place is not None and place.path.endswith(KEY_SIGN):
+            yield "it is the key of an object"
+        elif place is not None and place.text is None and plain(value) is not None:
+            yield "the value is not in the answer as such: it was asked for, or stands for null"
+        if declared.reading is not None and place is not None and place.text is not None:
+            scale = f", times {declared.scale:g}" if declared.scale is not None else ""
+            yield f"read as {declared.parse or declared.dtype}{scale}"
+
+
+def _counts_of(rule: Aggregation) -> tuple[str, str] | None:
+    """The numerator and denominator of a rate, where its rule names them."""
+    return rule.over or rule.counts
+
+
+def key_of(frame: pd.DataFrame, key: Sequence[str], at: int) -> Mapping[str, Any]:
+    """The values that identify a row."""
+    return {name: plain(frame[name].iloc[at]) for name in key if name in frame.columns}

@@ -1,0 +1,186 @@
+"""Find the answers that a frame was made of by their hash, and read them again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from aatoolkit.errors import AAToolkitError
+from aatoolkit.explain.explanation import CitedAnswer
+from aatoolkit.jsontree.byte_span import ByteSpan, byte_spans
+from aatoolkit.metadata.carrier import HeldAnswer
+from aatoolkit.metadata.column import Source
+from aatoolkit.normalizer.tables import Tables
+
+_NOWHERE = (
+    "its answer is no longer in memory; give a study or an archive that holds it, with within="
+)
+
+
+class TrailEnd(Exception):
+    """Why a trail ends; raised and caught within this package only."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReadAnswer:
+    """An answer that was found, checked and read again.
+
+    Parameters
+    ----------
+    source : Source
+        Which answer it is.
+    tables : Tables
+        Its tables.
+    body : bytes
+        Its bytes.
+    found_in : str
+        Where they were found.
+    """
+
+    source: Source
+    tables: Tables
+    body: bytes
+    found_in: str
+
+    @property
+    def cited(self) -> CitedAnswer:
+        """It as an explanation cites it."""
+        payload = self.tables.payload
+        return CitedAnswer(
+            **asdict(self.source) | {"sha256": hashlib.sha256(self.body).hexdigest()},
+            status=None if payload is None else payload.status,
+            found_in=self.found_in,
+            checked=self.source.sha256 is not None,
+        )
+
+    def spans(self, paths: Iterable[str]) -> Mapping[str, ByteSpan]:
+        """Where in its bytes the values at some paths are; those that were found before, too."""
+        new = [path for path in paths if path not in self._known]
+        if new:
+            found = byte_spans(self.body, new)
+            self._known.update((path, found.get(path)) for path in new)
+        return {path: span for path, span in self._known.items() if span is not None}
+
+    @cached_property
+    def _known(self) -> dict[str, ByteSpan | None]:
+        return {}
+
+    @cached_property
+    def extra(self) -> Mapping[str, tuple[str, str]]:
+        """By path, what no column took: its JSON text, and why."""
+        frame = self.tables.extra
+        return {
+            path: (value, why)
+            for path, value, why in zip(frame["path"], frame["value"], frame["why"], strict=True)
+        }
+
+
+class AnswerFinder:
+    """The answers that are at hand, each read at most once.
+
+    Parameters
+    ----------
+    within : study, archive, Tables, Dataset, or several of these
+        Where answers are looked for beside those that a frame still holds.
+    """
+
+    def __init__(self, within: Any = None) -> None:
+        self._within = within
+        self._held: dict[HeldAnswer, None] = {}
+        self._read: dict[Source, ReadAnswer | str] = {}
+
+    def hold(self, answers: Iterable[HeldAnswer]) -> None:
+        """Look among further answers too."""
+        new = {each: None for each in answers if each not in self._held}
+        self._held |= new
+        if new:
+            self._read = {s: one for s, one in self._read.items() if isinstance(one, ReadAnswer)}
+
+    def find(self, source: Source) -> ReadAnswer:
+        """The answer of a source.
+
+        Raises
+        ------
+        TrailEnd
+            If it is not at hand, or is damaged.
+        """
+        if source not in self._read:
+            self._read[source] = self._found(source)
+        found = self._read[source]
+        if isinstance(found, str):
+            raise TrailEnd(found)
+        return found
+
+    def _found(self, source: Source) -> ReadAnswer | str:
+        why = _NOWHERE
+        for where, answer in self._candidates(source):
+            if isinstance(answer, str):
+                why = answer
+                continue
+            try:
+                body = answer.body
+                if body is None:
+                    continue
+                if source.sha256 and hashlib.sha256(body).hexdigest() != source.sha256:
+                    why = f"the answer in {where} does not have the SHA-256 of its source"
+                    continue
+                tables = answer.tables()
+            except AAToolkitError as error:
+                why = str(error)
+                continue
+            if tables is not None:
+                return ReadAnswer(source, tables, body, where)
+        return why
+
+    def _candidates(self, source: Source) -> Iterator[tuple[str, HeldAnswer | str]]:
+        """The answers that may be the one of a source, or why one that should be is not."""
+        for each in self._held:
+            if _fits(each.source, source):
+                yield "in memory", each
+        yield from _within(self._within, source)
+
+    def sampled(self, source: Source) -> Iterator[Tables]:
+        """The sampled chats about a host under the same filters, where they are at hand."""
+        wanted = Source(host=source.host, section="chats", scope=source.scope)
+        for _, answer in _within(self._within, wanted):
+            if not isinstance(answer, str):
+                tables = answer.tables()
+                if tables is not None:
+                    yield tables
+
+
+def _fits(held: Source, wanted: Source) -> bool:
+    if wanted.sha256 is not None:
+        return held.sha256 == wanted.sha256 and held.section == wanted.section
+    return all(
+        getattr(wanted, name) in (None, getattr(held, name))
+        for name in ("host", "section", "scope")
+    )
+
+
+def _within(place: Any, source: Source) -> Iterator[tuple[str, HeldAnswer | str]]:
+    """Look for an answer in a study, archive, tables or several of these."""
+    if place is None:
+        return
+    if isinstance(place, Tables):
+        for each in place.parts.held:
+            if _fits(each.source, source):
+                yield "in memory", each
+    elif hasattr(place, "held_answers"):
+        try:
+            yield from ((f"in {place.kind_of_store}", each) for each in place.held_answers(source))
+        except AAToolkitError as error:
+            yield "", str(error)
+    elif isinstance(place, Mapping):
+        for each in place.values():
+            yield from _within(each, source)
+    elif isinstance(place, Iterable) and not isinstance(place, str | bytes):
+        for each in place:
+            yield from _within(each, source)
+    else:
+        raise TypeError(
+            f"within= is a study, an archive, Tables or a Dataset, not a {type(place).__name__}"
+        )

@@ -1,0 +1,120 @@
+"""`Explainer`: from a cell of a frame to its explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from aatoolkit.explain.evidence import AnswerFinder, TrailEnd
+from aatoolkit.explain.explanation import Explanation
+from aatoolkit.explain.replay import Made, replay
+from aatoolkit.explain.rows import matched, position_of, same
+from aatoolkit.explain.text import plain, shown
+from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of, stored_of
+from aatoolkit.metadata.fingerprint import OVERWRITTEN
+
+_NO_METADATA = "nothing is known of where this frame comes from: it has no metadata"
+_NO_RECIPE = "the frame does not say how it was made, as frames of earlier versions do not"
+
+
+class Explainer:
+    """Explains many numbers, and reads each answer once.
+
+    Parameters
+    ----------
+    within : Study, Archive, Tables, Dataset, or several of these, optional
+        Where the answers are looked for beside those that a frame still holds.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> tables = aa.demo().read("overview", days=7)
+    >>> explainer = Explainer(tables)
+    >>> kpis = tables["overview_kpis"]
+    >>> explainer.explain(kpis, {"metric": "mentionRate"}, "value").is_complete
+    True
+    """
+
+    def __init__(self, within: Any = None) -> None:
+        self.evidence = AnswerFinder(within)
+        self._made: dict[str, Made | str] = {}
+
+    def explain(
+        self, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any], column: str
+    ) -> Explanation:
+        """How a number of a frame is known.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            The frame.
+        row : int, label or mapping of str to object
+            The row: its label, its position, or the values of columns that identify it.
+        column : str
+            The column.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        RowNotFound
+            If there is no such row, or several.
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+        """
+        at = position_of(frame, row)
+        flat = flattened(frame)
+        find(flat, [column])
+        stored, answers = stored_of(frame)
+        known = metadata_of(flat)
+        self.evidence.hold(answers)
+        seen = self._seen(flat, at, column, known)
+        try:
+            made = self._replayed(stored)
+            there = self._position(frame, at, made, column, known)
+            found = made.explain(there, column)
+        except TrailEnd as end:
+            return replace(seen, end=str(end))
+        value = made.frame[column].iloc[there]
+        if same(value, flat[column].iloc[at]):
+            if known.columns[column].availability.reason == OVERWRITTEN:
+                why = f"{column} was changed by a plain pandas step; this cell is as it was"
+                return replace(seen, end=why, children=(found,))
+            return found if seen.row == found.row else replace(found, row=seen.row or found.row)
+        why = f"the value was changed since by a plain pandas step: it was {shown(value)}"
+        return replace(seen, end=why, children=(found,))
+
+    def _replayed(self, stored: FrameMetadata) -> Made:
+        if stored.recipe is None:
+            raise TrailEnd(_NO_RECIPE if stored.columns or stored.sources else _NO_METADATA)
+        return replay(stored.recipe, stored, self.evidence)
+
+    def _position(
+        self, frame: pd.DataFrame, at: int, made: Made, column: str, known: FrameMetadata
+    ) -> int:
+        """The row of the replayed frame that a row is."""
+        if column not in made.frame.columns:
+            raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
+        found = matched(frame, at, made.frame, made.known.key, column)
+        if isinstance(found, str):
+            raise TrailEnd(found)
+        return found
+
+    def _seen(self, frame: pd.DataFrame, at: int, column: str, known: FrameMetadata) -> Explanation:
+        """What the frame itself says of a cell."""
+        metadata = known.columns[column]
+        what = declared(metadata)
+        key = [name for name in known.key if name in frame.columns]
+        return Explanation(
+            plain(frame[column].iloc[at]),
+            column,
+            {name: plain(frame[name].iloc[at]) for name in key},
+            unit=what.unit if what else None,
+            meaning=what.doc if what and what.doc else None,
+            availability=str(metadata.availability),
+        )

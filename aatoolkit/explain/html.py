@@ -1,0 +1,37 @@
+"""An explanation as HTML: folds without a script, in the colours of the page it is in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aatoolkit._util.text import markup
+from aatoolkit.explain.text import facts, headline
+
+if TYPE_CHECKING:
+    from aatoolkit.explain.explanation import Explanation
+
+_MOST = 200
+"""How many parts of one number a page shows."""
+
+
+def page_part(one: Explanation) -> str:
+    """An explanation as a piece of HTML.
+
+    Examples
+    --------
+    >>> from aatoolkit.explain.explanation import Explanation
+    >>> print(page_part(Explanation(3, "n", end="a <step>")))
+    <div class="tex2jax_ignore aatoolkit-explanation"><details open><summary>n: 3</summary>
+    <ul><li>the trail ends here: a &lt;step&gt;</li></ul></details></div>
+    """
+    return f'<div class="tex2jax_ignore aatoolkit-explanation">{fold(one, is_open=True)}</div>'
+
+
+def fold(one: Explanation, above: Explanation | None = None, *, is_open: bool = False) -> str:
+    """One number as a fold: its headline, what is known of it, and its parts as folds."""
+    listed = "".join(f"<li>{markup(fact)}</li>" for fact in facts(one, above))
+    parts = "".join(f"<li>{fold(child, one)}</li>" for child in one.children[:_MOST])
+    if len(one.children) > _MOST:
+        parts += f"<li>… {len(one.children) - _MOST:,} more</li>"
+    head = f"<details{' open' if is_open else ''}><summary>{markup(headline(one))}</summary>\n"
+    return f"{head}<ul>{listed}{parts}</ul></details>"

@@ -1,0 +1,62 @@
+"""The verb that goes from a number to its evidence: `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from aatoolkit.explain.explanation import Explanation
+
+
+class Explain:
+    """How a number is known."""
+
+    _frame: pd.DataFrame
+
+    def explain(
+        self, row: int | Hashable | Mapping[str, Any], column: str, *, within: Any = None
+    ) -> Explanation:
+        """Explain a number, down to the bytes of the answers it was made of.
+
+        The frame is made again from the answers' bytes, and the explanation holds only if that
+        gives the same value; where it does not, or where plain pandas changed the value since, it
+        says so. Answers are at hand as long as the frame is in memory; a frame of another
+        process, or from a file, needs a study or archive that holds them.
+
+        Parameters
+        ----------
+        row : int, label or mapping of str to object
+            The row: its label in the index, or the values of columns that identify it, such as
+            ``{"engine": "chatgpt"}``. In an index that is not of whole numbers, also a position.
+        column : str
+            The column.
+        within : Study, Archive, Tables, Dataset, or a list of these, optional
+            Where answers are looked for, beside those in memory.
+
+        Returns
+        -------
+        Explanation
+            A tree: value, unit, meaning, formula, JSON path and bytes, answer, availability.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        RowNotFound
+            If there is no such row, or several.
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+
+        Examples
+        --------
+        >>> pd.DataFrame({"n": [1]}).aa.explain(0, "n")
+        n: 1
+          unknown
+          the trail ends here: nothing is known of where this frame comes from: it has no metadata
+        """
+        from aatoolkit.explain.explainer import Explainer
+
+        return Explainer(within).explain(self._frame, row, column)

@@ -1,0 +1,85 @@
+"""`Carrier`: the text of a frame's metadata, and what stays in memory beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from aatoolkit.metadata.fingerprint import Fingerprint, whole_fingerprint, whole_table_fingerprint
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from aatoolkit.metadata.column import Source
+
+
+class HeldAnswer(Protocol):
+    """An answer that is still at hand, to be read again."""
+
+    @property
+    def source(self) -> Source:
+        """Which answer it is."""
+
+    @property
+    def body(self) -> bytes | None:
+        """Its bytes; None once nobody holds them."""
+
+    def tables(self) -> Any:
+        """Its tables, read again as they were."""
+
+
+class Carrier(str):
+    """The text of the metadata, with what every cell of its frame can be checked by.
+
+    pandas passes it on as it does text; a pickle or a file holds the text alone.
+    """
+
+    answers: tuple[HeldAnswer, ...] = ()
+    """The answers that the frame was made of, as far as they are at hand."""
+
+    _snapshot: tuple[pd.DataFrame | pa.Table, list[str], tuple[str, ...]] | None = None
+    _fingerprint: Fingerprint | None = None
+
+    def hash_later(
+        self, rows: pd.DataFrame | pa.Table, names: list[str], key: tuple[str, ...]
+    ) -> None:
+        """Keep what a frame holds now: the table it was made of, which never changes, or a copy
+        that costs nothing until the frame is written to.
+        """
+        if hasattr(rows, "attrs"):
+            rows = rows.copy(deep=False)
+            rows.attrs = {}
+        self._snapshot = (rows, names, key)
+
+    @property
+    def fingerprint(self) -> Fingerprint | None:
+        """The hashes of all cells; once there are these, the rows are released."""
+        snapshot = self._snapshot
+        if snapshot is not None:
+            rows, names, key = snapshot
+            whole = whole_fingerprint if hasattr(rows, "attrs") else whole_table_fingerprint
+            self._fingerprint = whole(rows, names, key)
+            self._snapshot = None
+        return self._fingerprint
+
+    def holding(self, answers: Iterable[HeldAnswer]) -> Carrier:
+        """It, with answers held beside it."""
+        self.answers = tuple(dict.fromkeys(answers))
+        return self
+
+    def rewritten(self, text: str) -> Carrier:
+        """Another text for the same rows."""
+        other = Carrier(text)
+        other.answers = self.answers
+        other._snapshot, other._fingerprint = self._snapshot, self._fingerprint
+        return other
+
+    def __copy__(self) -> Carrier:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Carrier:
+        return self
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)

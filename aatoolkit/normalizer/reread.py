@@ -1,0 +1,73 @@
+"""An answer at hand, to be read again when a number of it is to be explained."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from aatoolkit.errors import AAToolkitWarning
+from aatoolkit.metadata.column import Source
+from aatoolkit.payload import Payload
+
+if TYPE_CHECKING:
+    from aatoolkit.normalizer.tables import Tables
+
+_HELD = 1 << 22
+"""The largest body, in bytes, that the frames made of an answer hold on to by themselves."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerAtHand:
+    """An answer that frames were made of, and how it was read.
+
+    A large answer is not kept for the sake of its frames: it is at hand as long as anybody holds
+    its `Payload`, such as the tables it was read into.
+
+    Parameters
+    ----------
+    source : Source
+        Which answer it is.
+    answer : callable
+        Gives the answer; None once nobody holds it.
+    read : callable
+        Reads it as it was read.
+    """
+
+    source: Source
+    answer: Callable[[], Payload | bytes | str | None]
+    read: Callable[[Any], Tables]
+
+    @property
+    def payload(self) -> Payload | None:
+        """The answer as it was fetched; None where it was not, or nobody holds it."""
+        found = self.answer()
+        return found if isinstance(found, Payload) else None
+
+    @property
+    def body(self) -> bytes | None:
+        """Its bytes; None once nobody holds them."""
+        found = self.answer()
+        if isinstance(found, Payload):
+            return found.body
+        return found.encode() if isinstance(found, str) else found
+
+    def tables(self) -> Tables | None:
+        """Its tables, read again as they were; None once nobody holds it."""
+        found = self.answer()
+        if found is None:
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AAToolkitWarning)
+            return self.read(found)
+
+
+def at_hand(answer: Any, source: Source, read: Callable[[Any], Tables]) -> list[AnswerAtHand]:
+    """The answer, if it came as bytes or text; an object may have been changed since."""
+    if isinstance(answer, Payload) and len(answer.body) > _HELD:
+        return [AnswerAtHand(source, ref(answer), read)]
+    if isinstance(answer, Payload | bytes | str):
+        return [AnswerAtHand(source, lambda: answer, read)]
+    return []
