@@ -12,14 +12,15 @@ In reading order:
 ``declared_rule``
     Reads an answer by the rule of a known service: an object, a map, a header, or rows.
 ``context``, ``fields``
-    `Signal`, `Hint` and the answer that is read; its data, field by field, and its records.
+    `Signal`, `Hint` and the answer that is read; its data, field by field, its records, and the
+    members of the objects about all of it.
 ``transport``, ``errors``
     The HTTP status and headers; errors inside a body.
 ``objects``, ``maps``, ``statements``
     Objects outside lists of records, with notes and notices; maps and lists of fields or
     engines; statements, and fields that give their own state.
-``members``, ``forms``, ``spans``
-    Forms of many services: conditions, progress, caps, engines by runs; windows and outages.
+``forms``
+    Forms of many services: conditions, progress, caps, engines by runs, windows and outages.
 ``rows``, ``codes``
     Lists of records; codes with a legend, declared sentinels, a least sample size.
 ``hints``

@@ -13,9 +13,13 @@ from typing import Any
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import roles
 from aatoolkit.availability.detect.context import AnswerContext
-from aatoolkit.availability.detect.fields import Records, is_read_elsewhere
+from aatoolkit.availability.detect.fields import (
+    ObjectMember,
+    Records,
+    is_read_elsewhere,
+    members,
+)
 from aatoolkit.availability.detect.forms import meaning
-from aatoolkit.availability.detect.members import ObjectMember, members
 from aatoolkit.availability.detect.roles import fold, spaced, tokens, words
 from aatoolkit.availability.detect.vocabulary import Word, best, understand
 from aatoolkit.jsontree.paths import format_path

@@ -1,4 +1,4 @@
-"""The data of an answer: its fields, the records of its lists, what most answers share."""
+"""The data of an answer: its fields, the records of its lists, what is about all of it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 from aatoolkit.availability import Availability
 from aatoolkit.availability.detect.keys import denial, subject
 from aatoolkit.availability.detect.roles import (
+    fold,
     is_echo,
     is_holder,
     is_note,
     is_notice,
     is_size,
     is_when,
+    is_wrapper,
+    words,
 )
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
 from aatoolkit.jsontree.vectors import MISSING, Vector
@@ -207,6 +210,33 @@ class Records:
         place = self.rows.path(at) if about is None else self.rows.field(about).path(at)
         target = place.removeprefix("$").removeprefix(".")
         self._keep("row", target, state, field.path(at), rule, field.values[at])
+
+
+_DEEPEST_ABOUT = 4
+_PAGING = words("paging pagination links page cursor cursors")
+
+
+class ObjectMember(NamedTuple):
+    """A member of an object outside lists, with the object that holds it."""
+
+    key: str
+    value: Any
+    path: str
+    beside: Mapping[str, Any]
+
+
+def members(document: Any, *, deepest: int = _DEEPEST_ABOUT) -> Iterator[ObjectMember]:
+    """The members of the objects about a whole answer: it, its metadata, its wrappers."""
+    waiting = [(document, "$", 0)]
+    while waiting:
+        given, path, depth = waiting.pop()
+        for key, value in given.items() if isinstance(given, dict) else ():
+            at = path + key_step(key)
+            yield ObjectMember(key, value, at, given)
+            outer = is_holder(key) or is_wrapper(key) or fold(key) in _PAGING
+            outer |= isinstance(value, dict) and isinstance(value.get("conditions"), list)
+            if isinstance(value, dict) and depth < deepest and outer:
+                waiting.append((value, at, depth + 1))
 
 
 _DEEPEST_SHARED = 8

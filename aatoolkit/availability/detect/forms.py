@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability import Availability, Cause, Condition, Status
 from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext
-from aatoolkit.availability.detect.members import ObjectMember, members
+from aatoolkit.availability.detect.fields import ObjectMember, members
 from aatoolkit.availability.detect.parts import reason_in
 from aatoolkit.availability.detect.roles import (
     ENGINES,
@@ -26,8 +26,7 @@ from aatoolkit.availability.detect.roles import (
     tokens,
     words,
 )
-from aatoolkit.availability.detect.spans import read_outages, read_through, read_window
-from aatoolkit.availability.detect.transport import TOTALS
+from aatoolkit.availability.detect.transport import TRUNCATED, read_counts
 from aatoolkit.availability.detect.vocabulary import (
     STRONG,
     Word,
@@ -37,10 +36,10 @@ from aatoolkit.availability.detect.vocabulary import (
     phrase,
     understand,
 )
+from aatoolkit.availability.subject import after
 from aatoolkit.jsontree.paths import Each, key_step
 
 _PENDING = Availability(Status.PARTIAL, Cause.PENDING)
-_TRUNCATED = Availability(Status.PARTIAL, Cause.TRUNCATED)
 
 _FALSE, _TRUE = ("false", "unknown", "no"), ("true", "yes")
 
@@ -78,25 +77,24 @@ _LAST = words("last latest fresh freshness newest")
 _SEEN = words("run ran observed collected updated crawled synced measured")
 _ANSWERED = re.compile(r"(answered|collected|completed|successful|received)( runs| answers)?")
 _WANTED = ("asked", "expected", "planned", "requested")
-_RANGE = re.compile(r"\s*(\w+) (\d{1,15})-(\d{1,15})/(\d{1,15})\s*")
 
 
 def read_forms(answer: AnswerContext, headers: Mapping[str, str]) -> None:
     """Read the forms of an answer and its headers."""
     lengths = _lengths(answer)
-    _headers(answer, headers, lengths)
+    read_counts(answer, headers, lengths)
     for member in members(answer.document):
         if isinstance(member.value, list):
             _conditions(answer, member)
             _runs(answer, member)
-            read_outages(answer, member)
+            _outages(answer, member)
         elif isinstance(member.value, dict):
             _progress(answer, member)
             _engine_map(answer, member)
-            read_window(answer, member)
+            _window(answer, member)
         _share(answer, member)
         _cap(answer, member, lengths)
-        read_through(answer, member)
+        _through(answer, member)
 
 
 def _add(answer: AnswerContext, state: Availability, member: ObjectMember, rule: str) -> None:
@@ -209,26 +207,7 @@ def _cap(answer: AnswerContext, member: ObjectMember, lengths: set[int]) -> None
     else:
         more = False
     if more and lengths and max(lengths) > 0:
-        _add(answer, _TRUNCATED, member, "cap")
-
-
-def _headers(answer: AnswerContext, headers: Mapping[str, str], lengths: set[int]) -> None:
-    most = max(lengths, default=0)
-    for name, text in headers.items():
-        key = name.lower()
-        if not isinstance(text, str):
-            continue
-        given = _RANGE.fullmatch(text)
-        if key == "content-range" and given and given[1] != "bytes":
-            more = int(given[3]) - int(given[2]) + 1 < int(given[4])
-        elif key == "link":
-            more = most > 0 and re.search(r'rel="?next\b', text) is not None
-        elif key in TOTALS and re.fullmatch(r"\d{1,15}", text.strip()):
-            more = 0 < most < int(text)
-        else:
-            more = False
-        if more:
-            answer.add("section", None, _TRUNCATED, f"header {key}", "cap", text)
+        _add(answer, TRUNCATED, member, "cap")
 
 
 # --- engines ---------------------------------------------------------------------------------
@@ -262,3 +241,82 @@ def _runs(answer: AnswerContext, member: ObjectMember) -> None:
         if done == [0] and wanted and wanted[0] > 0:
             state = Availability(Status.UNAVAILABLE, None, reason_in(each))
             answer.add("engine", named[1], state, f"{member.path}[{at}]", "count", each)
+
+
+# --- spans of time -----------------------------------------------------------------------------
+
+_THROUGH = re.compile(
+    r"(data |measured |observed |collected |complete(d)? |final )(complete )?(through|until|up to)"
+)
+_COVERED = words("covered observed collected measured actual")
+_FROM, _TO = ("from", "start", "since", "begin"), ("to", "end", "until", "through")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def _day(value: Any) -> str | None:
+    return value[:10] if isinstance(value, str) and _DAY.match(value) else None
+
+
+def _pair(given: Any) -> tuple[str | None, str | None]:
+    if not isinstance(given, dict):
+        return None, None
+    days = {fold(name): _day(value) for name, value in given.items()}
+    return (
+        next((days[name] for name in _FROM if days.get(name)), None),
+        next((days[name] for name in _TO if days.get(name)), None),
+    )
+
+
+def _window(answer: AnswerContext, member: ObjectMember) -> None:
+    """The window that was requested and the one that was covered, where that is shorter."""
+    given = {fold(name): (name, value) for name, value in member.value.items()}
+    wanted = next((given[name] for name in ("requested", "asked", "wanted") if name in given), None)
+    covered = next((given[name] for name in given if name in _COVERED), None)
+    if wanted is None or covered is None:
+        return
+    (start, end), (first, last) = _pair(wanted[1]), _pair(covered[1])
+    path = member.path + key_step(covered[0])
+    state = Availability(Status.PARTIAL)
+    if start and first and first > start:
+        rows = (Condition("date", "<", (first,)),)
+        answer.add("section", None, state, path, "window", covered[1], rows=rows)
+    if end and last and last < end:
+        answer.add("section", None, _PENDING, path, "window", covered[1], rows=after(last))
+
+
+_OUTAGES = words("outage outages gap gaps downtime downtimes interruption interruptions blackout")
+_OF_DATA = words("data collection collector logging tracking measurement coverage known")
+
+
+def _outages(answer: AnswerContext, member: ObjectMember) -> None:
+    """Spans of time without data: whole days were not measured, days in part partly."""
+    parts = {*tokens(member.key)}
+    if not parts & _OUTAGES or not parts <= _OUTAGES | _OF_DATA:
+        return
+    for at, each in enumerate(member.value):
+        given = {fold(n): v for n, v in each.items()} if isinstance(each, dict) else {}
+        start, end = (next((given[n] for n in ends if n in given), None) for ends in (_FROM, _TO))
+        first, last = _day(start), _day(end)
+        if first is None or last is None or not any(first <= day <= last for day in answer.days):
+            continue
+        rows = (Condition("date", ">=", (first,)), Condition("date", "<=", (last,)))
+        state = Availability(Status.PARTIAL, None, reason_in(each) or _what(each))
+        path = f"{member.path}[{at}]"
+        answer.add("section", None, state, path, "outage", each, rows=rows)
+
+
+def _what(given: Mapping[str, Any]) -> str | None:
+    return next((v for v in given.values() if isinstance(v, str) and " " in v), None)
+
+
+def _through(answer: AnswerContext, member: ObjectMember) -> None:
+    """The day up to which data are complete, where the answer's days go on."""
+    day = _day(member.value)
+    if day is None or not _THROUGH.fullmatch(spaced(member.key)):
+        return
+    ends = [_pair(member.beside.get(name))[1] for name in ("window", "period", "range")]
+    if any(end and end > day for end in (*ends, *answer.days)):
+        rows = after(str(member.value))
+        answer.add(
+            "section", None, _PENDING, member.path, "through", member.value, rows=rows, as_of=day
+        )

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.availability import Availability
+from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.detect import keys, roles
 from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.errors import FAILED, STATUSES, texts_in, word_of
@@ -51,8 +51,13 @@ _PLAN = re.compile(
     r"|billing|payment|purchased?|trial)\b"
 )
 
-TOTALS = frozenset({"x-total-count", "x-total", "total-count", "x-total-rows", "x-result-count"})
+_TOTALS = frozenset({"x-total-count", "x-total", "total-count", "x-total-rows", "x-result-count"})
 """Headers that count the rows there are, of which an answer may give a part."""
+
+_RANGE = re.compile(r"\s*(\w+) (\d{1,15})-(\d{1,15})/(\d{1,15})\s*")
+
+TRUNCATED = Availability(Status.PARTIAL, Cause.TRUNCATED)
+"""More rows than the answer gives."""
 
 
 # --- the status ------------------------------------------------------------------------------
@@ -144,6 +149,26 @@ def _read_header(answer: AnswerContext, name: str, text: str) -> None:
         answer.add("section", None, state, path, "header", text)
 
 
+def read_counts(answer: AnswerContext, headers: Mapping[str, str], lengths: set[int]) -> None:
+    """Read headers that count the rows there are: an answer may give a part of them."""
+    most = max(lengths, default=0)
+    for name, text in headers.items():
+        key = name.lower()
+        if not isinstance(text, str):
+            continue
+        given = _RANGE.fullmatch(text)
+        if key == "content-range" and given and given[1] != "bytes":
+            more = int(given[3]) - int(given[2]) + 1 < int(given[4])
+        elif key == "link":
+            more = most > 0 and re.search(r'rel="?next\b', text) is not None
+        elif key in _TOTALS and re.fullmatch(r"\d{1,15}", text.strip()):
+            more = 0 < most < int(text)
+        else:
+            more = False
+        if more:
+            answer.add("section", None, TRUNCATED, f"header {key}", "cap", text)
+
+
 def is_availability_header(header: str) -> bool:
     """Whether a response header is about availability, so that it is worth keeping.
 
@@ -154,7 +179,7 @@ def is_availability_header(header: str) -> bool:
     """
     key = re.sub(r"(?i)^x-", "", header)
     stage = roles.is_stage(key) and len(tokens(key)) > 1
-    named = header.lower() in ("warning", "content-range", "link") or header.lower() in TOTALS
+    named = header.lower() in ("warning", "content-range", "link") or header.lower() in _TOTALS
     if keys.subject(key) == keys.STATED or named or stage:
         return True
     engines = kind_of_entries(key) == "engine" and keys.denial(key) is not None
