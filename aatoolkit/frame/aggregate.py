@@ -151,6 +151,9 @@ def cells_of_plan(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups:
     for trials in each.trials:
         none = cells_of(frame, trials, known).given & (_float(frame[trials]) == 0)
         cells = cells.without(none & ~cells.given, "zero_denominator")
+    if each.rule.among and each.rule.among[0] in frame.columns:
+        nothing = _nothing_to_count(frame, each.rule.among, known)
+        cells = cells.without(nothing & ~cells.given, "nothing to count")
     if each.rule.over:
         above, below = (_float(frame[part]) for part in each.rule.over)
         counted = cells_of(frame, each.rule.over[1], known).whole
@@ -164,6 +167,14 @@ def cells_of_plan(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups:
         turned = Groups(groups.ids[order], groups.keys)
         return cells.without(~turned.last(cells.applicable[order])[order], "another row is taken")
     return cells
+
+
+def _nothing_to_count(frame: pd.DataFrame, among: tuple[str, ...], known: FrameMetadata) -> Mask:
+    """The rows that are known to have nothing of what a column counts."""
+    stated = cells_of(frame, among[0], known).given
+    if len(among) > 1:
+        return stated & ~frame[among[0]].isin(among[1:]).to_numpy(bool)
+    return stated & (_float(frame[among[0]]) == 0)
 
 
 def _values(

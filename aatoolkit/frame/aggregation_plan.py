@@ -281,6 +281,7 @@ def _declared(known: FrameMetadata, name: str) -> Plan:
             over=(here(rule.over[0]), here(rule.over[1])) if rule.over else None,
             within=here(rule.within) if rule.within else None,
             otherwise=here(rule.otherwise) if rule.otherwise else None,
+            among=(here(rule.among[0]), *rule.among[1:]) if rule.among else (),
         ),
         of,
         _trials(of, names) if rule.rule == "sum" else (),

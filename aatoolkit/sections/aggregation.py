@@ -55,6 +55,10 @@ class Aggregation:
         counts of this rule.
     counts : tuple of str, optional
         Numerator and denominator of a rate whose rows do not combine as a ratio, for its interval.
+    among : tuple of str
+        What a row must have for there to be anything to count or to be the largest of: a column
+        of counts, which is not 0; or a column and the values it may have. Of other rows without a
+        value nothing is missing: they are left out.
 
     Raises
     ------
@@ -77,6 +81,7 @@ class Aggregation:
     across: tuple[str, ...] = ()
     otherwise: str | None = None
     counts: tuple[str, str] | None = None
+    among: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -88,7 +93,8 @@ class Aggregation:
             for name in ("rule", "by", "over", "within", "why", "otherwise", "counts")
             if (value := getattr(self, name)) is not None
         ]
-        shown += [f"across={self.across!r}"] if self.across else []
+        listed = ((name, getattr(self, name)) for name in ("across", "among"))
+        shown += [f"{name}={value!r}" for name, value in listed if value]
         return f"Aggregation({', '.join(shown)})"
 
     def __str__(self) -> str:

@@ -13,7 +13,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.sections.aggregation import COUNT, FRACTION, NONE, RANK, SCORE, SUM, ratio
+from aatoolkit.sections.aggregation import (
+    COUNT,
+    FRACTION,
+    NONE,
+    RANK,
+    SCORE,
+    SUM,
+    Aggregation,
+    ratio,
+)
 from aatoolkit.sections.column import Column, camel
 
 
@@ -59,9 +68,17 @@ def number(name: str, doc: str = "", source: str | None = None, **more: Any) -> 
     return Column(name, "Float64", doc, source, **more)
 
 
-def count(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-    """A column of counts, which add up."""
-    return Column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": SUM, **more})
+def count(
+    name: str,
+    doc: str = "",
+    source: str | None = None,
+    *,
+    among: str | None = None,
+    **more: Any,
+) -> Column:
+    """A column of counts, which add up; of no ``among``, another count, there is nothing to add."""
+    rule = SUM if among is None else Aggregation("sum", among=(among,))
+    return Column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
 
 
 def fraction(

@@ -15,7 +15,7 @@ from aatoolkit.frame.cell_status import cells_of, together
 from aatoolkit.frame.groupby import By, find, group
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
-from aatoolkit.sections.aggregation import COUNT, PER_UNIT
+from aatoolkit.sections.aggregation import COUNT, PER_UNIT, Aggregation
 from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
 from aatoolkit.stats.distributions import normal_quantile
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimates, fixed, sampled, wilson
@@ -190,9 +190,12 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
     known = metadata_of(frame)
     parts = counts_of(known, column) if column not in (rules or {}) else None
     if parts is None:
+        what = declared(known.columns[column]) if column not in (rules or {}) else None
+        if what is not None and what.aggregate.rule == "none" and what.aggregate.why:
+            raise _refused(column, what.aggregate.why)
         (planned,) = plan(frame, known, group(frame, None, True), column, rules or {})
         if planned.rule.over is None:
-            raise _refused(column, f"its rule ({planned.rule}) names no numerator and denominator")
+            raise _refused(column, _no_counts(planned.rule))
         parts = planned.rule.over
     cells = together(*(cells_of(frame, part, known) for part in parts))
     hits, trials = (frame[part].to_numpy(np.float64, na_value=np.nan) for part in parts)
@@ -209,6 +212,14 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
         },
         index=frame.index,
     )
+
+
+def _no_counts(rule: Aggregation) -> str:
+    """Why a column of a rule without numerator and denominator has no interval by row."""
+    lacking = f"its rule ({rule}) names no numerator and denominator"
+    if rule.rule != "mean":
+        return lacking
+    return f"{lacking}; of a mean, rows of one answer each give the spread, with cluster="
 
 
 def _are_fractions(frame: pd.DataFrame, known: FrameMetadata, column: str) -> npt.NDArray[np.bool_]:

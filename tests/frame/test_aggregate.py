@@ -600,7 +600,7 @@ def test_money_of_codes_that_differ_or_are_missing_is_refused(codes: tuple[str |
     with pytest.raises(AvailabilityError, match="more than one currency"):
         frame.aa.aggregate(columns="revenue")
     if codes[0] and codes[1]:
-        assert frame.aa.aggregate("currency")["revenue"].tolist() == (
+        assert frame.aa.aggregate("currency", columns="revenue")["revenue"].tolist() == (
             [50, 100.5] if codes[0] > codes[1] else [100.5, 50]
         )
 

@@ -55,7 +55,7 @@ def test_no_two_tables_have_one_name() -> None:
 def test_the_contract_is_whole() -> None:
     assert len(LISTED) == 18
     assert len(LISTED_TABLES) == 73
-    assert len(COLUMNS) == 506
+    assert len(COLUMNS) == 519
 
 
 @each_listed_section
@@ -131,10 +131,6 @@ def rule(column: Column, listed: str) -> Aggregation:
     """The rule the contract's words stand for, without its reason."""
     counts = {
         "Σ/Σ": ("answers_with_shopping", "answers_checked"),
-        "Σconv/Σsessions": {
-            "conversion_rate": ("conversions", "sessions"),
-            "ai_conversion_rate": ("ai_conversions", "ai_sessions"),
-        }.get(column.name),
     }
     if listed in counts:
         return Aggregation("ratio", over=counts[listed])
@@ -249,7 +245,21 @@ def test_columns_that_may_be_absent_are_absent_somewhere(section: Section) -> No
             "previous_mention_count",
             "previous_answer_count",
         },
-        "domains": {"all_citation_count"},
+        "domains": {
+            "all_citation_count",
+            "retrieved_answer_count",
+            "reporting_answer_count",
+        },
+        "urls": {"all_citation_count"},
+        "ads": {"all_observations"},
+        "conversions": {
+            "complete_sessions",
+            "engaged_sessions",
+            "rated_sessions",
+            "ai_complete_sessions",
+            "other_conversions",
+            "other_complete_sessions",
+        },
         "fanouts": {"all_occurrence_count"},
         "gaps": {"own_mention_count", "leader_mention_count"},
         "perception": {
@@ -277,6 +287,7 @@ def test_columns_that_may_be_absent_are_absent_somewhere(section: Section) -> No
             "shopping_answer_count",
             "placement_count",
             "all_placement_count",
+            "all_offer_count",
         },
     }
     assert optional == expected.get(section.name, set())

@@ -15,14 +15,15 @@ SHAPES = {
     "domains": (
         "totals(citationCount uniqueDomains answerCount ownCitationShare) domains[](rank "
         "domain domainType citationCount citationShare retrievalCount citationRate "
-        "answerCount retrievedAnswerShare uniqueUrls brandsMentioned rankChange byEngine{}) "
+        "answerCount retrievedAnswerShare retrievedAnswerCount reportingAnswerCount uniqueUrls "
+        "brandsMentioned rankChange byEngine{}) "
         "typeBreakdown[](domainType citationCount citationShare)"
     ),
     "urls": (
         "items[](url domain title pageType domainType citationCount citationShare "
-        "retrievalCount answerCount averageCitationPosition firstCitedOn lastCitedOn "
-        "brands[](brand own mentioned) prompts[](promptId citationCount)) paging(nextCursor "
-        "hasMore total)"
+        "allCitationCount retrievalCount answerCount averageCitationPosition firstCitedOn "
+        "lastCitedOn brands[](brand own mentioned) prompts[](promptId citationCount)) "
+        "paging(nextCursor hasMore total)"
     ),
     "gaps": (
         "ownBrand competitors counts(missing weak shared strong unique) domainGaps[](domain "
@@ -47,9 +48,11 @@ SHAPES = {
     ),
     "conversions": (
         "source(provider property attribution currency timezone) totals(sessions aiSessions "
-        "aiSessionShare aiConversions aiConversionRate otherConversionRate aiRevenue) "
+        "aiSessionShare aiConversions aiConversionRate otherConversionRate aiRevenue "
+        "aiCompleteSessions otherConversions otherCompleteSessions) "
         "engines[](engine referrers sessions users conversions conversionRate revenue "
-        "engagementRate averageSessionSeconds) landingPages[](path sessions conversions "
+        "engagementRate averageSessionSeconds completeSessions engagedSessions "
+        "ratedSessions) landingPages[](path sessions conversions "
         "revenue citedAnswerCount) daily[](date byEngine{}(sessions conversions))"
     ),
     "chats": (
@@ -67,18 +70,19 @@ SHAPES = {
         "totals(answersChecked answersWithAds adRate) observations[](adId engine surface unit"
         " placement position advertiser(name domain own tracked) promptId chatId observedAt "
         "cards[](headline body imageUrl targetUrl price(amount currency))) "
-        "advertisers[](advertiser domain observations promptCount adShare) engineSupport{}"
+        "advertisers[](advertiser domain observations promptCount adShare "
+        "allObservations) engineSupport{}"
     ),
     "shopping": (
         "totals(answersChecked answersWithShopping triggerRate) brands[](brand own "
         "visibilityRate winRate shareOfShelf averagePosition positionCount productCount "
         "answerCount winCount shoppingAnswerCount placementCount allPlacementCount) "
-        "products[](productId title brand own category mentionCount visibilityRate "
-        "averagePosition firstPositionRate positionCount firstPositionCount "
+        "products[](productId title brand own category mentionCount visibilityRate answerCount "
+        "shoppingAnswerCount averagePosition firstPositionRate positionCount firstPositionCount "
         "rating(value max count) priceRange(min max currency) "
         "availability offers[](merchant domain price(amount currency) availability "
         "deliveryText url position) attributes{}) merchants[](merchant domain offerCount "
-        "offerShare averagePrice currency)"
+        "offerShare allOfferCount averagePrice currency)"
     ),
 }
 KEYED = {"byEngine", "byBot", "competitorCitations", "statusCounts", "assistants", "requests"}

@@ -12,6 +12,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
+from aatoolkit.sections.aggregation import FRACTION, PER_UNIT
 
 SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "overview.json"
 
@@ -76,79 +77,63 @@ def test_without_its_counts_there_is_none_and_it_says_what_lacks() -> None:
     assert silent.aa.interval("mention_rate").isna().to_numpy().all()
 
 
+@pytest.mark.thorough
 def test_every_rate_of_the_demonstration_that_declares_counts_has_its_interval() -> None:
     """The bounds hold the value, of every row that has counts."""
-    dataset = aa.demo().read_all(
-        days=30, sections=["overview", "ranking", "shopping"], progress=False
-    )
-    tried = 0
+    dataset = aa.demo().read_all(days=30, progress=False)
+    tried, without = 0, set()
     for tables in dataset.values():
         for name, frame in tables.items():
             for column in aa.sections.table(name).columns:
                 rule = column.aggregate
-                if not (rule.counts or rule.over) or column.name not in frame:
+                if not (rule.counts or rule.over) or column.unit not in (FRACTION, PER_UNIT):
                     continue
                 found = frame.aa.interval(column.name)
                 low, high = (found[each].astype(float) for each in found)
                 value = frame[column.name].astype(float)
                 shown = low.notna()
                 tried += int(shown.any())
+                if frame[column.name].notna().any() and not shown.any():
+                    without.add(f"{name}.{column.name}")
                 assert (low[shown] <= value[shown] + 1e-9).all(), (name, column.name)
                 assert (high[shown] >= value[shown] - 1e-9).all(), (name, column.name)
-    assert tried >= 10
+    assert without == set()
+    assert tried >= 30
 
 
-NO_SAMPLE = "measured once, or of all there is: no sample"
-JUDGED = "a judgement of the service, and no share of counts"
-OWN_INTERVAL = "the service gives its own interval or verdict, with the sizes it rests on"
-UNKNOWN_TOTAL = "the answers give no total that it is a share of"
-
-WITHOUT_COUNTS = {
-    "actions.impact_high": JUDGED,
-    "actions.impact_low": JUDGED,
-    "actions.score": JUDGED,
-    "ad_advertisers.ad_share": UNKNOWN_TOTAL,
-    "chat_mentions.position": "one answer's: the mean is over rows",
-    "chat_mentions.sentiment_score": "one answer's: the mean is over rows",
-    "cited_urls.citation_share": UNKNOWN_TOTAL,
-    "conversion_totals.other_conversion_rate": UNKNOWN_TOTAL,
-    "crawlability_pages.visible_text_ratio": NO_SAMPLE,
-    "crawlability_score.score": NO_SAMPLE,
-    "gap_domains.opportunity_score": JUDGED,
-    "gap_topics.gap": "a difference of two rates, whose counts are beside it",
-    "impact_actions.control_change": OWN_INTERVAL,
-    "impact_metrics.after_ci_high": OWN_INTERVAL,
-    "impact_metrics.after_ci_low": OWN_INTERVAL,
-    "impact_metrics.after_value": OWN_INTERVAL,
-    "impact_metrics.before_ci_high": OWN_INTERVAL,
-    "impact_metrics.before_ci_low": OWN_INTERVAL,
-    "impact_metrics.before_value": OWN_INTERVAL,
-    "impact_metrics.change": OWN_INTERVAL,
-    "impact_metrics.confidence": OWN_INTERVAL,
-    "impact_metrics.relative_change": OWN_INTERVAL,
-    "insights.after": OWN_INTERVAL,
-    "insights.before": OWN_INTERVAL,
-    "insights.change": OWN_INTERVAL,
-    "overview_top_brands.mention_rate_change": "its counts are those of two windows",
-    "ranking_matrix.value": "a mean; sample_count is beside it",
-    "shopping_merchants.offer_share": UNKNOWN_TOTAL,
-    "shopping_products.visibility_rate": "mentions are counted, and not the answers that show it",
-    "source_domains.retrieved_answer_share": UNKNOWN_TOTAL,
-}
-"""The rates, shares and means that no counts are declared for, and why."""
-
-
-def test_every_rate_and_mean_declares_its_counts_or_a_reason_is_given_here() -> None:
-    lacking = set()
+def test_every_rate_share_and_mean_declares_its_counts_or_says_why_there_are_none() -> None:
+    rates = refusals = means = 0
     for section in aa.sections.names():
         for table in aa.sections.get(section):
+            numbers = {column.name for column in table.columns if column.dtype in NUMBERS}
             for column in table.columns:
                 unit, rule = column.unit or "", column.aggregate
-                is_rate = unit.startswith(("fraction", "score", "per ", "probability", "absolute"))
-                counted = rule.over or rule.by or rule.counts
-                if (is_rate or rule.rule == "mean") and not counted:
-                    lacking.add(f"{table.name}.{column.name}")
-    assert lacking ^ {*WITHOUT_COUNTS} == set()
+                if not (unit.startswith(RATES) or rule.rule == "mean"):
+                    continue
+                counts = rule.over or rule.counts
+                at = f"{table.name}.{column.name}"
+                if counts:
+                    rates += 1
+                    assert {*counts} <= numbers, at
+                elif rule.rule == "mean":
+                    means += 1
+                    assert not unit.startswith("fraction"), at
+                    assert rule.by is None or rule.by in numbers, at
+                else:
+                    refusals += 1
+                    assert (rule.rule, rule.why is None) == ("none", False), at
+                    with pytest.raises(AvailabilityError, match="has no interval") as refused:
+                        sample(section, table.name).aa.interval(column.name)
+                    assert refused.value.columns[column.name] == rule.why
+    assert (rates, means, refusals) >= (35, 8, 15)
+
+
+RATES = ("fraction", "score", "per ", "probability", "absolute")
+NUMBERS = ("Int64", "Float64")
+
+
+def sample(section: str, table: str) -> pd.DataFrame:
+    return aa.normalize(section, (SAMPLE.parent / f"{section}.json").read_bytes())[table]
 
 
 def test_an_interval_of_a_share_of_all_citations_is_that_of_its_counts() -> None:

@@ -6,6 +6,8 @@ others: an unknown value is no error, it follows the known ones.
 
 from __future__ import annotations
 
+from aatoolkit.sections.aggregation import refused
+
 DOMAIN_TYPES = (
     "owned",
     "competitor",
@@ -45,3 +47,8 @@ PURPOSES = ("training", "indexing", "live_retrieval", "agent", "unknown")
 
 TONES = ("positive", "neutral", "negative")
 """How an answer speaks of a brand."""
+
+NO_SAMPLE = refused("measured once, or of all there is: no sample")
+JUDGED = refused("a judgement of the service, and no share of counts")
+OWN_INTERVAL = refused("the service gives its own interval or verdict, with the sizes it rests on")
+"""Rules of numbers that neither combine nor have an interval, and why."""

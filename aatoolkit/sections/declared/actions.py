@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aatoolkit.sections.aggregation import COUNT
 from aatoolkit.sections.columns import category, fraction, integer, number, ref, text, timestamp
-from aatoolkit.sections.declared._vocabulary import LOW_TO_HIGH, METRIC_UNITS, METRICS
+from aatoolkit.sections.declared._vocabulary import JUDGED, LOW_TO_HIGH, METRIC_UNITS, METRICS
 from aatoolkit.sections.section import Section, Table, records
 
 SECTION = Section(
@@ -33,7 +33,11 @@ SECTION = Section(
             ),
             text("title", "It in a line."),
             category("priority", "How urgent it is.", LOW_TO_HIGH, ordered=True),
-            fraction("score", "How promising it is; a fraction, unlike other scores."),
+            fraction(
+                "score",
+                "How promising it is; a fraction, unlike other scores.",
+                aggregate=JUDGED,
+            ),
             category("effort", "How much work it is: small, medium or large.", ("s", "m", "l")),
             category(
                 "state",
@@ -55,12 +59,14 @@ SECTION = Section(
                 "Least expected change.",
                 "expectedImpact.low",
                 unit="per impact_unit",
+                aggregate=JUDGED,
             ),
             number(
                 "impact_high",
                 "Most expected change.",
                 "expectedImpact.high",
                 unit="per impact_unit",
+                aggregate=JUDGED,
             ),
             category(
                 "impact_unit", "The unit of that metric.", METRIC_UNITS, "expectedImpact.unit"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import NOT_ADDITIVE, share
+from aatoolkit.sections.aggregation import NOT_ADDITIVE, refused, share
 from aatoolkit.sections.columns import (
     category,
     count,
@@ -89,7 +89,17 @@ SECTION = Section(
                 unit="distinct prompts",
                 aggregate=NOT_ADDITIVE,
             ),
-            fraction("ad_share", "Its ads, of all ads; sums to 1.", aggregate=share()),
+            fraction(
+                "ad_share",
+                "Its ads, of all ads; sums to 1.",
+                aggregate=share(counts=("observations", "all_observations")),
+            ),
+            count(
+                "all_observations",
+                "Ads of all advertisers: the sample size of the share.",
+                aggregate=refused("the same ads in every row"),
+                optional=True,
+            ),
         ),
     ),
     Table(

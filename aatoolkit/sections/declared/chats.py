@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import CHARACTERS, MEAN
+from aatoolkit.sections.aggregation import CHARACTERS, MEAN, Aggregation
 from aatoolkit.sections.columns import (
     category,
     count,
@@ -50,6 +50,7 @@ SECTION = Section(
                 "Length of the whole answer.",
                 "answer.characters",
                 unit=CHARACTERS,
+                aggregate=Aggregation("sum", among=("outcome", "answered")),
             ),
             flag(
                 "answer_truncated",

@@ -11,17 +11,12 @@ from aatoolkit.sections.aggregation import (
     NOT_ADDITIVE,
     SECONDS,
     Aggregation,
+    ratio,
+    refused,
     weighted,
 )
 from aatoolkit.sections.columns import category, count, date, fraction, integer, number, text, words
 from aatoolkit.sections.section import Section, Table, keyed, records, single
-
-
-def _rate(conversions: str, sessions: str) -> Aggregation:
-    """A conversion rate; the answer's own leaves out the days that lag, a recomputed one not."""
-    lag = "too low where conversions lag: visits of those days count, their conversions do not"
-    return Aggregation("ratio", over=(conversions, sessions), why=lag)
-
 
 SECTION = Section(
     "conversions",
@@ -45,7 +40,7 @@ SECTION = Section(
             fraction(
                 "conversion_rate",
                 "Conversions per visit, on complete days.",
-                aggregate=_rate("conversions", "sessions"),
+                aggregate=ratio("conversions", "complete_sessions", otherwise="sessions"),
             ),
             number(
                 "revenue",
@@ -55,8 +50,8 @@ SECTION = Section(
             ),
             fraction(
                 "engagement_rate",
-                "Engaged visits, of all visits.",
-                aggregate=weighted("sessions"),
+                "Engaged visits, of all visits of which that is known.",
+                aggregate=ratio("engaged_sessions", "rated_sessions", otherwise="sessions"),
             ),
             number(
                 "average_session_seconds",
@@ -69,6 +64,17 @@ SECTION = Section(
                 "The currency of the revenue.",
                 "$.source.currency",
                 unit=ISO_4217,
+            ),
+            count(
+                "complete_sessions",
+                "Visits of complete days: the sample size of the conversion rate.",
+                optional=True,
+            ),
+            count("engaged_sessions", "Engaged visits.", optional=True),
+            count(
+                "rated_sessions",
+                "Visits known to be engaged or not: the sample size of the engagement rate.",
+                optional=True,
             ),
         ),
     ),
@@ -114,12 +120,13 @@ SECTION = Section(
                 "ai_conversion_rate",
                 "Conversions per visit from engines, on complete days.",
                 "totals.aiConversionRate",
-                aggregate=_rate("ai_conversions", "ai_sessions"),
+                aggregate=ratio("ai_conversions", "ai_complete_sessions", otherwise="ai_sessions"),
             ),
             fraction(
                 "other_conversion_rate",
-                "Conversions per visit from elsewhere.",
+                "Conversions per visit from elsewhere, on complete days.",
                 "totals.otherConversionRate",
+                over=("other_conversions", "other_complete_sessions"),
             ),
             number(
                 "ai_revenue",
@@ -127,6 +134,24 @@ SECTION = Section(
                 "totals.aiRevenue",
                 unit="`currency` units",
                 aggregate=Aggregation("sum", within="currency"),
+            ),
+            count(
+                "ai_complete_sessions",
+                "Visits from engines on complete days: the sample size of their rate.",
+                "totals.aiCompleteSessions",
+                optional=True,
+            ),
+            count(
+                "other_conversions",
+                "Conversions from elsewhere, on complete days.",
+                "totals.otherConversions",
+                optional=True,
+            ),
+            count(
+                "other_complete_sessions",
+                "Visits from elsewhere on complete days: the sample size of their rate.",
+                "totals.otherCompleteSessions",
+                optional=True,
             ),
         ),
     ),
@@ -148,9 +173,7 @@ SECTION = Section(
             count(
                 "cited_answer_count",
                 "Answers that cite the path; paths overlap.",
-                aggregate=Aggregation(
-                    "sum", why="one answer may cite several paths: these are answer-path pairs"
-                ),
+                aggregate=refused("not additive: one answer may cite several paths"),
             ),
             text(
                 "currency",

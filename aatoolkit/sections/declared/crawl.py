@@ -8,7 +8,7 @@ from aatoolkit.sections.aggregation import (
     MIN,
     NOT_ADDITIVE,
     REQUESTS,
-    Aggregation,
+    refused,
 )
 from aatoolkit.sections.columns import category, count, integer, ref, text, timestamp
 from aatoolkit.sections.declared._vocabulary import PURPOSES
@@ -124,9 +124,7 @@ SECTION = Section(
             count(
                 "cited_answer_count",
                 "Answers that cite the path; paths overlap.",
-                aggregate=Aggregation(
-                    "sum", why="one answer may cite several paths: these are answer-path pairs"
-                ),
+                aggregate=refused("not additive: one answer may cite several paths"),
             ),
         ),
     ),

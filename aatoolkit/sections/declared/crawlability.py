@@ -22,7 +22,7 @@ from aatoolkit.sections.columns import (
     text,
     timestamp,
 )
-from aatoolkit.sections.declared._vocabulary import PURPOSES
+from aatoolkit.sections.declared._vocabulary import NO_SAMPLE, PURPOSES
 from aatoolkit.sections.section import Section, Table, keyed, records, single
 
 SECTION = Section(
@@ -36,7 +36,12 @@ SECTION = Section(
         columns=(
             text("domain", "The project's domain.", "$.domain"),
             timestamp("checked_at", "When the site was examined, in UTC."),
-            score("score", "The applicable checks that passed, as a percentage.", "score.value"),
+            score(
+                "score",
+                "The applicable checks that passed, as a percentage.",
+                "score.value",
+                aggregate=NO_SAMPLE,
+            ),
             count("passed", "Checks that passed.", "score.passed", unit=CHECKS),
             count("failed", "Checks that failed.", "score.failed", unit=CHECKS),
             count("warning", "Checks that gave a warning.", "score.warning", unit=CHECKS),
@@ -97,6 +102,7 @@ SECTION = Section(
             fraction(
                 "visible_text_ratio",
                 "Its text without JavaScript, of all its text.",
+                aggregate=NO_SAMPLE,
             ),
             integer("ttfb_ms", "Time to the first byte; lower is better.", unit=MILLISECONDS),
         ),

@@ -57,6 +57,10 @@ SECTION = Section(
             fraction(
                 "retrieved_answer_share",
                 "Answers that read it, of those of engines that report it.",
+                aggregate=refused(
+                    "not additive: one answer may read several domains",
+                    ("retrieved_answer_count", "reporting_answer_count"),
+                ),
             ),
             count("unique_urls", "Distinct pages of it that are cited.", aggregate=NOT_ADDITIVE),
             words("brands_mentioned", "Brands found on its pages, if any was examined."),
@@ -70,6 +74,19 @@ SECTION = Section(
                 "Citations of all domains: the sample size of the share.",
                 "$.totals.citationCount",
                 aggregate=refused("the same citations in every row"),
+                optional=True,
+            ),
+            integer(
+                "retrieved_answer_count",
+                "Distinct answers that read it; domains overlap.",
+                unit="distinct answers",
+                aggregate=NOT_ADDITIVE,
+                optional=True,
+            ),
+            count(
+                "reporting_answer_count",
+                "Answers of engines that report what they read: the sample size of that share.",
+                aggregate=refused("the same answers in every row"),
                 optional=True,
             ),
         ),

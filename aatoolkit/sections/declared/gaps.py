@@ -20,7 +20,7 @@ from aatoolkit.sections.columns import (
     text,
     words,
 )
-from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES
+from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES, JUDGED
 from aatoolkit.sections.section import Section, Table, keyed, records
 
 _KINDS = ("missing", "weak", "shared", "strong", "unique")
@@ -51,7 +51,11 @@ SECTION = Section(
                 unit="distinct prompts",
                 aggregate=NOT_ADDITIVE,
             ),
-            score("opportunity_score", "How much there is to gain; higher is more."),
+            score(
+                "opportunity_score",
+                "How much there is to gain; higher is more.",
+                aggregate=JUDGED,
+            ),
             words("engines", "The engines whose answers cite the domain."),
             text(
                 "example_url",
@@ -101,6 +105,7 @@ SECTION = Section(
                 "gap",
                 "The own mention rate less the leader's; 0 if the own brand leads.",
                 unit=FRACTION_CHANGE,
+                aggregate=refused("a difference of two rates, whose counts are beside it"),
             ),
             count("answer_count", "The topic's answers."),
             count("own_mention_count", "Answers that mention the own brand.", optional=True),

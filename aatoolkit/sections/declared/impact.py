@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aatoolkit.sections.aggregation import PROBABILITY, refused
 from aatoolkit.sections.columns import category, count, date, number, ref, text
-from aatoolkit.sections.declared._vocabulary import METRIC_UNITS, METRICS
+from aatoolkit.sections.declared._vocabulary import METRIC_UNITS, METRICS, OWN_INTERVAL
 from aatoolkit.sections.section import Section, Table, records
 
 _VERDICTS = ("improved", "declined", "no_detectable_change", "too_early")
@@ -42,6 +42,7 @@ SECTION = Section(
                 "Change in the comparison group.",
                 "control.change",
                 unit="per metric",
+                aggregate=OWN_INTERVAL,
             ),
         ),
     ),
@@ -59,6 +60,7 @@ SECTION = Section(
                 "The metric before.",
                 "before.value",
                 unit="per unit",
+                aggregate=OWN_INTERVAL,
             ),
             count(
                 "before_n",
@@ -72,14 +74,22 @@ SECTION = Section(
                 "Lower end of its interval.",
                 "before.ciLow",
                 unit="per unit",
+                aggregate=OWN_INTERVAL,
             ),
             number(
                 "before_ci_high",
                 "Upper end of its interval.",
                 "before.ciHigh",
                 unit="per unit",
+                aggregate=OWN_INTERVAL,
             ),
-            number("after_value", "The metric after.", "after.value", unit="per unit"),
+            number(
+                "after_value",
+                "The metric after.",
+                "after.value",
+                unit="per unit",
+                aggregate=OWN_INTERVAL,
+            ),
             count(
                 "after_n",
                 "Answers it rests on.",
@@ -92,21 +102,34 @@ SECTION = Section(
                 "Lower end of its interval.",
                 "after.ciLow",
                 unit="per unit",
+                aggregate=OWN_INTERVAL,
             ),
             number(
                 "after_ci_high",
                 "Upper end of its interval.",
                 "after.ciHigh",
                 unit="per unit",
+                aggregate=OWN_INTERVAL,
             ),
-            number("change", "After less before.", unit="per unit"),
+            number(
+                "change",
+                "After less before.",
+                unit="per unit",
+                aggregate=OWN_INTERVAL,
+            ),
             number(
                 "relative_change",
                 "The change as a fraction of the value before.",
                 unit="fraction of before",
+                aggregate=OWN_INTERVAL,
             ),
             category("verdict", "What the comparison says.", _VERDICTS),
-            number("confidence", "How sure the verdict is.", unit=PROBABILITY),
+            number(
+                "confidence",
+                "How sure the verdict is.",
+                unit=PROBABILITY,
+                aggregate=OWN_INTERVAL,
+            ),
         ),
     ),
     Table(

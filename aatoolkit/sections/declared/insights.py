@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aatoolkit.sections.aggregation import COUNT
 from aatoolkit.sections.columns import category, date, integer, number, ref, text, timestamp
-from aatoolkit.sections.declared._vocabulary import LOW_TO_HIGH, METRIC_UNITS, METRICS
+from aatoolkit.sections.declared._vocabulary import LOW_TO_HIGH, METRIC_UNITS, METRICS, OWN_INTERVAL
 from aatoolkit.sections.section import Section, Table, records
 
 _PER_METRIC = "per metric_unit"
@@ -52,13 +52,21 @@ SECTION = Section(
                 "The metric over the baseline.",
                 "metric.before",
                 unit=_PER_METRIC,
+                aggregate=OWN_INTERVAL,
             ),
-            number("after", "The metric over the window.", "metric.after", unit=_PER_METRIC),
+            number(
+                "after",
+                "The metric over the window.",
+                "metric.after",
+                unit=_PER_METRIC,
+                aggregate=OWN_INTERVAL,
+            ),
             number(
                 "change",
                 "How far it moved; see `change_kind`.",
                 "metric.change",
                 unit=_PER_METRIC,
+                aggregate=OWN_INTERVAL,
             ),
             category(
                 "change_kind",

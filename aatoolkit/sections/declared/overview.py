@@ -5,7 +5,6 @@ from __future__ import annotations
 from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION_CHANGE,
-    MAX,
     PER_UNIT,
     Aggregation,
     refused,
@@ -97,7 +96,11 @@ SECTION = Section(
                 "answer_count",
                 "Answers collected on the day; without any, the rest is missing.",
             ),
-            count("mention_count", "Answers that mention the brand in focus."),
+            count(
+                "mention_count",
+                "Answers that mention the brand in focus.",
+                among="answer_count",
+            ),
             fraction(
                 "mention_rate",
                 "Answers that mention the brand in focus, of all.",
@@ -113,14 +116,29 @@ SECTION = Section(
                 "Mean place where it is mentioned; lower is better.",
                 aggregate=weighted("position_count", otherwise="mention_count"),
             ),
-            count("citation_count", "Citations of the own pages in answers of the day."),
+            count(
+                "citation_count",
+                "Citations of the own pages in answers of the day.",
+                among="answer_count",
+            ),
             count(
                 "position_count",
                 "Mentions with a place: the sample size of the mean place.",
+                among="answer_count",
                 optional=True,
             ),
-            count("brand_mention_count", "Mentions of the brands in focus.", optional=True),
-            count("all_mention_count", "Mentions of all brands.", optional=True),
+            count(
+                "brand_mention_count",
+                "Mentions of the brands in focus.",
+                among="answer_count",
+                optional=True,
+            ),
+            count(
+                "all_mention_count",
+                "Mentions of all brands.",
+                among="answer_count",
+                optional=True,
+            ),
         ),
     ),
     Table(
@@ -155,6 +173,7 @@ SECTION = Section(
                 "mention_rate_change",
                 "Change of the mention rate; 0.01 is one percentage point.",
                 unit=FRACTION_CHANGE,
+                aggregate=refused("a difference of two rates, whose counts are beside it"),
             ),
             count(
                 "answer_count",
@@ -197,7 +216,11 @@ SECTION = Section(
                 "answer_count",
                 "Answers collected from the engine; without any, the rest is missing.",
             ),
-            count("mention_count", "Answers that mention the brand in focus."),
+            count(
+                "mention_count",
+                "Answers that mention the brand in focus.",
+                among="answer_count",
+            ),
             fraction(
                 "mention_rate",
                 "Answers that mention the brand in focus, of all.",
@@ -206,7 +229,7 @@ SECTION = Section(
             date(
                 "last_run_day",
                 "The last day it ran; missing if it never did.",
-                aggregate=MAX,
+                aggregate=Aggregation("max", among=("answer_count",)),
             ),
         ),
     ),

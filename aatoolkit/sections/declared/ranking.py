@@ -90,7 +90,9 @@ SECTION = Section(
                 "The metric of brand and engine.",
                 ".",
                 unit="per metric",
-                aggregate=refused("how cells combine depends on the metric"),
+                aggregate=refused(
+                    "how cells combine depends on the metric; of a mean the spread is not given"
+                ),
             ),
             count(
                 "sample_count",

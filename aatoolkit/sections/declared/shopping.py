@@ -51,7 +51,10 @@ SECTION = Section(
             fraction(
                 "visibility_rate",
                 "Answers that show it, of those with shopping results.",
-                aggregate=NOT_ADDITIVE,
+                aggregate=refused(
+                    "not additive: one answer may show several products",
+                    ("answer_count", "shopping_answer_count"),
+                ),
             ),
             position(
                 "average_position",
@@ -100,6 +103,19 @@ SECTION = Section(
                 optional=True,
             ),
             count("first_position_count", "Answers that show it first.", optional=True),
+            integer(
+                "answer_count",
+                "Distinct answers that show it; products overlap.",
+                unit="distinct answers",
+                aggregate=NOT_ADDITIVE,
+                optional=True,
+            ),
+            count(
+                "shopping_answer_count",
+                "Answers with shopping results: the sample size of the visibility.",
+                aggregate=refused("the same answers in every row"),
+                optional=True,
+            ),
         ),
     ),
     Table(
@@ -217,7 +233,7 @@ SECTION = Section(
             fraction(
                 "offer_share",
                 "Its offers, of those of all merchants.",
-                aggregate=share(),
+                aggregate=share(counts=("offer_count", "all_offer_count")),
             ),
             number(
                 "average_price",
@@ -225,6 +241,12 @@ SECTION = Section(
                 unit=CURRENCY,
             ),
             text("currency", "The currency of its prices.", unit=ISO_4217),
+            count(
+                "all_offer_count",
+                "Offers of all merchants: the sample size of the share.",
+                aggregate=refused("the same offers in every row"),
+                optional=True,
+            ),
         ),
     ),
     Table(

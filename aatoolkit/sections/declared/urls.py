@@ -6,6 +6,7 @@ from aatoolkit.sections.aggregation import (
     MAX,
     MIN,
     NOT_ADDITIVE,
+    refused,
     share,
     weighted,
 )
@@ -54,7 +55,11 @@ SECTION = Section(
             ),
             category("domain_type", "What kind of site it is on.", DOMAIN_TYPES),
             count("citation_count", "Citations of it."),
-            fraction("citation_share", "Its citations, of all citations.", aggregate=share()),
+            fraction(
+                "citation_share",
+                "Its citations, of all citations.",
+                aggregate=share(counts=("citation_count", "all_citation_count")),
+            ),
             count(
                 "retrieval_count",
                 "Times an engine read it, cited or not.",
@@ -76,6 +81,12 @@ SECTION = Section(
                 aggregate=MIN,
             ),
             date("last_cited_on", "The last day it was cited.", aggregate=MAX),
+            count(
+                "all_citation_count",
+                "Citations of all pages: the sample size of the share.",
+                aggregate=refused("the same citations in every row"),
+                optional=True,
+            ),
         ),
     ),
     Table(

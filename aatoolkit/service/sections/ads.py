@@ -60,7 +60,8 @@ _ADVERTISERS = f"""
 WITH {_PLACED}
 SELECT advertiser, any_value(domain) AS domain, count(*) AS observations,
   count(DISTINCT prompt_id) AS "promptCount",
-  count(*) / (SELECT count(*) FROM placed) AS "adShare"
+  count(*) / (SELECT count(*) FROM placed) AS "adShare",
+  (SELECT count(*) FROM placed) AS "allObservations"
 FROM listed LEFT JOIN store.advertisers USING (host, advertiser)
 WHERE advertiser IS NOT NULL GROUP BY advertiser ORDER BY observations DESC, advertiser
 """

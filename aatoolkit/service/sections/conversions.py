@@ -40,7 +40,9 @@ listed AS (
 _MEASURED = "(SELECT bool_or(complete) FROM visited)"
 _MADE = "CAST(coalesce(sum(made) FILTER (complete), 0) AS BIGINT)"
 _CONVERSIONS = f"CASE WHEN {_MEASURED} THEN {_MADE} END"
-_RATE = f"{_MADE} / nullif(count(visit_id) FILTER (complete), 0)"
+_OF_COMPLETE = "count(visit_id) FILTER (complete)"
+_COMPLETE = f"CASE WHEN {_MEASURED} THEN {_OF_COMPLETE} END"
+_RATE = f"{_MADE} / nullif({_OF_COMPLETE}, 0)"
 _REVENUE = f"""CASE WHEN {_MEASURED} AND $priced THEN
     CASE WHEN {_MADE} = 0 THEN 0.0 ELSE sum(revenue ORDER BY visit_id) FILTER (complete) END
   END"""
@@ -51,7 +53,9 @@ SELECT (SELECT count(*) FROM visited) AS sessions, count(*) AS "aiSessions",
   count(*) / (SELECT count(*) FROM visited) AS "aiSessionShare",
   {_CONVERSIONS} AS "aiConversions", {_RATE} AS "aiConversionRate",
   (SELECT {_RATE} FROM visited WHERE other) AS "otherConversionRate",
-  {_REVENUE} AS "aiRevenue"
+  {_REVENUE} AS "aiRevenue", {_COMPLETE} AS "aiCompleteSessions",
+  (SELECT {_CONVERSIONS} FROM visited WHERE other) AS "otherConversions",
+  (SELECT {_COMPLETE} FROM visited WHERE other) AS "otherCompleteSessions"
 FROM visited WHERE ai
 """
 
@@ -61,6 +65,8 @@ counted AS (
   SELECT engine, count(visit_id) AS sessions,
     CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
     {_CONVERSIONS} AS conversions, {_RATE} AS rate, {_REVENUE} AS revenue,
+    {_COMPLETE} AS complete_sessions, count(visit_id) FILTER (engaged) AS engaged_sessions,
+    count(engaged) AS rated_sessions,
     count(visit_id) FILTER (engaged) / nullif(count(engaged), 0) AS engagement,
     avg(seconds ORDER BY visit_id) AS seconds
   FROM listed LEFT JOIN (SELECT * FROM visited WHERE ai) USING (engine)
@@ -68,7 +74,8 @@ counted AS (
 )
 SELECT engine, CASE WHEN inseparable THEN [] ELSE referrers END AS referrers, sessions, users,
   conversions, rate AS "conversionRate", revenue, engagement AS "engagementRate",
-  seconds AS "averageSessionSeconds"
+  seconds AS "averageSessionSeconds", complete_sessions AS "completeSessions",
+  engaged_sessions AS "engagedSessions", rated_sessions AS "ratedSessions"
 FROM listed LEFT JOIN counted USING (engine) ORDER BY sessions DESC NULLS LAST, engine
 """
 
@@ -118,6 +125,10 @@ _CONVERSION_FIELDS = (
     "totals.aiConversions",
     "totals.aiConversionRate",
     "totals.otherConversionRate",
+    "totals.aiCompleteSessions",
+    "totals.otherConversions",
+    "totals.otherCompleteSessions",
+    "engines[].completeSessions",
     "engines[].conversions",
     "engines[].conversionRate",
     "landingPages[].conversions",
@@ -132,6 +143,9 @@ _TOTALS_NAMES = (
     "aiConversionRate",
     "otherConversionRate",
     "aiRevenue",
+    "aiCompleteSessions",
+    "otherConversions",
+    "otherCompleteSessions",
 )
 
 

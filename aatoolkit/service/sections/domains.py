@@ -69,6 +69,7 @@ SELECT ranked.place AS rank, source_domain AS domain, domain_type AS "domainType
   ranked.citations / retrievals AS "citationRate",
   answers AS "answerCount",
   retrieved_answers / exposed_answers AS "retrievedAnswerShare",
+  retrieved_answers AS "retrievedAnswerCount", exposed_answers AS "reportingAnswerCount",
   urls AS "uniqueUrls", mentioned AS "brandsMentioned",
   before.place - ranked.place AS "rankChange", by_engine AS "byEngine"
 FROM ranked CROSS JOIN totals
@@ -106,6 +107,7 @@ def domains(o: Observations) -> SectionAnswer:
             "domains[].retrievalCount",
             "domains[].citationRate",
             "domains[].retrievedAnswerShare",
+            "domains[].retrievedAnswerCount",
         ),
     )
     if availability.status == "unavailable":

@@ -101,6 +101,7 @@ seen AS (
 )
 SELECT product_id AS "productId", title, brand, own, category,
   seen.mentions AS "mentionCount", seen.answers / whole.answers AS "visibilityRate",
+  seen.answers AS "answerCount", whole.answers AS "shoppingAnswerCount",
   position AS "averagePosition", first_rate AS "firstPositionRate",
   places AS "positionCount", first_places AS "firstPositionCount",
   CASE WHEN rating_value IS NOT NULL
@@ -127,6 +128,7 @@ all_offers AS (
   WHERE host = $host AND product_id IN (SELECT product_id FROM shelf)
 )
 SELECT merchant, domain, sold.n AS "offerCount", sold.n / all_offers.n AS "offerShare",
+  all_offers.n AS "allOfferCount",
   mean AS "averagePrice", currency
 FROM sold CROSS JOIN all_offers LEFT JOIN priced USING (merchant)
 ORDER BY "offerCount" DESC, merchant

@@ -40,6 +40,7 @@ prompts AS (
 SELECT url, source_domain AS domain, title, page_type AS "pageType",
   domain_type AS "domainType", citations AS "citationCount",
   citations / sum(citations) OVER () AS "citationShare",
+  CAST(sum(citations) OVER () AS BIGINT) AS "allCitationCount",
   retrievals AS "retrievalCount", answers AS "answerCount",
   position AS "averageCitationPosition",
   first_day AS "firstCitedOn", last_day AS "lastCitedOn",
