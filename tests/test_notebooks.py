@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from effort import one_in
 
-CITED = "ea4e717bc8cb6daa1d92c1a2087bb4203d537b5df250f4725ab3ef829d9c69d4"
+CITED = "7cccdd6382785ecc60d83b60c3a6cd7294ba277a3534f233a0c70b5d0c326e71"
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 CHECKS = {

@@ -22,7 +22,7 @@ from aatoolkit.study.checksums import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "ea4e717bc8cb6daa1d92c1a2087bb4203d537b5df250f4725ab3ef829d9c69d4"
+DIGEST = "7cccdd6382785ecc60d83b60c3a6cd7294ba277a3534f233a0c70b5d0c326e71"
 
 
 @pytest.fixture(scope="module")
