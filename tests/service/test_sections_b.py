@@ -52,6 +52,8 @@ def test_domains(whole: Store) -> None:
         "citationRate": 4 / 5,
         "answerCount": 3,
         "retrievedAnswerShare": 3 / 3,
+        "retrievedAnswerCount": 3,
+        "reportingAnswerCount": 3,
         "uniqueUrls": 2,
         "brandsMentioned": ["Globex"],
         "rankChange": None,
