@@ -171,10 +171,12 @@ def cells_of_plan(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups:
 
 def _nothing_to_count(frame: pd.DataFrame, among: tuple[str, ...], known: FrameMetadata) -> Mask:
     """The rows that are known to have nothing of what a column counts."""
-    stated = cells_of(frame, among[0], known).given
+    stated: Mask = cells_of(frame, among[0], known).given
     if len(among) > 1:
-        return stated & ~frame[among[0]].isin(among[1:]).to_numpy(bool)
-    return stated & (_float(frame[among[0]]) == 0)
+        stated = stated & ~frame[among[0]].isin(among[1:]).to_numpy(bool)
+    else:
+        stated = stated & (_float(frame[among[0]]) == 0)
+    return stated
 
 
 def _values(
