@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing
 from aatoolkit.errors import ExportError, PayloadError
-from aatoolkit.metadata.arrow_schema import file_keys, read_keys, with_metadata
+from aatoolkit.metadata.arrow_schema import declared, file_keys, read_keys, with_metadata
 from aatoolkit.metadata.attrs import (
     NOTHING,
     FrameMetadata,
@@ -29,6 +29,7 @@ from aatoolkit.metadata.attrs import (
 )
 from aatoolkit.normalizer import reconstruct
 from aatoolkit.normalizer.tables import Tables
+from aatoolkit.normalizer.to_pandas import as_tuples
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +113,8 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     # Without rows a file has no dictionary either, from which the levels could be read.
     there = frame.select_dtypes("category") if len(frame) == 0 else ()
     levels = {str(name): [*frame[name].cat.categories] for name in there}
-    return table.cast(with_metadata(_with_levels(table.schema, levels), known))
+    schema = _with_lists(_with_levels(table.schema, levels), known)
+    return table.cast(with_metadata(schema, known))
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -142,7 +144,6 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     ...     read_parquet(path).aa.availability["status"].tolist()
     ['unknown']
     """
-    import pandas as pd
 
     with pq.ParquetFile(path) as file:
         schema, keys = file.schema_arrow, _keys(file)
@@ -151,9 +152,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     frame: pd.DataFrame = table.to_pandas()
     for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_list(field.type):
-            kind = pa.list_(field.type.value_type)
-            values = column.cast(kind)
-            frame[field.name] = pd.Series(values, index=frame.index, dtype=pd.ArrowDtype(kind))
+            frame[field.name] = as_tuples(column)
     frame = frame.astype(_lost_dtypes(table.schema, len(frame)))
     if known is None:
         return frame
@@ -201,7 +200,7 @@ def _keys(file: pq.ParquetFile) -> dict[bytes, bytes]:
 
 
 def _lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
-    """The dtypes that pandas writes and reads as others: Arrow strings, levels of no rows."""
+    """The dtypes that pandas reads as others: Arrow strings and lists, levels of no rows."""
     import pandas as pd
 
     body = json.loads((schema.metadata or {}).get(b"pandas", b'{"columns": []}'))
@@ -210,6 +209,10 @@ def _lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
         for column in body["columns"]
         if column["numpy_type"] == "string[pyarrow]" and column["name"] in schema.names
     }
+    for column in body["columns"]:
+        name, written = column["name"], column.get("metadata") or {}
+        if str(written.get("dtype")).startswith("list<") and name in schema.names:
+            lost[name] = pd.ArrowDtype(pa.list_(schema.field(name).type.value_type))
     for field in schema if rows == 0 else ():
         levels = (field.metadata or {}).get(_LEVELS)
         if levels is not None and pa.types.is_dictionary(field.type):
@@ -292,14 +295,25 @@ def _readable(pandas: bytes) -> bytes:
     body = json.loads(pandas)
     for column in body["columns"]:
         if column["numpy_type"].startswith("list<"):
+            column["metadata"] = {"dtype": column["numpy_type"]}
             column["numpy_type"] = "object"
         if column["field_name"] == column["name"]:
             del column["field_name"]
-        if column["metadata"] is None and column["pandas_type"] != "datetimetz":
+        if column.get("metadata") is None and column["pandas_type"] != "datetimetz":
             del column["metadata"]
     if not body.get("attributes"):
         body.pop("attributes", None)
     return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _with_lists(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
+    """The schema with the kind of declared lists, which tuples show only where there is one."""
+    for at, field in enumerate(schema):
+        column = declared(known.columns.get(field.name, NOTHING))
+        is_list = column is not None and column.dtype == "list<string>"
+        if is_list and field.type in (pa.null(), pa.list_(pa.null())):
+            schema = schema.set(at, field.with_type(pa.list_(pa.string())))
+    return schema
 
 
 def _with_levels(schema: pa.Schema, levels: Mapping[str, list[Any]]) -> pa.Schema:

@@ -139,7 +139,10 @@ def _of_kind(array: pa.Array) -> _Written:
     if is_a.is_large_string(given):
         return "text", _text(array)
     if is_a.is_list(given) or is_a.is_large_list(given):
-        kind, items = _written(array.flatten())
+        if array.null_count == len(array):
+            return "null", []  # a column of Python objects names no kind either
+        inside = array.flatten()
+        kind, items = _written(inside if len(inside) else pa.nulls(0))
         return f"list<{kind}>", [_numbers(pc.list_value_length(array), pa.int64()), *items]
     raise TypeError(f"{given} is not of any kind that answers hold")
 

@@ -8,10 +8,12 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
 BACKENDS = ("numpy_nullable", "pyarrow")
@@ -37,7 +39,9 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     """A DataFrame of an Arrow table.
 
     Days and instants are ``datetime64[us]``, instants in UTC; missing values are ``pd.NA`` or
-    ``NaT``, never NaN and never zero. A category is a pandas category with either backend.
+    ``NaT``, never NaN and never zero. A category is a pandas category with either backend. A list
+    is a tuple in an ``object`` column, which pandas can compare, count and write to files; with
+    ``dtype_backend="pyarrow"`` it is Arrow's own.
     """
     import pandas as pd
     from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
@@ -84,6 +88,8 @@ def _array(column: pa.ChunkedArray, dtype_backend: str) -> Any:
     """The values of a column, as pandas holds them."""
     if pa.types.is_dictionary(column.type):
         return _categories(column)
+    if pa.types.is_list(column.type) and dtype_backend != "pyarrow":
+        return as_tuples(column).reshape(1, -1)
     dtype = _dtype(column.type, dtype_backend)
     if dtype is None:
         # What is Arrow's own could not be written to. A block of what is numpy's has two axes.
@@ -109,6 +115,34 @@ def _dtype(kind: pa.DataType, dtype_backend: str) -> Any:
         pa.timestamp("us"): None,
     }
     return nullable[kind] if kind in nullable else pd.ArrowDtype(kind)
+
+
+def as_tuples(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
+    """Lists as tuples, and ``pd.NA`` where there is none; texts are shared between them.
+
+    Examples
+    --------
+    >>> as_tuples(pa.chunked_array([[["a", "b"], [], None]])).tolist()
+    [('a', 'b'), (), <NA>]
+    """
+    import pandas as pd
+
+    whole = column.combine_chunks()
+    items = whole.flatten()
+    if pa.types.is_string(items.type):
+        items = items.dictionary_encode()
+        texts = np.array([*items.dictionary.to_pylist(), None], dtype=object)
+        codes = items.indices.fill_null(len(texts) - 1)
+        flat = texts[codes.to_numpy(zero_copy_only=False)].tolist()
+    else:
+        flat = items.to_pylist()
+    lengths = pc.fill_null(pc.list_value_length(whole), 0).to_numpy(zero_copy_only=False)
+    ends = np.cumsum(lengths)
+    slices = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+    found = np.fromiter((tuple(flat[a:b]) for a, b in slices), object, len(whole))
+    if whole.null_count:
+        found[whole.is_null().to_numpy(zero_copy_only=False)] = pd.NA
+    return found
 
 
 def _categories(column: pa.ChunkedArray) -> pd.Categorical:

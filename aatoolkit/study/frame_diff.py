@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aatoolkit.metadata.attrs import metadata_of
 
@@ -116,9 +116,14 @@ def _comparable_column(column: pd.Series) -> pd.Series:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.astype("string")
     if isinstance(column.dtype, pd.ArrowDtype) and pa.types.is_list(column.dtype.pyarrow_dtype):
-        joined = pc.binary_join(pa.array(column), ", ")
-        return pd.Series(joined.to_pandas().astype("string").array, index=column.index)
+        column = column.astype(object)
+    if column.dtype == object:
+        return column.map(_joined, na_action="ignore").astype("string")
     return column
+
+
+def _joined(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, (tuple, np.ndarray)) else str(value)
 
 
 def _in_words(joined: pd.DataFrame, key: Sequence[str]) -> pd.Series:

@@ -423,15 +423,12 @@ def test_a_key_that_is_not_there_is_refused_with_near_matches(by: str | list[str
 
 
 def test_what_cannot_be_grouped_by_is_refused() -> None:
-    lists = aa.normalize("crawlability", (SAMPLES / "crawlability.json").read_bytes())
-    name, frame = next(
-        (name, table)
-        for table in (*lists.values(), *prompts())
-        for name in table.columns
-        if "list" in str(table[name].dtype)
-    )
+    given = (SAMPLES / "gaps.json").read_bytes()
+    arrow = aa.normalize("gaps", given, dtype_backend="pyarrow")["gap_domains"]
     with pytest.raises(AvailabilityError, match="cannot be grouped by"):
-        frame.aa.aggregate(name)
+        arrow.aa.aggregate("engines")
+    tuples = aa.normalize("gaps", given)["gap_domains"]
+    assert len(tuples.aa.aggregate("engines")) == tuples["engines"].nunique()
     with pytest.raises(AvailabilityError, match="the rows are grouped by it"):
         overview().aa.aggregate("date", "date")
     gaps = pd.DataFrame({"d": pd.to_datetime(["2026-11-01", None]), "x": [1, 2]})

@@ -117,16 +117,35 @@ def test_a_column_of_ones_own_is_unknown_in_the_file(tmp_path: Path) -> None:
     assert again["mine"].tolist() == [1, 2, 3]
 
 
-def test_lists_come_back_as_lists(tmp_path: Path) -> None:
-    frame = read("chats").main
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_lists_come_back_as_they_were(backend: str, tmp_path: Path) -> None:
+    frame = read("chats", dtype_backend=backend).main
     frame = pd.concat([frame, frame.iloc[:1].assign(chat_id="ch_11", features=None)])
-    frame["features"] = frame["features"].astype(read("chats").main["features"].dtype)
+    frame["features"] = frame["features"].astype(
+        read("chats", dtype_backend=backend).main["features"].dtype
+    )
     again = there_and_back(frame, tmp_path / "chats.parquet")
-    assert again["features"].dtype == pd.ArrowDtype(pa.list_(pa.string()))
-    assert [None if v is pd.NA else [*v] for v in again["features"]] == [
-        None if v is pd.NA else [*v] for v in frame["features"]
-    ]
+    assert again["features"].dtype == frame["features"].dtype
+    assert again["features"].isna().equals(frame["features"].isna())
+    assert [*map(list, again["features"].dropna())] == [*map(list, frame["features"].dropna())]
     assert again.index.tolist() == frame.index.tolist()
+
+
+def test_pandas_alone_takes_lists(tmp_path: Path) -> None:
+    frame = read("chats").main
+    features = frame["features"]
+    assert set(map(type, features.dropna())) == {tuple}
+    assert len(pd.concat([frame, frame]).drop_duplicates()) == len(frame)
+    assert features.value_counts().sum() == features.notna().sum()
+    assert frame.describe(include="all").loc["count", "features"] == features.notna().sum()
+    assert features.explode().dropna().map(type).eq(str).all()
+    frame.to_parquet(tmp_path / "plain.parquet")
+    frame.to_feather(tmp_path / "plain.feather")
+    for plain in (
+        pd.read_parquet(tmp_path / "plain.parquet"),
+        pd.read_feather(tmp_path / "plain.feather"),
+    ):
+        assert [*map(tuple, plain["features"].dropna())] == [*features.dropna()]
 
 
 @pytest.mark.parametrize(
@@ -222,3 +241,10 @@ def test_a_section_is_written_with_all_that_was_read(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(extra, tables.extra)
     availability = aa.read_parquet(tmp_path / "domains" / "_availability.parquet")
     pd.testing.assert_frame_equal(availability, tables.availability, check_frame_type=False)
+
+
+def test_lists_keep_their_kind_without_a_list(tmp_path: Path) -> None:
+    frame = read("chats").main
+    for part in (frame.head(0), frame[frame["features"].map(len) == 0]):
+        path = write_parquet(part, tmp_path / "part.parquet")
+        assert pq.read_schema(path).field("features").type.value_type == pa.string()

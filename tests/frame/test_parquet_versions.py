@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -65,7 +64,7 @@ def frame() -> pd.DataFrame:
             "searches": pd.array([None] * 3, "Int64"),
             "day": pd.to_datetime(["2026-11-01", "2026-11-02", None]).as_unit("us"),
             "at": pd.to_datetime(["2026-11-01T10:00:00Z"] * 3).as_unit("us"),
-            "tags": pd.array([["x", "y"], [], None], pd.ArrowDtype(pa.list_(pa.string()))),
+            "tags": pd.Series([("x", "y"), (), pd.NA], dtype=object),
         }
     )
     return attach(made, KNOWN)

@@ -44,7 +44,7 @@ def by_pyarrow(held: pa.Table, backend: str) -> pd.DataFrame:
     def dtype(kind: pa.DataType) -> Any:
         if pa.types.is_dictionary(kind):
             return None
-        if backend == "pyarrow" or pa.types.is_list(kind):
+        if backend == "pyarrow":
             return pd.ArrowDtype(kind)
         return NULLABLE.get(kind)
 
@@ -52,6 +52,9 @@ def by_pyarrow(held: pa.Table, backend: str) -> pd.DataFrame:
         day = held.column_names.index("day")
         held = held.set_column(day, "day", held["day"].cast(pa.timestamp("us")))
     frame: pd.DataFrame = held.to_pandas(types_mapper=dtype)
+    if backend == "numpy_nullable":
+        lists = held["words"].to_pylist()
+        frame["words"] = pd.Series([pd.NA if v is None else tuple(v) for v in lists], dtype=object)
     return frame
 
 

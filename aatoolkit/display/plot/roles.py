@@ -252,9 +252,13 @@ def _unit(word: str) -> str | None:
     return _UNITS.get(re.split(r"_|(?=[A-Z])", word)[-1].lower())
 
 
+def _is_list(value: object) -> bool:
+    return isinstance(value, tuple) or not pd.api.types.is_hashable(value)
+
+
 def _kind(values: pd.Series) -> str:
     dtype: Any = values.dtype
-    if pd.api.types.is_object_dtype(dtype) and not values.map(pd.api.types.is_hashable).all():
+    if pd.api.types.is_object_dtype(dtype) and values.map(_is_list).any():
         return "list"
     if isinstance(dtype, pd.ArrowDtype):
         arrow = dtype.pyarrow_dtype
