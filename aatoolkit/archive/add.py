@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset as ds
 
 from aatoolkit.archive.answers import Question, StoredAnswer
-from aatoolkit.archive.derive import DerivedAnswer, derive
+from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many
 from aatoolkit.archive.index import AnswerIndex, groups_of, since
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.runs import RunLog
@@ -75,9 +75,7 @@ class Adder:
         self._index: AnswerIndex | None = None
 
     def _rederive(self, answers: Sequence[StoredAnswer]) -> list[DerivedAnswer]:
-        return self._derived([answer.payload() for answer in answers])
-
-    def _derived(self, payloads: Sequence[Payload]) -> list[DerivedAnswer]:
+        payloads = [answer.payload() for answer in answers]
         return derive(payloads, self._profile, self._max_nodes)
 
     def add(
@@ -142,9 +140,14 @@ class Adder:
                     self._failed[question] = got
                     rows.append(StoredAnswer.of_error(writer.run, question, got, now))
         kept = {answer.identity: answer for answer in writer.put(rows) if answer.error is None}
-        for (outcomes, derived), answers in zip(waiting, usable, strict=True):
-            payloads = [got for _, got in outcomes if isinstance(got, Payload)]
-            found = self._derived(payloads) if derived is None else derived
+        given = [
+            [got for _, got in outcomes if isinstance(got, Payload)]
+            for outcomes, derived in waiting
+            if derived is None
+        ]
+        made = iter(derive_many(given, self._profile, self._max_nodes))
+        for (_, derived), answers in zip(waiting, usable, strict=True):
+            found = next(made) if derived is None else derived
             pairs = [
                 (kept.pop(answer.identity), one)
                 for answer, one in zip(answers, found, strict=True)

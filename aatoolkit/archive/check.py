@@ -15,7 +15,9 @@ import pyarrow.dataset as ds
 from aatoolkit._util.text import visible
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS, unpacked
-from aatoolkit.archive.derive import BESIDE, FRAMES, TableBuffer, derive
+from aatoolkit.archive.beside import BESIDE, FRAMES
+from aatoolkit.archive.buffer import TableBuffer
+from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of
 from aatoolkit.archive.schema import fitted
 from aatoolkit.archive.snapshot import Snapshot, identifier, run
@@ -211,11 +213,10 @@ def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> li
     runs = snapshot.runs.committed
     wanted = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
     buffer = TableBuffer()
-    for group in groups_of(snapshot.store, wanted, runs):
-        answers = derive([answer.payload() for answer in group], profile, max_nodes)
-        for answer, derived in zip(group, answers, strict=True):
-            if derived.error is None:
-                buffer.add(answer, derived)
+    groups = groups_of(snapshot.store, wanted, runs)
+    for answer, derived in derive_stored(groups, profile, max_nodes):
+        if derived.error is None:
+            buffer.add(answer, derived)
         if len(buffer) > _AT_ONCE:
             found += _compared(snapshot, buffer)
             buffer = TableBuffer()

@@ -6,76 +6,42 @@ their envelope.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from aatoolkit import sections
-from aatoolkit.archive.answers import StoredAnswer, context_table
-from aatoolkit.archive.schema import CONTEXT_FIELDS, StoredTable, bare, stored
-from aatoolkit.availability import Status
-from aatoolkit.client.read_many import normalized
-from aatoolkit.errors import AAToolkitError
-from aatoolkit.jsontree.coerce import coerce_values
+from aatoolkit.archive.answers import StoredAnswer
+from aatoolkit.archive.beside import AVAILABILITY, DRIFT, FRAMES, HINTS, Rows, dump_states
+from aatoolkit.availability.detect import envelope_of
+from aatoolkit.client.read_many import to_tables
+from aatoolkit.errors import AAToolkitError, ArchiveError
+from aatoolkit.jsontree.decode import gc_paused, outline
 from aatoolkit.jsontree.layout import MAX_NODES
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata
-from aatoolkit.metadata.serialize import dump_state, dump_statements, load_state, load_statements
-from aatoolkit.normalizer.tables import Tables
+from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.normalizer.batch import (
+    MAX_BODY,
+    BatchAnswer,
+    BatchTables,
+    RowRange,
+    can_batch,
+    normalize_batch,
+)
+from aatoolkit.normalizer.draft import resolve
+from aatoolkit.normalizer.drift import Drift
+from aatoolkit.normalizer.tables import TableParts
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
 
-FRAMES = "frames"
-AVAILABILITY = "availability"
-DRIFT = "drift"
-HINTS = "hints"
+G = TypeVar("G", bound=Sequence[Any])
 
-_BESIDE: Mapping[str, tuple[tuple[str, pa.DataType], ...]] = {
-    FRAMES: (
-        ("section", pa.string()),
-        ("table", pa.string()),
-        ("rows", pa.int64()),
-        ("states", pa.string()),
-    ),
-    AVAILABILITY: (
-        ("section", pa.string()),
-        ("scope", pa.string()),
-        ("target", pa.string()),
-        ("rows", pa.string()),
-        ("status", pa.string()),
-        ("cause", pa.string()),
-        ("reason", pa.string()),
-        ("sample_size", pa.int64()),
-        ("as_of", pa.timestamp("us", tz="UTC")),
-        ("evidence", pa.string()),
-        ("rule", pa.string()),
-        ("raw", pa.string()),
-    ),
-    DRIFT: (
-        ("section", pa.string()),
-        ("kind", pa.string()),
-        ("path", pa.string()),
-        ("count", pa.int64()),
-        ("example", pa.string()),
-    ),
-    HINTS: (
-        ("section", pa.string()),
-        ("path", pa.string()),
-        ("value", pa.string()),
-        ("why", pa.string()),
-    ),
-}
+Place = tuple[int, int]
+"""The number of a group, and that of an answer in it."""
 
-BESIDE = {
-    name: pa.schema([*CONTEXT_FIELDS, *(pa.field(*column) for column in columns)])
-    for name, columns in _BESIDE.items()
-}
-"""The tables beside the declared ones: what answers say of themselves, one row a statement."""
-
-Rows = list[tuple[Any, ...]]
+_TOGETHER_BYTES = 1 << 22
+"""Answers are made tables together until their bodies have so many bytes."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +54,8 @@ class DerivedAnswer:
         How it was read; the name where the default profile has the declaration.
     prefix : str
         What the names of its tables begin with in metadata.
-    tables : mapping of str to pyarrow.Table
-        Its tables, those without rows left out.
+    tables : mapping of str to pyarrow.Table or RowRange
+        Its tables, those without rows left out; some are part of a table of many answers.
     beside : mapping of str to list of tuple
         The rows of `BESIDE`, without context.
     error : AAToolkitError or None
@@ -98,7 +64,7 @@ class DerivedAnswer:
 
     declaration: Section | str | None
     prefix: str = ""
-    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table | RowRange] = field(default_factory=dict)
     beside: Mapping[str, Rows] = field(default_factory=dict)
     error: AAToolkitError | None = None
 
@@ -113,29 +79,135 @@ def derive(
     payloads: Sequence[Payload], profile: Profile | None = None, max_nodes: int = MAX_NODES
 ) -> list[DerivedAnswer]:
     """The tables of answers of one host, scope and run, in their order."""
-    answers = [(str(at), partial(_given, payload)) for at, payload in enumerate(payloads)]
-    names = {str(at): str(payload.section) for at, payload in enumerate(payloads)}
-    dataset = normalized(answers, profile, max_nodes, names)
+    return derive_many([payloads], profile, max_nodes)[0]
+
+
+def derive_many(
+    groups: Sequence[Sequence[Payload]],
+    profile: Profile | None = None,
+    max_nodes: int = MAX_NODES,
+) -> list[list[DerivedAnswer]]:
+    """The tables of answers, group by group; those of one section are made together.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of Payload
+        The answers of each host, scope and run, whose envelope is what they share.
+    profile, max_nodes
+        As for `derive`.
+    """
+    found: list[list[DerivedAnswer]] = []
+    for some in in_batches(groups, lambda payload: len(payload.body)):
+        found += _together(some, profile, max_nodes)
+    return found
+
+
+def derive_stored(
+    groups: Iterable[Sequence[StoredAnswer]], profile: Profile | None, max_nodes: int
+) -> Iterator[tuple[StoredAnswer, DerivedAnswer]]:
+    """Stored answers of one host, scope and run after another, and what each gives."""
+    for some in in_batches(groups, lambda answer: answer.size):
+        usable = [[answer.payload() for answer in group if answer.body] for group in some]
+        for group, found in zip(some, derive_many(usable, profile, max_nodes), strict=True):
+            given = iter(found)
+            for answer in group:
+                yield answer, next(given) if answer.body else _lost(answer)
+
+
+def _lost(answer: StoredAnswer) -> DerivedAnswer:
+    return DerivedAnswer(None, error=ArchiveError(f"the body of {answer.name} is missing"))
+
+
+def in_batches(groups: Iterable[G], size: Callable[[Any], int]) -> Iterator[list[G]]:
+    """Groups of answers, as many as are made tables together."""
+    waiting: list[G] = []
+    total = 0
+    for group in groups:
+        waiting.append(group)
+        total += sum(map(size, group))
+        if total >= _TOGETHER_BYTES:
+            yield waiting
+            waiting, total = [], 0
+    if waiting:
+        yield waiting
+
+
+@gc_paused()
+def _together(
+    groups: Sequence[Sequence[Payload]], profile: Profile | None, max_nodes: int
+) -> list[list[DerivedAnswer]]:
+    by_section: dict[str, list[tuple[Place, BatchAnswer]]] = {}
+    envelopes: list[Collection[str]] = []
+    for number, group in enumerate(groups):
+        outlines = [outline(payload.body) for payload in group]
+        shared = envelope_of({str(at): one for at, one in enumerate(outlines) if one is not None})
+        envelopes.append(shared)
+        for at, (payload, document) in enumerate(zip(group, outlines, strict=True)):
+            if len(payload.body) <= MAX_BODY and type(document) is dict:
+                one = (number, at), BatchAnswer(payload, document, shared)
+                by_section.setdefault(str(payload.section), []).append(one)
+    found: dict[Place, DerivedAnswer] = {}
+    for name in [*by_section]:
+        listed = by_section.pop(name)
+        states: dict[int, str] = {}
+        tables = _batched(name, [one for _, one in listed], profile, max_nodes)
+        for (place, _), made in zip(listed, tables, strict=True):
+            if made is not None:
+                found[place] = _derived(made.section, made.prefix, made, made.tables, (), states)
+    how = {"profile": profile, "max_nodes": max_nodes}
     return [
-        DerivedAnswer(None, error=dataset.errors[name])
-        if name in dataset.errors
-        else _derived(dataset[name])
-        for name, _ in answers
+        [
+            found.get((number, at)) or _alone(payload, envelope=envelopes[number], **how)
+            for at, payload in enumerate(group)
+        ]
+        for number, group in enumerate(groups)
     ]
 
 
-def _given(payload: Payload) -> Payload:
-    return payload
+def _batched(
+    name: str, answers: list[BatchAnswer], profile: Profile | None, max_nodes: int
+) -> Sequence[BatchTables | None]:
+    """The tables of answers of one section; None for each that is to be read alone."""
+    alone = [None] * len(answers)
+    if len(answers) < 2:
+        return alone
+    try:
+        declared, _, owner = resolve(name, profile)
+        if declared is None or not can_batch(declared):
+            return alone
+        return normalize_batch(declared, owner, answers, max_nodes)
+    except AAToolkitError:
+        return alone  # which of them it is shows when each is read alone
 
 
-def _derived(tables: Tables) -> DerivedAnswer:
-    parts, declared = tables._parts, tables.declaration
-    name = tables.section
-    short = declared is not None and sections.all().get(name) is declared
+def _alone(payload: Payload, **how: Any) -> DerivedAnswer:
+    """What one answer gives, read by itself."""
+    try:
+        tables = to_tables(str(payload.section), payload, **how)
+    except AAToolkitError as error:
+        return DerivedAnswer(None, error=error)
+    parts = tables._parts
+    return _derived(
+        tables.declaration, tables._prefix, parts, parts.arrows, parts.drifts, {}, tables.section
+    )
+
+
+def _derived(
+    declared: Section | None,
+    prefix: str,
+    parts: TableParts | BatchTables,
+    arrows: Mapping[str, tuple[pa.Table | RowRange, FrameMetadata]],
+    drifts: Iterable[Drift],
+    states: dict[int, str],
+    name: str = "",
+) -> DerivedAnswer:
+    """What an answer gives; ``states`` holds the columns' metadata that is written already."""
+    name = name or (declared.name if declared is not None else "")
+    short = declared is not None and sections.default_profile().get(name) is declared
     beside: dict[str, Rows] = {
         FRAMES: [
-            (name, table, arrow.num_rows, dump_states(known))
-            for table, (arrow, known) in parts.arrows.items()
+            (name, table, arrow.num_rows, _states(known, states))
+            for table, (arrow, known) in arrows.items()
         ],
         AVAILABILITY: [
             (
@@ -154,122 +226,16 @@ def _derived(tables: Tables) -> DerivedAnswer:
             )
             for signal in parts.signals
         ],
-        DRIFT: [(name, one.kind, one.path, one.count, one.example) for one in parts.drifts],
+        DRIFT: [(name, one.kind, one.path, one.count, one.example) for one in drifts],
         HINTS: [(name, one.path, one.value, one.why) for one in parts.hints],
     }
-    arrows = {table: arrow for table, (arrow, _) in parts.arrows.items() if arrow.num_rows}
-    return DerivedAnswer(name if short else declared, tables._prefix, arrows, beside)
+    kept = {table: arrow for table, (arrow, _) in arrows.items() if arrow.num_rows}
+    return DerivedAnswer(name if short else declared, prefix, kept, beside)
 
 
-class TableBuffer:
-    """Rows of many answers, gathered until they are written."""
-
-    def __init__(self) -> None:
-        self._answers: list[StoredAnswer] = []
-        self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
-        self._beside: dict[str, tuple[Rows, list[int]]] = {}
-        self.declared: dict[str, StoredTable] = {}
-        self.size = 0
-
-    def __len__(self) -> int:
-        return len(self._answers)
-
-    def add(self, answer: StoredAnswer, derived: DerivedAnswer) -> None:
-        """Take the rows of one answer."""
-        at = len(self._answers)
-        self._answers.append(answer)
-        for name, rows in derived.beside.items():
-            found, places = self._beside.setdefault(name, ([], []))
-            found += rows
-            places += [at] * len(rows)
-        section = derived.section
-        for table in section.tables if section is not None else ():
-            kept = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
-            self.declared[kept.name] = kept
-            if table.name in derived.tables:
-                arrow = derived.tables[table.name]
-                self._tables.setdefault(kept.name, []).append((arrow, at))
-                self.size += arrow.nbytes
-
-    def tables(self) -> Iterable[tuple[str, pa.Table]]:
-        """The rows of each declared table, with their context."""
-        contexts = context_table(self._answers)
-        for name, parts in self._tables.items():
-            places = pa.array(
-                [at for arrow, at in parts for _ in range(arrow.num_rows)], pa.int64()
-            )
-            whole = _stacked([arrow for arrow, _ in parts])
-            context = contexts.take(places)
-            columns = {stored(own): whole[own] for own in whole.column_names}
-            yield name, pa.table({**{n: context[n] for n in context.column_names}, **columns})
-
-    def beside(self) -> Iterable[tuple[str, pa.Table]]:
-        """The rows of the tables beside the declared ones."""
-        contexts = context_table(self._answers)
-        for name, (rows, places) in self._beside.items():
-            if not rows:
-                continue
-            context = contexts.take(pa.array(places, pa.int64()))
-            columns = {
-                column: _column([row[at] for row in rows], kind)
-                for at, (column, kind) in enumerate(_BESIDE[name])
-            }
-            table = pa.table({**{n: context[n] for n in context.column_names}, **columns})
-            yield name, table.cast(bare(BESIDE[name]))
-
-
-def _column(values: list[Any], kind: pa.DataType) -> Any:
-    if pa.types.is_string(kind):
-        return pa.array(values, kind)
-    dtype = "Int64" if pa.types.is_integer(kind) else "timestamp"
-    return coerce_values(values, dtype)[0]
-
-
-def _stacked(parts: Sequence[pa.Table]) -> pa.Table:
-    """Tables on each other; categories as text, so that each may have levels of its own."""
-    plain = [_plain(part) for part in parts]
-    if all(part.schema.equals(plain[0].schema) for part in plain):
-        return pa.concat_tables(plain)
-    return pa.concat_tables(plain, promote_options="default")
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    fields = [
-        pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f
-        for f in table.schema
-    ]
-    schema = pa.schema(fields)
-    return table if schema.equals(table.schema) else table.cast(schema)
-
-
-# --- the availability of the columns of one table of one answer --------------------------------
-
-
-def dump_states(known: FrameMetadata) -> str:
-    """The availability of each column as compact JSON: the commonest state names no columns."""
-    by_state: dict[Any, list[str]] = {}
-    for name, column in known.columns.items():
-        by_state.setdefault(dump_state(column.elsewhere), []).append(name)
-    ordered = sorted(by_state.items(), key=lambda item: -len(item[1]))
-    body: dict[str, Any] = {
-        "states": [[state, None if at == 0 else names] for at, (state, names) in enumerate(ordered)]
-    }
-    stated = dump_statements(known.columns)
-    if stated:
-        body["statements"] = stated
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-
-
-def load_states(text: str, columns: Iterable[str]) -> dict[str, ColumnMetadata]:
-    """The availability of columns, by their declared names; not which columns they are."""
-    body = json.loads(text)
-    states = body["states"]
-    usual = load_state(states[0][0] if states else (str(Status.UNKNOWN), None, None))
-    others = {name: load_state(state) for state, names in states[1:] for name in names}
-    stated = load_statements(body.get("statements", []))
-    found = {}
-    for name in columns:
-        own = others.get(name, usual)
-        statements, elsewhere = stated.get(name, ((), own))
-        found[name] = ColumnMetadata(None, own, statements, elsewhere)
+def _states(known: FrameMetadata, written: dict[int, str]) -> str:
+    """The availability of a table's columns as JSON, written once for each metadata object."""
+    found = written.get(id(known))
+    if found is None:
+        found = written[id(known)] = dump_states(known)
     return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit.archive.derive import load_states
+from aatoolkit.archive.beside import load_states
 from aatoolkit.archive.schema import StoredTable, stored
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement

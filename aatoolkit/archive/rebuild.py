@@ -14,7 +14,9 @@ import pyarrow.parquet as pq
 
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import StoredAnswer
-from aatoolkit.archive.derive import BESIDE, TableBuffer, derive
+from aatoolkit.archive.beside import BESIDE
+from aatoolkit.archive.buffer import TableBuffer
+from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of
 from aatoolkit.archive.runs import log, new_run, read_runs
 from aatoolkit.archive.schema import StoredTable, bare, fitted
@@ -52,31 +54,16 @@ def rebuild(
         spool = _Spool(Path(folder))
         wanted = ds.field("run").isin(sorted(runs.committed)) & ds.field("error").is_null()
         groups = groups_of(store, wanted, runs.committed)
-        for group in progress_bar(groups, progress, total=0, unit="host"):
-            _take(spool, group, profile, max_nodes, problems)
+        watched = progress_bar(groups, progress, total=0, unit="host")
+        for answer, found in derive_stored(watched, profile, max_nodes):
+            if found.error is not None:
+                problems[answer.name] = found.error
+            else:
+                spool.add(answer, found)
         spool.flush()
         _replace(store, spool)
     log(store, name, "rebuilt", note={})
     return problems
-
-
-def _take(
-    spool: _Spool,
-    group: list[StoredAnswer],
-    profile: Profile | None,
-    max_nodes: int,
-    problems: dict[str, AAToolkitError],
-) -> None:
-    usable = [answer for answer in group if answer.body is not None]
-    for answer in group:
-        if answer.body is None:
-            problems[answer.name] = ArchiveError(f"the body of {answer.name} is missing")
-    derived = derive([answer.payload() for answer in usable], profile, max_nodes)
-    for answer, found in zip(usable, derived, strict=True):
-        if found.error is not None:
-            problems[answer.name] = found.error
-        else:
-            spool.add(answer, found)
 
 
 class _Spool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.archive.add import Group, Outcome, checked, outcome
-from aatoolkit.archive.derive import DerivedAnswer, derive
+from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many, in_batches
 from aatoolkit.client.client import Client
 from aatoolkit.errors import AAToolkitError, ArchiveError, ConfigurationError
 from aatoolkit.payload import Payload
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _AHEAD = 4
 """How many tasks for each worker are submitted before a result is taken."""
 
-DeriveTask = tuple[int, list[Payload], Profile | None, int]
-"""The number of a group, its usable answers, and how they are read."""
+DeriveTask = tuple[int, list[list[Payload]], Profile | None, int]
+"""The number of a task, the usable answers of each of its groups, and how they are read."""
 
 _clients: dict[Any, Client] = {}
 """The clients of this process, one for each service and setting."""
@@ -112,23 +112,28 @@ def derived(outcomes: list[Outcome], profile: Profile | None, max_nodes: int) ->
 def derive_groups(
     groups: Iterable[Group], executor: Executor, profile: Profile | None, max_nodes: int
 ) -> Iterator[Group]:
-    """Have workers normalise answers that are at hand."""
-    outcomes: dict[int, list[Outcome]] = {}
+    """Have workers normalise answers that are at hand, those of several groups together."""
+    outcomes: dict[int, list[list[Outcome]]] = {}
 
     def tasks() -> Iterator[DeriveTask]:
-        for number, (listed, _) in enumerate(groups):
-            outcomes[number] = listed
-            payloads = [got for _, got in listed if isinstance(got, Payload)]
+        listed = (found for found, _ in groups)
+        for number, some in enumerate(in_batches(listed, _size)):
+            outcomes[number] = some
+            payloads = [[got for _, got in one if isinstance(got, Payload)] for one in some]
             yield number, payloads, profile, max_nodes
 
     for number, found in _done(executor, derive_task, tasks(), derive_task):
-        yield outcomes.pop(number), found
+        yield from zip(outcomes.pop(number), found, strict=True)
 
 
-def derive_task(task: DeriveTask) -> tuple[int, list[DerivedAnswer]]:
+def _size(pair: Outcome) -> int:
+    return len(pair[1].body) if isinstance(pair[1], Payload) else 0
+
+
+def derive_task(task: DeriveTask) -> tuple[int, list[list[DerivedAnswer]]]:
     """Normalise in a worker; the answers themselves do not travel back."""
-    number, payloads, profile, max_nodes = task
-    return number, derive(payloads, profile, max_nodes)
+    number, groups, profile, max_nodes = task
+    return number, derive_many(groups, profile, max_nodes)
 
 
 def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Generator[Any]:

@@ -11,7 +11,9 @@ import pyarrow.dataset as ds
 
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS, SCHEMA, Identity, StoredAnswer, to_arrow
-from aatoolkit.archive.derive import BESIDE, DerivedAnswer, TableBuffer
+from aatoolkit.archive.beside import BESIDE
+from aatoolkit.archive.buffer import TableBuffer
+from aatoolkit.archive.derive import DerivedAnswer
 from aatoolkit.archive.index import AnswerIndex, groups_of, of_run
 from aatoolkit.archive.runs import RunLog, log, new_run, read_runs
 from aatoolkit.archive.schema import fitted

@@ -131,7 +131,7 @@ class Cursor(Walker["Cursor"]):
     ([0], '$.a[0].b', False)
     """
 
-    __slots__ = ("_arrays", "field_absent", "is_key", "node")
+    __slots__ = ("_arrays", "_object", "field_absent", "is_key", "node")
 
     level: RowLevel
 
@@ -148,17 +148,25 @@ class Cursor(Walker["Cursor"]):
         self.field_absent = field_absent
         self.is_key = is_key
         self._arrays: dict[str, tuple[Array, RowIndex]] = {}
+        self._object: ref[Cursor] | None = None
 
     @staticmethod
-    def of(document: Node) -> Cursor:
-        """The place of a whole document."""
-        return RowLevel.open(ChildTable(node=document, size=1))
+    def of(document: Node, size: int = 1) -> Cursor:
+        """The place of a whole document, or of so many that were added as rows of one node."""
+        return RowLevel.open(ChildTable(node=document, size=size))
+
+    @property
+    def object(self) -> Cursor | None:
+        """The place of the objects whose field this is; None if it is none."""
+        return None if self._object is None else deref(self._object)
 
     def _field(self, name: str) -> Cursor:
         record = self.node.record if self.node else None
         node = record.fields.get(name) if record else None
         field_absent = self.field_absent if record is None else node is None
-        return Cursor(self.level, node, (*self.tail, name), field_absent)
+        found = Cursor(self.level, node, (*self.tail, name), field_absent)
+        found._object = ref(self)
+        return found
 
     def _each(self) -> Cursor:
         return self._open(self.node.items if self.node else None, None)

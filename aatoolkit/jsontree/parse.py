@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aatoolkit.errors import PayloadError
+from aatoolkit.errors import PayloadError, TooManyPaths
 from aatoolkit.jsontree.arrow_reader import read_array
 from aatoolkit.jsontree.decode import (
     InexactParse,
@@ -85,6 +86,43 @@ def parse_document(
         except InexactParse:
             pass
         return _from_value(decode_exactly(body, **facts), layout, max_nodes)
+
+
+def parse_together(
+    bodies: Sequence[bytes],
+    documents: list[Any],
+    layout: Layout | None = None,
+    *,
+    max_nodes: int = MAX_NODES,
+) -> Node | None:
+    """Parse documents as the rows of one node, each as `parse_document` would parse it.
+
+    Objects whose keys nobody declared may be fields where they would have been rows alone.
+
+    Parameters
+    ----------
+    bodies : sequence of bytes
+        The documents as they came.
+    documents : list
+        The same, decoded by orjson.
+    layout, max_nodes
+        As for `parse_document`.
+
+    Returns
+    -------
+    Node or None
+        None if one of them is not decoded exactly, has an object of very many keys, or all
+        together have more paths than one may have: then each is parsed alone.
+    """
+    limit = NodeLimit(max_nodes)
+    root = Node(layout, limit)
+    try:
+        with gc_paused():
+            members = root.add_values(documents, range(len(documents)), 0)
+            check_exact(b"\n".join(bodies), members)
+    except (InexactParse, SplitError, TooManyPaths):
+        return None
+    return None if limit.has_large_object else root
 
 
 def _from_value(value: Any, layout: Layout | None, max_nodes: int) -> ParsedDocument:

@@ -12,5 +12,7 @@ In come a `Section` and an answer; out come `Tables`. In reading order:
 - ``watched``: places that a profile says may be about availability, for hints.
 - ``drift``: differences from the declaration, and fields that no column takes.
 - ``provenance``, ``formats``, ``reconstruct``: give the answer back, spelling included.
+- ``batch``: many answers of one section at once; ``document_rows``: which rows are whose;
+  ``batch_states``: the availability of their columns.
 - ``tables``: the result; ``reread``: its answer, to be read again when a number is explained.
 """

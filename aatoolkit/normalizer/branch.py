@@ -108,7 +108,8 @@ class Branch:
         """Where the values of a column are, by its source."""
         if source[0] == "$":
             cursor = self.cursors[0].descend(parse_path(source))
-            return cursor, np.zeros(self._row_count, np.int64)
+            one = self.cursors[0].level.size == 1
+            return cursor, np.zeros(self._row_count, np.int64) if one else self._up(0)
         if source[0] == "@":
             return self._label(int(source[1:]))
         cursor, index = self.cursor, self.picked

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyarrow as pa
 
-_Codes = np.ndarray[tuple[int], np.dtype[np.int64]]
+Codes = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 _DENSE = 4
 """How many numbers a row are still counted one by one, and not sorted."""
@@ -13,19 +15,30 @@ _DENSE = 4
 
 def count_distinct(columns: list[pa.ChunkedArray]) -> int:
     """How many different rows some columns have."""
-    codes, many = np.zeros(len(columns[0]), np.int64), 1
-    for column in columns:
-        more, known = _codes(column)
-        if many * known > 2**62:
-            _, codes = np.unique(codes, return_inverse=True)
-            many = len(codes)
-        codes, many = codes * known + more, many * known
+    codes, many = row_codes(columns)
     if many <= _DENSE * (len(codes) + 1):
         return int(np.count_nonzero(np.bincount(codes)))
     return len(np.unique(codes))
 
 
-def _codes(column: pa.ChunkedArray) -> tuple[_Codes, int]:
+def row_codes(
+    columns: Iterable[pa.ChunkedArray], codes: Codes | None = None, many: int = 1
+) -> tuple[Codes, int]:
+    """A number for each row, the same where all columns are the same, and a bound to the numbers.
+
+    ``codes`` are numbers below ``many`` that tell rows apart already.
+    """
+    for column in columns:
+        more, known = _codes(column)
+        codes = np.zeros(len(more), np.int64) if codes is None else codes
+        if many * known > 2**62:
+            _, codes = np.unique(codes, return_inverse=True)
+            many = len(codes)
+        codes, many = codes * known + more, many * known
+    return np.zeros(0, np.int64) if codes is None else codes, many
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[Codes, int]:
     """One number for each value of a column, null included, and a bound to the numbers."""
     whole = column.combine_chunks()
     if pa.types.is_integer(whole.type) and len(whole) and not whole.null_count:

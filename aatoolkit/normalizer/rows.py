@@ -36,36 +36,36 @@ class TableRows:
 
     def __init__(self, document: Cursor, table: Table) -> None:
         self.table = table
-        self._branches = [Branch(document, s, table) for s in expand_keys(table.rows.steps)]
-        self.size = sum(branch.size for branch in self._branches)
+        self.branches = [Branch(document, s, table) for s in expand_keys(table.rows.steps)]
+        self.size = sum(branch.size for branch in self.branches)
         self._found: dict[str, list[Found]] = {}
         self._read: dict[tuple[Cursor, Reading], Parsed] = {}
 
     @cached_property
     def absent(self) -> str | None:
         """The first field on the way to the rows that the document lacks; None if it has all."""
-        found = [at for branch in self._branches if (at := branch.field_absent) is not None]
-        if len(found) < len(self._branches):
+        found = [at for branch in self.branches if (at := branch.field_absent) is not None]
+        if len(found) < len(self.branches):
             return None
         return format_path(self.table.rows.steps[: min(found) + 1])
 
     @cached_property
     def is_null(self) -> bool:
         """Whether there is null instead of rows, which does not mean that there are none."""
-        return all(branch.is_null for branch in self._branches)
+        return all(branch.is_null for branch in self.branches)
 
     def find(self, source: str) -> list[Found]:
         """Where the values of a column are, by its source; one for each spelling of the path."""
         found = self._found.get(source)
         if found is None:
-            found = self._found[source] = [branch.find(source) for branch in self._branches]
+            found = self._found[source] = [branch.find(source) for branch in self.branches]
         return found
 
     def column(self, parsed: list[Parsed], found: list[Found]) -> Array:
         """The values of a column, row by row, and null where one does not fit."""
         parts = [
             _taken(one.array, index, branch.size)
-            for branch, one, (_, index) in zip(self._branches, parsed, found, strict=True)
+            for branch, one, (_, index) in zip(self.branches, parsed, found, strict=True)
         ]
         if len(parts) == 1:
             return parts[0]
@@ -90,7 +90,7 @@ class TableRows:
 
     def _first(self, source: str) -> Any:
         """The one value of the answer at a path from its root."""
-        cursor, _ = self._branches[0].find(source)
+        cursor, _ = self.branches[0].find(source)
         return next(iter(cursor.values(cursor.rows[:1])), None)
 
     @property
@@ -109,16 +109,16 @@ class TableRows:
     @cached_property
     def numbers(self) -> list[RowIndex]:
         """For each spelling of the path, the numbers of its rows in the table."""
-        if len(self._branches) == 1:
+        if len(self.branches) == 1:
             return [np.arange(self.size)]
         numbers = np.empty(self.size, np.int64)
         numbers[self.order] = np.arange(self.size)
-        return np.split(numbers, np.cumsum([branch.size for branch in self._branches])[:-1])
+        return np.split(numbers, np.cumsum([branch.size for branch in self.branches])[:-1])
 
     @cached_property
     def order(self) -> RowIndex:
         """The position of each row among those of all spellings, one spelling after the other."""
-        keys = [branch.order for branch in self._branches]
+        keys = [branch.order for branch in self.branches]
         return np.lexsort([np.concatenate(one) for one in reversed(list(zip(*keys, strict=True)))])
 
     def unplaced(self, elsewhere: Container[str]) -> Iterator[tuple[Cursor, RowIndex]]:
@@ -138,7 +138,7 @@ class TableRows:
     def beyond(self) -> Iterator[tuple[Cursor, RowIndex]]:
         """The elements of rows that are arrays with more positions than are declared."""
         names, header = len(self.table.rows.positional), self.table.rows.header
-        for branch in self._branches if names or header is not None else ():
+        for branch in self.branches if names or header is not None else ():
             elements = branch.cursor.each()
             known = [*range(names)]
             if header is not None:

@@ -263,15 +263,17 @@ def envelope_of(documents: Mapping[str, Any]) -> set[str]:
     """
     if len(documents) < 3:
         return set()
-    counted = Counter(path for document in documents.values() for path in _paths(document))
-    return {path for path, count in counted.items() if count * 2 > len(documents)}
+    counted = Counter(names for document in documents.values() for names in _paths(document))
+    shared = (names for names, count in counted.items() if count * 2 > len(documents))
+    return {format_path(tuple(map(Field, names))) for names in shared}
 
 
-def _paths(document: Any) -> Iterator[str]:
-    waiting: list[tuple[tuple[Step, ...], Any]] = [((), document)]
+def _paths(document: Any) -> Iterator[tuple[str, ...]]:
+    """The fields that lead to each value outside lists."""
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), document)]
     while waiting:
-        steps, value = waiting.pop()
-        if steps:
-            yield format_path(steps)
-        if isinstance(value, dict) and len(steps) < _DEEPEST_SHARED:
-            waiting += [((*steps, Field(name)), item) for name, item in value.items()]
+        names, value = waiting.pop()
+        if names:
+            yield names
+        if isinstance(value, dict) and len(names) < _DEEPEST_SHARED:
+            waiting += [((*names, name), item) for name, item in value.items()]

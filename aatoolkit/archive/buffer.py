@@ -1,0 +1,120 @@
+"""Rows of many answers in memory, until they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aatoolkit.archive.answers import StoredAnswer, context_table
+from aatoolkit.archive.beside import BESIDE, COLUMNS, Rows
+from aatoolkit.archive.derive import DerivedAnswer
+from aatoolkit.archive.schema import StoredTable, bare, stored
+from aatoolkit.jsontree.coerce import coerce_values
+from aatoolkit.normalizer.batch import RowRange
+
+
+class TableBuffer:
+    """Rows of many answers, gathered until they are written."""
+
+    def __init__(self) -> None:
+        self._answers: list[StoredAnswer] = []
+        self._tables: dict[str, list[tuple[RowRange, int]]] = {}
+        self._beside: dict[str, tuple[Rows, list[int]]] = {}
+        self._sizes: dict[str, tuple[pa.Table, float]] = {}
+        self.declared: dict[str, StoredTable] = {}
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def add(self, answer: StoredAnswer, derived: DerivedAnswer) -> None:
+        """Take the rows of one answer."""
+        at = len(self._answers)
+        self._answers.append(answer)
+        for name, rows in derived.beside.items():
+            found, places = self._beside.setdefault(name, ([], []))
+            found += rows
+            places += [at] * len(rows)
+        section = derived.section
+        for table in section.tables if section is not None else ():
+            kept = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
+            self.declared[kept.name] = kept
+            if table.name in derived.tables:
+                arrow = derived.tables[table.name]
+                part = arrow if isinstance(arrow, RowRange) else RowRange.whole(arrow)
+                self._tables.setdefault(kept.name, []).append((part, at))
+                self.size += self._size_of(kept.name, part)
+
+    def _size_of(self, name: str, part: RowRange) -> int:
+        """About how many bytes some rows of a table take."""
+        known, size = self._sizes.get(name, (None, 0.0))
+        if known is not part.table:
+            size = part.table.nbytes / max(1, part.table.num_rows)
+            self._sizes[name] = part.table, size
+        return int(size * part.num_rows)
+
+    def tables(self) -> Iterable[tuple[str, pa.Table]]:
+        """The rows of each declared table, with their context."""
+        contexts = context_table(self._answers)
+        for name, parts in self._tables.items():
+            sizes = [part.num_rows for part, _ in parts]
+            places = pa.array(np.repeat([at for _, at in parts], sizes))
+            whole = _stacked([*_joined(part for part, _ in parts)])
+            context = contexts.take(places)
+            columns = {stored(own): whole[own] for own in whole.column_names}
+            yield name, pa.table({**{n: context[n] for n in context.column_names}, **columns})
+
+    def beside(self) -> Iterable[tuple[str, pa.Table]]:
+        """The rows of the tables beside the declared ones."""
+        contexts = context_table(self._answers)
+        for name, (rows, places) in self._beside.items():
+            if not rows:
+                continue
+            context = contexts.take(pa.array(places, pa.int64()))
+            columns = {
+                column: _column([row[at] for row in rows], kind)
+                for at, (column, kind) in enumerate(COLUMNS[name])
+            }
+            table = pa.table({**{n: context[n] for n in context.column_names}, **columns})
+            yield name, table.cast(bare(BESIDE[name]))
+
+
+def _column(values: list[Any], kind: pa.DataType) -> Any:
+    if pa.types.is_string(kind):
+        return pa.array(values, kind)
+    dtype = "Int64" if pa.types.is_integer(kind) else "timestamp"
+    return coerce_values(values, dtype)[0]
+
+
+def _joined(parts: Iterable[RowRange]) -> Iterator[pa.Table]:
+    """The rows of ranges, those that follow each other in one table as one."""
+    last: RowRange | None = None
+    for part in parts:
+        if last is not None and last.table is part.table and last.stop == part.start:
+            last = RowRange(last.table, last.start, part.stop)
+            continue
+        if last is not None:
+            yield last.slice()
+        last = part
+    if last is not None:
+        yield last.slice()
+
+
+def _stacked(parts: Sequence[pa.Table]) -> pa.Table:
+    """Tables on each other; categories as text, so that each may have levels of its own."""
+    plain = [_plain(part) for part in parts]
+    if all(part.schema.equals(plain[0].schema) for part in plain):
+        return pa.concat_tables(plain)
+    return pa.concat_tables(plain, promote_options="default")
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    fields = [
+        pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f
+        for f in table.schema
+    ]
+    schema = pa.schema(fields)
+    return table if schema.equals(table.schema) else table.cast(schema)
