@@ -240,15 +240,15 @@ class _Batch:
 
     def _table(self, rows: TableRows) -> tuple[pa.Table, RowIndex]:
         """The rows of one table, and the number of the answer that each is of."""
-        lacking, null = ~self._rows.none(), ~self._rows.none()
+        lacking, nothing = ~self._rows.none(), ~self._rows.none()
         for branch in rows.branches:
-            one, nothing = self._rows.none(), self._rows.none()
+            one, other = self._rows.none(), self._rows.none()
             for given, cursor in zip(branch.rows.steps, branch.cursors[1:], strict=True):
                 if isinstance(given, Field):
                     one |= self._rows.lacking(cursor)
-                    nothing |= self._rows.null_alone(cursor)
-            lacking, null = lacking & one, null & nothing
-        self._alone |= lacking | null
+                    other |= self._rows.null_alone(cursor)
+            lacking, nothing = lacking & one, nothing & other
+        self._alone |= lacking | nothing
         for cursor, there in rows.beyond():
             self._mark(cursor, there)
         documents = self._documents_of(rows)

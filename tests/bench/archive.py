@@ -6,9 +6,10 @@ Run by hand, from the repository::
     python tests/bench/archive.py add --hosts 100 --workers 0
     python tests/bench/archive.py query --rows 1000000
 
-``add`` adds 17 sections of synthetic hosts from answers at hand, normalised by two processes (by
-none but this one with ``--workers 0``, which says what an answer costs in CPU time), and compacts; it says answers a second past the network, the share of the time that commits take, the
-memory, and the bytes against the same bodies compressed by zstd. ``query`` writes rows of one dated
+``add`` adds 17 sections of synthetic hosts from answers at hand, normalised by two processes, and
+compacts; with ``--workers 0`` by this process alone, which says what an answer costs in CPU time.
+It says answers a second past the network, the share of the time that commits take, the memory,
+and the bytes against the same bodies compressed by zstd. ``query`` writes rows of one dated
 table straight into an archive, and times one host's series, and a sum over everything.
 
 Times are those of a machine in one hour; ratios are of one run.
