@@ -34,7 +34,7 @@ from aatoolkit.sections.row_shapes import (
     single,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::Warning")
+pytestmark = [pytest.mark.filterwarnings("ignore::Warning"), pytest.mark.timeout(600)]
 
 SAMPLES = {
     name: json.loads(
@@ -139,7 +139,7 @@ def test_answers_as_declared_are_read_together(name: str) -> None:
 
 
 @settings(
-    max_examples=examples(1000, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(300, 20), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(st.sampled_from(sorted(SAMPLES)), st.integers(0, 2**32), st.integers(1, 4))
 def test_what_is_read_together_is_what_is_read_alone(name: str, seed: int, times: int) -> None:
@@ -249,7 +249,7 @@ def shaped(draw: random.Random) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@settings(max_examples=examples(1000, 12), deadline=None)
+@settings(max_examples=examples(300, 12), deadline=None)
 @given(st.integers(0, 2**32))
 def test_every_shape_of_rows_is_read_together_as_alone(seed: int) -> None:
     draw = random.Random(seed)
