@@ -168,21 +168,25 @@ class Dataset(DatasetStatistics):
     def report(
         self, path: str | os.PathLike[str], *, rows: int = 12, before: Dataset | None = None
     ) -> Path:
-        """Write one HTML page: what changed, what was measured, then each section.
+        """Write one HTML page for readers who know neither Python nor JSON.
 
-        It opens with what is shown to have changed since the window before, or since an earlier
-        dataset, and what cannot be said, as `compare` finds it.
+        It opens with a summary in sentences: the key figures, what is shown to have changed since
+        the window before, or since an earlier dataset, and what cannot be said, as `compare`
+        finds it. Then come the sections in reading order. Each number leads to where it comes
+        from: its formula, its place in the answer, the answer with its SHA-256. Of each section
+        the columns that say most stand open; all else is folded, and not printed.
 
-        The page is self-contained: it opens offline, loads nothing, prints, and follows the
-        reader's light or dark setting. Nothing in an answer can run or restyle it. The same data
-        gives the same bytes.
+        The page is self-contained: it opens offline, loads nothing, runs no script, prints, fits
+        a phone, and follows the reader's light or dark setting. Nothing in an answer can run or
+        restyle it. The same data gives the same bytes.
 
         Parameters
         ----------
         path : str or path
             The file; missing folders are created. It is written atomically.
         rows : int
-            The most rows of a table; where more exist the page says how many.
+            The most rows of a table, of which fewer may stand open; where more exist the page
+            says how many.
         before : Dataset, optional
             An earlier dataset, whose windows do not overlap with those of this one.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,7 +11,7 @@ from aatoolkit.availability.detect import Signal
 from aatoolkit.explain.evidence import ReadAnswer
 from aatoolkit.explain.explanation import Explanation, StatedAvailability, ValuePlace
 from aatoolkit.explain.text import plain, shown
-from aatoolkit.frame.cell_status import cells_of
+from aatoolkit.frame.cell_status import Cells, cells_of
 from aatoolkit.frame.row_units import row_units
 from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path
 from aatoolkit.metadata.attrs import FrameMetadata
@@ -51,6 +51,7 @@ class TableCells:
         self.answer, self.name, self.frame, self.known = answer, name, frame, known
         self._rows = answer.tables.parts.rows[name]
         self._paths: dict[str, list[str | None]] = {}
+        self._cells: dict[str, Cells] = {}
 
     def explain(self, at: int, column: str, *, parts: bool = True) -> Explanation:
         """How the value of a column in a row is known."""
@@ -83,6 +84,12 @@ class TableCells:
         names += ["_row"] if "_row" in self.frame.columns else []
         return {name: plain(self.frame[name].iloc[at]) for name in names}
 
+    def locate(self, rows: Iterable[int], columns: Iterable[str]) -> None:
+        """Find where the values of many cells are, in one pass over the bytes."""
+        declared = [found for name in columns if (found := self._declared(name)) is not None]
+        paths = (self.path(at, column) for at in rows for column in declared)
+        self.answer.spans(path for path in paths if path is not None)
+
     def path(self, at: int, column: Column) -> str | None:
         """The JSON path of a value; None where no record of the answer encloses it."""
         if column.name not in self._paths:
@@ -112,7 +119,9 @@ class TableCells:
         return ValuePlace(path, *span, self.answer.body[slice(*span)].decode(errors="replace"))
 
     def _state(self, at: int, column: str) -> str:
-        cells = cells_of(self.frame, column, self.known)
+        if column not in self._cells:
+            self._cells[column] = cells_of(self.frame, column, self.known)
+        cells = self._cells[column]
         return str(cells.states[int(cells.codes[at])])
 
     def _unit(self, at: int, column: str, declared: Column | None) -> str | None:

@@ -87,7 +87,7 @@ def test_whiskers_are_over_prompts_where_they_are_known() -> None:
 def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
     dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
     page = dataset.report(tmp_path / "page.html").read_text("utf-8")
-    assert page.index("What is shown to have changed") < page.index("What was measured")
+    assert page.index("Nothing is shown to have changed") < page.index("What was measured")
     assert "Nothing is shown to have changed since the window before." in page
     assert "37.6 % to 45.8 %" in page
     assert "would likely have shown" in page

@@ -14,10 +14,11 @@ from serving import client_of
 import aatoolkit as aa
 from aatoolkit.cli import main
 from aatoolkit.display.report import page
+from aatoolkit.display.report.outline import title_of
 from aatoolkit.errors import ConfigurationError, NotWritten, ServerFailed
 from aatoolkit.service import Store, synthesize
 
-SECTIONS = ("crawl", "domains", "overview", "ranking")
+SECTIONS = ("crawl", "domains", "ranking", "overview")
 HOSTILE = (
     "<script>alert(1)</script>",
     "</style><script>alert(1)</script>",
@@ -107,7 +108,7 @@ def check_harmless(text: str) -> Page:
     known |= {"footer", "h1", "h2", "p", "b", "ul", "li", "a", "div", "table", "caption", "thead"}
     known |= {"tbody", "tr", "th", "td", "small", "code", "bdi", "span", "details", "summary"}
     known |= {"figure", "figcaption", "svg", "g", "path", "defs", "use", "text", "tspan"}
-    known |= {"clippath", "rect", "pattern", "image"}
+    known |= {"clippath", "rect", "pattern", "image", "dl", "dt", "dd"}
     assert {tag for tag, _ in read.elements} <= known
     assert len(read.all("style")) == 1
     for tag, attributes in read.elements:
@@ -141,36 +142,79 @@ def test_hostile_words_stay_words() -> None:
     assert "&amp;lt;b&amp;gt;" in text
 
 
-def test_what_was_measured_comes_first_and_no_table_is_left_out(
+def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
     dataset: aa.Dataset, written: str
 ) -> None:
-    read = Page(written)
-    heads = [attributes.get("id") for attributes in read.all("h2")]
-    assert heads[:2] == ["changed", "measured"]
-    assert [head.partition("-")[2] for head in heads[2:-1] if head] == list(dataset)
-    measured = written[: written.index('id="sections"')]
+    heads = [str(attributes.get("id")) for attributes in Page(written).all("h2")]
+    assert [heads[0], heads[-1]] == ["changed", "measured"]
+    assert [head.partition("-")[2] for head in heads[1:-1]] == [
+        *("overview", "ranking", "domains", "crawl")
+    ]
+    summary = written[: written.index('id="sections"')]
+    assert re.search(r"In this window: .*mention rate <a[^>]*>\d+%</a> \(\d+ of \d+\)", summary)
+    assert "Nothing is shown to have changed since the window before." in summary
+    assert "cannot be said" in summary
     for tables in dataset.values():
         for name in tables:
-            assert f"<code>{name}</code> {tables.rows[name]:,}" in measured
-            assert f"<code>{name}</code>" in written[len(measured) :] or not tables.rows[name]
+            assert title_of(name) in written
 
 
-def test_a_section_that_failed_or_was_not_measured_shows_it(client: aa.Client) -> None:
-    crawl = client.project("initech.example").read_all(sections=["crawl"], progress=False)
-    failed = aa.Dataset(dict(crawl), {"domains": ServerFailed("the service failed, 502")})
-    shown = "".join(Page(page(failed, 5)).text)
-    assert "domains failed: the service failed, 502" in shown
-    assert shown.count("CNAME gateway is not connected.") >= 2
-    assert "0 measured" not in shown
-    nothing = "".join(Page(page(aa.Dataset({}), 5)).text)
-    assert "Of 0 tables: none." in nothing
+def test_every_number_that_stands_open_leads_to_its_evidence(
+    dataset: aa.Dataset, written: str
+) -> None:
+    opened = re.sub(r'<details class="more">.*?</details>\n</section>', "", written, flags=re.S)
+    numbers = re.findall(r'<td class="number">(.*?)</td>', opened)
+    assert len(numbers) > 100
+    anchors = re.findall(r'<a id="(n\d+-\d+)" href="#(e\d+-\d+)"', opened)
+    assert len(anchors) == len(numbers)
+    for here, there in anchors:
+        assert written.count(f'<li id="{there}"><a href="#{here}">') == 1
+    summary = written[: written.index('id="sections"')]
+    links = {*re.findall(r'href="#([ce]\d[^"]*)"', summary)}
+    assert links
+    assert all(f' id="{link}"' in written for link in links)
+
+
+def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written: str) -> None:
+    payload = dataset["ranking"].payload
+    assert payload is not None
+    assert f"<code>{payload.sha256}</code>" in written
+    part = written[written.index('id="s1-ranking"') : written.index('id="s2-domains"')]
+    own = dataset["ranking"].main.query("own").iloc[0]
+    (found,) = re.findall(rf"<a [^>]*>{own['brand']}, mention count</a>: (.*?)</li>", part)
+    where = re.search(r"“mentionCount”, bytes ([\d,]+) to ([\d,]+)", found)
+    assert where is not None
+    start, end = (int(number.replace(",", "")) for number in where.groups())
+    assert payload.body[start:end] == str(own["mention_count"]).encode()
+    (rate,) = re.findall(rf"<a [^>]*>{own['brand']}, first position rate</a>: (.*?)</li>", part)
+    parts = f"{own['first_position_count']} / {own['position_count']}"
+    assert f"= first position count / position count = {parts}" in rate
+
+
+def test_a_number_that_was_changed_since_says_so(dataset: aa.Dataset) -> None:
+    again = aa.normalize("ranking", dataset["ranking"].payload)
+    again.main.loc[0, "mention_count"] = 123456
+    text = page(aa.Dataset({"ranking": again}), 3)
+    found = re.findall(r"<li [^>]*><a [^>]*>[^<]*, mention count</a>: (.*?)</li>", text)[0]
+    assert ">123,456</a>" in text
+    assert "the trail ends here: " in found
+    assert "changed" in found
+
+
+def test_no_name_of_code_is_shown(written: str) -> None:
+    shown = re.sub(r"<(style|svg).*?</\1>", "", written, flags=re.S)
+    # An API's own keys stand in quotes, where a value is in its answer.
+    shown = re.sub(r"“[^”]*”|https?://\S+", "", re.sub(r"<[^>]+>", " ", shown))
+    assert re.findall(r"\b[a-z]\w*_\w+\b", shown) == []
+    assert re.findall(r"\b[a-z]+[a-z0-9]*[A-Z]\w*", shown) == []
+    assert re.findall(r"\$\.|\w\[\d*\]", shown) == []
 
 
 def test_every_picture_describes_what_it_shows(written: str) -> None:
     read = Page(written)
     labels = {attributes["id"] for attributes in read.all("figcaption")}
     pictures = read.all("svg")
-    assert len(pictures) >= 6
+    assert 4 <= len(pictures) <= 6
     for picture in pictures:
         assert picture["role"] == "img"
         assert picture["aria-labelledby"] in labels
@@ -186,6 +230,7 @@ def test_tables_have_captions_heads_and_show_how_many_rows_are_shown(
     read = Page(written)
     assert len(read.all("caption")) == len(read.all("table"))
     assert all(head.get("scope") for head in read.all("th"))
+    assert f"first 10 of {len(dataset['domains'].main):,} rows" in "".join(read.text)
     assert f"first 12 of {len(dataset['domains'].main):,} rows" in "".join(read.text)
     assert "all rows" in "".join(read.text)
     few = Page(page(aa.Dataset({"domains": dataset["domains"]}), 3))
@@ -197,8 +242,8 @@ def test_a_missing_value_is_a_dash_and_a_zero_is_a_zero(dataset: aa.Dataset) -> 
     quiet = trend[trend["answer_count"] == 0]
     assert len(quiet)
     text = page(aa.Dataset({"overview": dataset["overview"]}), 100)
-    (row,) = re.findall(rf"<tr>(<td[^>]*>{quiet['date'].iloc[0]:%Y-%m-%d}</td>.*?)</tr>", text)
-    assert re.findall(r"<td[^>]*>(.*?)</td>", row)[1] == "0"
+    (row,) = re.findall(rf"<tr><th[^>]*>{quiet['date'].iloc[0]:%Y-%m-%d}</th>(.*?)</tr>", text)
+    assert re.findall(r"<td[^>]*>(.*?)</td>", row)[0] == "0"
     assert row.count('aria-label="missing"') == len(trend.columns) - 2
 
 

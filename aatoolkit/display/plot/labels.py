@@ -17,7 +17,7 @@ _AXIS = {
     RANK: "position, 1 is best",
     FRACTION_CHANGE: "percentage points",
 }
-_SPELT = {"ai": "AI", "ci": "CI", "kpis": "KPIs", "url": "URL", "ttfb": "TTFB"}
+_SPELT = {"ai": "AI", "ci": "CI", "kpis": "KPIs", "url": "URL", "ttfb": "TTFB", "http": "HTTP"}
 
 
 def format_number(value: float, unit: str | None = None) -> str:

@@ -1,11 +1,17 @@
-"""Reports: one page of HTML about a dataset: availability, then each section.
+"""Reports: one page of HTML about a dataset, for readers who know neither Python nor JSON.
 
-A `Dataset` comes in, HTML goes out. Text from an answer is always escaped, with control and
-bidirectional characters made visible. There is no script, no link and no external resource,
-and the page's content security policy forbids them. In reading order:
+A `Dataset` comes in, HTML goes out. The page opens with a summary in sentences, tells the sections
+in reading order, and each number leads to where it comes from. Text from an answer is always
+escaped, with control and bidirectional characters made visible. There is no script, no link to
+elsewhere and no external resource, and the page's content security policy forbids them. In
+reading order:
 
-- ``page``: the page as a whole; ``changes``: what is shown to have changed, in sentences;
-  ``grid``: frames as HTML tables; ``picture``: pictures as SVG.
+- ``page``: the page as a whole; ``outline``: the order of the sections, their titles, and which
+  tables and columns stand open.
+- ``summary``: what is, what is shown to have changed and what cannot be said, in sentences;
+  ``measured``: what was measured, table by table.
+- ``grid``: frames as HTML tables; ``evidence``: the evidence of each number; ``wording``: names,
+  units and values in words; ``picture``: pictures as SVG.
 - ``markup``: escaping and elements; ``style``: the style sheet.
 """
 

@@ -1,48 +1,94 @@
-"""Frames as HTML tables: the first rows, each cell in its unit."""
+"""Frames as HTML tables: the first rows, each cell in its unit, each number with its evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-import pandas as pd
-
-from aatoolkit import sections
 from aatoolkit.display.plot.labels import format_number
-from aatoolkit.display.plot.roles import PlotData, plot_data
+from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.report.markup import element, text
-from aatoolkit.errors import ScopeError
+from aatoolkit.display.report.outline import title_of
+from aatoolkit.display.report.wording import RowNames, column_title, plain, unit_words, value_words
 
 _DASH = '<td class="missing"><span aria-label="missing">–</span></td>'
+_MANY = 4  # columns that do not fit a phone
+
+Link = Callable[[int, str, str, str], str]
+"""From the position of a row, a column, the row's name and the number as shown to HTML."""
 
 
-def grid(caption: str, heads: Iterable[str], rows: Iterable[str]) -> str:
+def grid(caption: str, heads: Sequence[str], rows: Iterable[str]) -> str:
     """A table of rows under their heads; wide ones scroll, also by keyboard."""
     head = "".join(element("th", text(name), scope="col") for name in heads)
-    return _framed(caption, text(caption, 400), head, rows)
+    return _framed(caption, text(caption, 400), head, rows, len(heads))
 
 
-def table_of(name: str, frame: pd.DataFrame, most: int) -> str:
-    """The first rows of a table, with the meaning of its columns."""
-    data = plot_data(frame)
+def table_of(
+    data: PlotData,
+    name: str,
+    most: int,
+    names: RowNames,
+    columns: Sequence[str] = (),
+    link: Link | None = None,
+) -> str:
+    """The first rows of a table under plain heads.
+
+    Parameters
+    ----------
+    data
+        The table.
+    name
+        Its name.
+    most
+        The most rows that are shown.
+    names
+        The names of rows that it refers to.
+    columns
+        The columns to show, as far as they are there; all of them if left out.
+    link
+        Makes of a number a link to its evidence.
+    """
+    listed = [column for column in columns if column in data.kinds]
+    listed = listed or _without_surplus(data)
     shown = PlotData(data.frame.head(most), data.known)
-    heads = "".join(_head(data, column) for column in data.kinds)
-    columns = [_cells(shown, column) for column in data.kinds]
-    try:
-        doc = sections.table(data.table or name).doc
-    except ScopeError:
-        doc = ""
-    of = f"first {len(shown):,} of {len(data):,} rows" if len(shown) < len(data) else "all rows"
-    caption = f"<code>{text(name)}</code> {text(doc)} Shown: {of}."
-    return _framed(name, caption, heads, ("".join(row) for row in zip(*columns, strict=True)))
+    rows = len(shown)
+    head = _row_head(data, listed)
+    labels = names.texts(shown, head) if head else [f"row {at}" for at in range(1, rows + 1)]
+    cells = [
+        [element("th", text(label), scope="row") for label in labels]
+        if column == head
+        else _cells(shown, column, names, labels, link)
+        for column in listed
+    ]
+    of = f"first {rows:,} of {len(data):,} rows" if rows < len(data) else "all rows"
+    caption = f"<b>{text(title_of(name))}</b> ({of})"
+    heads = "".join(_head(data, column) for column in listed)
+    return _framed(
+        title_of(name), caption, heads, map("".join, zip(*cells, strict=True)), len(listed)
+    )
 
 
-def _framed(name: str, caption: str, head: str, rows: Iterable[str]) -> str:
+def _without_surplus(data: PlotData) -> list[str]:
+    """All columns but identifiers beside which a name stands, the row's name first."""
+    label = data.label_column
+    own = next((key for key in data.keys if key.endswith("_id")), None) if label else None
+    others = [name for name in data.kinds if name != own or name == label]
+    return [label, *(name for name in others if name != label)] if label in others else others
+
+
+def _row_head(data: PlotData, listed: Sequence[str]) -> str | None:
+    """The column that names the rows: the first one, if it has words or days."""
+    first = listed[0] if listed else None
+    return first if first is not None and data.kinds[first] in ("word", "time") else None
+
+
+def _framed(name: str, caption: str, head: str, rows: Iterable[str], columns: int) -> str:
     body = "\n".join(element("tr", row) for row in rows)
     table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
     return element(
         "div",
         f"{table}\n<tbody>{body}</tbody></table>",
-        "wide",
+        "wide many" if columns > _MANY else "wide",
         role="region",
         tabindex="0",
         **{"aria-label": name[:80]},
@@ -50,30 +96,46 @@ def _framed(name: str, caption: str, head: str, rows: Iterable[str]) -> str:
 
 
 def _head(data: PlotData, name: str) -> str:
-    column, unit = data.column(name), data.unit(name)
-    doc = {"title": column.doc} if column and column.doc else {}
+    column, unit = data.column(name), unit_words(data.unit(name))
+    doc = {"title": plain(column.doc)} if column and column.doc else {}
     small = element("small", text(unit, 40)) if unit else ""
-    return element("th", f"{text(name, 60)}{small}", scope="col", **doc)
+    kind = "number" if data.kinds[name] == "number" else ""
+    return element("th", f"{text(column_title(name), 60)}{small}", kind, scope="col", **doc)
 
 
-def _cells(data: PlotData, name: str) -> list[str]:
+def _cells(
+    data: PlotData, name: str, names: RowNames, labels: Sequence[str], link: Link | None
+) -> list[str]:
     kind = data.kinds[name]
     missing = data.frame[name].isna()
     if kind == "number":
         values = data.frame[name].to_numpy(float, na_value=float("nan"))
-        units = data.units(name)
-        shown = [
-            element("td", text(format_number(float(value), unit)), "number")
-            for value, unit in zip(values, units, strict=True)
+        numbers = [
+            format_number(float(value), unit)
+            for value, unit in zip(values, data.units(name), strict=True)
         ]
+        if link is not None:
+            return [
+                element("td", link(at, name, label, "–" if lacks else number), "number")
+                for at, (label, number, lacks) in enumerate(
+                    zip(labels, numbers, missing, strict=True)
+                )
+            ]
+        shown = [element("td", text(number), "number") for number in numbers]
     elif kind == "list":
         shown = [_listed(value) for value in data.frame[name]]
+    elif kind == "flag":
+        shown = [
+            element("td", "yes" if value else "no") for value in data.frame[name].fillna(False)
+        ]
     else:
         styles = "time" if kind == "time" else ""
-        shown = [element("td", text(word), styles) for word in data.text(name)]
+        words = data.text(name) if kind == "time" else names.texts(data, name)
+        shown = [element("td", text(word), styles) for word in words]
     return [_DASH if lacks else cell for cell, lacks in zip(shown, missing, strict=True)]
 
 
 def _listed(value: object) -> str:
-    words = value if isinstance(value, str) or not hasattr(value, "__iter__") else None
-    return element("td", text(words if words is not None else ", ".join(map(str, value))))  # type: ignore[call-overload]
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return element("td", text(value))
+    return element("td", text(", ".join(value_words(str(each)) for each in value)))

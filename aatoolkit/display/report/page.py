@@ -1,16 +1,19 @@
-"""The page: head, availability, sections, sources."""
+"""The page: head, summary, the sections in reading order, what was measured, sources."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aatoolkit.display.plot.labels import describe_scope
-from aatoolkit.display.report.changes import changed
+from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
 from aatoolkit.display.report.grid import grid, table_of
 from aatoolkit.display.report.markup import element, slug, text
+from aatoolkit.display.report.measured import measured, statements
+from aatoolkit.display.report.outline import Chapter, chapter_of, in_reading_order, title_of
 from aatoolkit.display.report.style import STYLE
+from aatoolkit.display.report.summary import summary
+from aatoolkit.display.report.wording import RowNames, plain, state_words
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.metadata.attrs import Source, metadata_of
 
@@ -22,10 +25,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 POLICY += "form-action 'none'"
 """The content security policy: nothing but inline styles and data images."""
 
-_PREFERRED_KINDS = ("line", "heatmap", "gap", "funnel", "shares")
-"""Kinds of pictures that show more than the table below them."""
-
-_PICTURES = 3
+_PICTURES = 6
+"""The most pictures of a page; each takes a third of a second to draw."""
 
 
 def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
@@ -40,30 +41,123 @@ def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise ConfigurationError(f"rows={rows!r} is no whole number from 1", setting="rows")
-    sources = _sources(dataset)
-    host = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
-    host = host or "No answers"
-    parts = [
-        _head(host, sources),
-        changed(dataset, before),
-        _contents(dataset),
-        _measured(dataset),
-        *(_section(name, tables, rows, at) for at, (name, tables) in enumerate(dataset.items())),
-        _foot(sources),
-    ]
-    return "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            '<meta name="referrer" content="no-referrer">',
-            f"{element('title', text(f'{host}: how AI answer engines treat it'))}",
-            f"<style>{STYLE}</style>\n</head>\n<body>",
-            *parts,
-            "</body>\n</html>\n",
+    return _Page(dataset, rows, before).html()
+
+
+class _Page:
+    def __init__(self, dataset: Dataset, rows: int, before: Dataset | None) -> None:
+        self._dataset, self._rows, self._before = dataset, rows, before
+        self._names = RowNames(dataset)
+        self._explain = CellExplainer(dataset)
+        self._evidence: dict[str, SectionEvidence] = {}
+        self._drawn = 0
+
+    def html(self) -> str:
+        sources = _sources(self._dataset)
+        host = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
+        host = host or "No answers"
+        order = in_reading_order(self._dataset)
+        # The sections first: the summary links to the evidence of their numbers.
+        sections = [self._section(name, at) for at, name in enumerate(order)]
+        parts = [
+            _head(host, sources),
+            summary(self._dataset, self._before, self._figure),
+            _contents(order),
+            *sections,
+            measured(self._dataset),
+            _foot(sources),
         ]
-    )
+        return "\n".join(
+            [
+                '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+                f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+                '<meta name="viewport" content="width=device-width, initial-scale=1">',
+                '<meta name="color-scheme" content="light dark">',
+                '<meta name="referrer" content="no-referrer">',
+                f"{element('title', text(f'{host}: how AI answer engines treat it'))}",
+                f"<style>{STYLE}</style>\n</head>\n<body>",
+                *parts,
+                "</body>\n</html>\n",
+            ]
+        )
+
+    def _figure(self, metric: str) -> str:
+        found = self._evidence.get("overview")
+        (label,) = self._names.words("metric", [metric])
+        return found.anchor("overview_kpis", "value", label) if found else ""
+
+    def _section(self, name: str, at: int) -> str:
+        tables, chapter = self._dataset[name], chapter_of(name)
+        anchor = slug(name, at)
+        evidence = self._evidence[name] = SectionEvidence(at, self._explain)
+        doc = "" if tables.declaration is None else plain(tables.declaration.doc)
+        main = next(iter(tables))
+        opened = {table: cols.split() for table, cols in chapter.shown.items() if table in tables}
+        opened = opened or {main: []}
+        body = [
+            f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{text(chapter.title)}</h2>',
+            element("p", text(doc), "lead"),
+            element("p", text(state_words(tables.shown(main)), 600), "state"),
+            *self._pictures(tables, chapter, at),
+            *(self._open(tables, table, cols, evidence, chapter) for table, cols in opened.items()),
+            evidence.html(),
+            self._folded(tables, [*opened], at),
+            "</section>",
+        ]
+        return "\n".join(part for part in body if part)
+
+    def _open(
+        self,
+        tables: Tables,
+        table: str,
+        columns: Sequence[str],
+        evidence: SectionEvidence,
+        chapter: Chapter,
+    ) -> str:
+        frame = tables[table]
+        if not len(frame):
+            return element(
+                "p", f"<b>{text(title_of(table))}</b>: {text(state_words(tables.shown(table)))}"
+            )
+        most = min(self._rows, chapter.rows)
+        data = self._names.data(frame)
+        columns = [name for name in columns if name in data.kinds] or [*data.kinds]
+        link = evidence.link(table, frame, most, columns)
+        return table_of(data, table, most, self._names, columns, link)
+
+    def _folded(self, tables: Tables, opened: Sequence[str], at: int) -> str:
+        """Everything else of a section: its other tables, and the open ones with all columns."""
+        notes = "".join(element("li", note) for note in statements(tables))
+        listed = [table for table in tables if tables.rows[table]]
+        folds = [
+            f"<details><summary>{text(title_of(table))}, {tables.rows[table]:,} rows</summary>"
+            f"{table_of(self._names.data(tables[table]), table, self._rows, self._names)}</details>"
+            for table in listed
+        ]
+        if notes:
+            folds.append(
+                "<details><summary>What the service says of these figures</summary>"
+                f'<ul class="statements">{notes}</ul></details>'
+            )
+        others = ", ".join(title_of(table).lower() for table in listed if table not in opened)
+        head = f"All tables and columns{f': {others}' if others else ''}"
+        return (
+            f'<details class="more"><summary>{text(head, 300)}</summary>{"".join(folds)}</details>'
+            if folds
+            else ""
+        )
+
+    def _pictures(self, tables: Tables, chapter: Chapter, at: int) -> Iterator[str]:
+        """The picture of a section, as far as the page has room for it."""
+        from aatoolkit.display.report.picture import drawn
+
+        table = next(iter(tables)) if chapter.picture is None else chapter.picture
+        if table not in tables or not len(tables[table]) or self._drawn == _PICTURES:
+            return
+        made = drawn(tables[table], f"p{at}")
+        if made:
+            self._drawn += 1
+            yield made
 
 
 def _head(host: str, sources: list[Source]) -> str:
@@ -80,131 +174,39 @@ def _head(host: str, sources: list[Source]) -> str:
         + element("h1", text(host))
         + element("p", "How AI answer engines treat the brand.", "lead")
         + element("p", text(" ".join(notes)), "note")
+        + element("p", "Each number leads to where it comes from.", "note screen")
+        + element(
+            "p",
+            "What is folded on the page is not printed: where each number comes from, and all "
+            "further tables and columns.",
+            "note paper",
+        )
         + "</header>\n<main>"
     )
 
 
-def _contents(dataset: Dataset) -> str:
+def _contents(order: Sequence[str]) -> str:
     links = "".join(
-        f'<li><a href="#{slug(name, at)}">{text(name)}</a></li>' for at, name in enumerate(dataset)
+        f'<li><a href="#{slug(name, at)}">{text(chapter_of(name).title)}</a></li>'
+        for at, name in enumerate(order)
     )
-    return f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
-
-
-def _measured(dataset: Dataset) -> str:
-    """The availability of each table, and the sections that failed."""
-    words = [tables.shown(table) for tables in dataset.values() for table in tables]
-    kinds = Counter(_STATES.get(word[:1], "unknown") for word in words)
-    counts = ", ".join(f"{kinds[state]} {state}" for state in _STATES.values() if kinds[state])
-    failed = "".join(
-        element("li", f"<b>{text(name)}</b> failed: {text(str(error), 400)}")
-        for name, error in dataset.errors.items()
-    )
-    rows = [row for name, tables in dataset.items() for row in _states(name, tables)]
-    heads = ("section", "tables and their rows", "availability")
-    caption = f"What could be measured in {len(words)} tables, and why not"
-    return (
-        '<section aria-labelledby="measured"><h2 id="measured">What was measured</h2>'
-        + element("p", f"Of {len(words)} tables: {counts or 'none'}. " + _KEY, "lead")
-        + (f'<ul class="failed">{failed}</ul>' if failed else "")
-        + grid(caption, heads, rows)
-        + '</section>\n<div id="sections"></div>'
-    )
-
-
-def _states(name: str, tables: Tables) -> Iterator[str]:
-    """A row for each availability of a section's tables."""
-    states = dict.fromkeys(tables.shown(table) for table in tables)
-    for at, words in enumerate(states):
-        listed = [
-            f"<code>{text(table)}</code> {tables.rows[table]:,}"
-            for table in tables
-            if tables.shown(table) == words
-        ]
-        head = element("th", text(name), scope="rowgroup", rowspan=len(states)) if at == 0 else ""
-        yield head + element("td", ", ".join(listed)) + element("td", text(words, 400), "state")
-
-
-_STATES = {
-    "●": "measured",
-    "◐": "measured in part",
-    "○": "not measured",
-    "–": "not applicable",
-    "?": "unknown",
-}
-
-_KEY = "A dash in a cell is a missing value, never a zero."
-
-
-def _section(name: str, tables: Tables, rows: int, at: int) -> str:
-    doc = "" if tables.declaration is None else tables.declaration.doc
-    anchor = slug(name, at)
-    main = next(iter(tables))
-    others = [table for table in tables if table != main and len(tables[table])]
-    notes = "".join(element("li", note) for note in _statements(tables))
-    body = [
-        f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{text(name)}</h2>',
-        element("p", text(doc), "lead"),
-        element("p", text(tables.shown(main), 600), "state"),
-        f'<ul class="statements">{notes}</ul>' if notes else "",
-        *_pictures(tables, at),
-        table_of(main, tables[main], rows) if len(tables[main]) else "",
-        *(
-            f"<details><summary>{text(table)}, {tables.rows[table]:,} rows</summary>"
-            f"{table_of(table, tables[table], rows)}</details>"
-            for table in others
-        ),
-        "</section>",
-    ]
-    return "\n".join(part for part in body if part)
-
-
-def _statements(tables: Tables) -> list[str]:
-    """The statements of an answer about its fields, rows and engines, each once."""
-    stated = tables.availability
-    stated = stated[(stated["scope"] != "section") & (stated["status"] != "available")]
-    stated = stated.drop_duplicates(["target", "status", "reason"])
-    rows = stated.head(_MOST_STATEMENTS)
-    listed = [
-        f"<code>{text(target or scope)}</code>: {text(str(status).replace('_', ' '))}"
-        + (f": {text(reason, 300)}" if isinstance(reason, str) else "")
-        for scope, target, status, reason in rows[
-            ["scope", "target", "status", "reason"]
-        ].itertuples(index=False)
-    ]
-    more = len(stated) - len(rows)
-    return [*listed, f"and {more:,} more statements"] if more > 0 else listed
-
-
-_MOST_STATEMENTS = 8
-
-
-def _pictures(tables: Tables, at: int) -> Iterator[str]:
-    """Pictures of the main table, and of others if they show more than a ranking."""
-    from aatoolkit.display.report.picture import drawn
-
-    shown = 0
-    for number, table in enumerate(tables):
-        frame = tables[table]
-        if not len(frame) or shown == _PICTURES:
-            continue
-        made = drawn(frame, f"p{at}-{number}", _PREFERRED_KINDS if number else ())
-        if made:
-            shown += 1
-            yield made
+    return f'<nav id="sections" aria-label="Sections"><ul>{links}</ul></nav>'
 
 
 def _foot(sources: list[Source]) -> str:
     rows = [
-        element("td", text(source.section or ""))
+        element("th", text(chapter_of(source.section or "").title), scope="row")
         + element("td", f"<code>{text((source.sha256 or '')[:16])}</code>")
         + element("td", text(_moment(source.fetched_at or "")))
         for source in sources
     ]
     table = grid(
-        "The answers that this page was made from", ("section", "SHA-256", "fetched"), rows
+        "The answers that this page was made from", ("Section", "SHA-256", "Fetched"), rows
     )
-    return f"</main>\n<footer><h2>Sources</h2>{table}</footer>"
+    return (
+        f"</main>\n<footer><details><summary>Sources: {len(sources):,} answers</summary>{table}"
+        "</details></footer>"
+    )
 
 
 def _moment(moment: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 STYLE = """
 :root { --ink: #1f2328; --muted: #57606a; --grid: #d8dee4; --paper: #ffffff; --lack: #f6f8fa;
-  --hatch: #7d8590; --link: #0b5394; }
+  --hatch: #7d8590; --link: #0b5394; --shade: #00000038; --found: #fff3c4; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --muted: #9da7b3; --grid: #30363d;
-  --paper: #0d1117; --lack: #161b22; --hatch: #8b949e; --link: #79b8ff; } }
+  --paper: #0d1117; --lack: #161b22; --hatch: #8b949e; --link: #79b8ff; --shade: #ffffff4d;
+  --found: #4a3b00; } }
 * { box-sizing: border-box; }
+html { scroll-padding-top: 1rem; }
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem; background: var(--paper);
   color: var(--ink); font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 h1 { font-size: 2rem; margin: 0; overflow-wrap: anywhere; }
@@ -16,46 +18,94 @@ section, footer { border-top: 1px solid var(--grid); margin-top: 2rem; padding-t
 p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .lead { color: var(--muted); }
 .note, small, footer { color: var(--muted); font-size: .85rem; }
+.paper, .many caption::after { display: none; }
 .state { overflow-wrap: anywhere; }
-td.state { max-width: none; min-width: 16rem; }
+td.state { max-width: none; min-width: 14rem; }
 a { color: var(--link); }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; padding: 0; }
-.statements, .failed { font-size: .9rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
+ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
 figure { margin: 1rem 0; max-width: 46rem; }
 figure svg { display: block; width: 100%; height: auto; }
 svg * { stroke-linejoin: round; stroke-linecap: butt; }
 svg text { font-family: "DejaVu Sans", Verdana, system-ui, sans-serif; }
 figcaption { color: var(--muted); font-size: .85rem; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; margin: .75rem 0; }
+/* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
+.wide { overflow-x: auto; margin: .75rem 0; scrollbar-width: thin;
+  background: linear-gradient(to right, var(--paper) 40%, transparent) left / 3rem 100%,
+    linear-gradient(to left, var(--paper) 40%, transparent) right / 3rem 100%,
+    linear-gradient(to right, var(--shade), transparent) left / 1rem 100%,
+    linear-gradient(to left, var(--shade), transparent) right / 1rem 100%;
+  background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
 .wide:focus-visible { outline: 2px solid var(--link); }
-table { border-collapse: collapse; font-size: .8rem; min-width: 50%; }
+table { border-collapse: collapse; font-size: .85rem; min-width: 50%; }
 caption { text-align: left; color: var(--muted); padding: .25rem 0; }
-th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; max-width: 22rem;
+caption b { color: var(--ink); }
+th, td { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; max-width: 22rem;
   border-bottom: 1px solid var(--grid); overflow-wrap: break-word; }
-thead th { white-space: nowrap; }
+thead th { vertical-align: bottom; min-width: 4.5rem; }
+tbody th { font-weight: normal; min-width: 7rem; }
 th small { display: block; font-weight: normal; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.number { white-space: nowrap; }
+.number a { color: inherit; text-decoration: underline dotted var(--hatch) 1px;
+  text-underline-offset: .2em; }
+.number a:hover, .number a:focus-visible { color: var(--link); }
 .time { white-space: nowrap; }
-.missing { color: var(--muted); background: var(--lack); text-align: center; }
-summary { cursor: pointer; padding: .2rem 0; }
+.missing { color: var(--muted); text-align: center; }
+summary { cursor: pointer; padding: .3rem 0; color: var(--muted); }
+details details { padding-left: 1rem; }
+.why { font-size: .85rem; }
+.why ul { list-style: none; padding: 0; }
+.why li { padding: .15rem .3rem; }
+.why li a { color: inherit; text-decoration-color: var(--grid); }
+dl { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: .15rem 1rem; }
+dt { color: var(--muted); }
+dd { margin: 0; }
+:target { background: var(--found); }
+h2:target { background: none; }
+/* For browsers that follow a link into a fold without opening it. */
+.why:has(:target)::details-content { content-visibility: visible; block-size: auto; }
 code { font-size: .95em; overflow-wrap: anywhere; }
-@page { size: landscape; margin: 12mm; }
+@media (max-width: 40rem) {
+  body { padding: 1rem; }
+  h1 { font-size: 1.6rem; }
+  dl { display: block; }
+  .many caption::after { display: block; content: "More columns to the right \\2192"; }
+  tbody th[scope="row"] { position: sticky; left: 0; background: var(--paper); max-width: 42vw;
+    min-width: 8.5rem; padding-right: .5rem; overflow-wrap: anywhere; }
+  figure { overflow-x: auto; }
+  figure svg { min-width: 34rem; }
+  figcaption { position: sticky; left: 0; }
+  figcaption::before { content: "The picture goes on to the right \\2192  "; display: block; }
+  summary { padding: .6rem 0; }
+}
+@page { size: A4; margin: 13mm 12mm; }
 @media print {
   :root { --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
-    --hatch: #666666; --link: #000000; }
-  body { max-width: none; padding: 0; font-size: 10pt; }
-  nav, .skip { display: none; }
-  figure, tr { break-inside: avoid; }
-  h2 { break-after: avoid; }
+    --hatch: #666666; --link: #000000; --found: #ffffff; }
+  body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; }
+  nav, .skip, .screen { display: none; }
+  .paper { display: block; }
+  h1 { font-size: 16pt; }
+  h2 { font-size: 12pt; }
+  a, .number a { color: inherit; text-decoration: none; }
+  section, footer { margin-top: 5mm; padding-top: 3mm; }
+  p { margin: .5mm 0 1mm; break-inside: avoid; }
+  figure { margin: 2mm 0; max-width: 135mm; }
+  figure, tr, li, .wide { break-inside: avoid; }
+  h2, .lead, .state, caption, thead, figcaption { break-after: avoid; }
+  h2 + p, caption + thead { break-before: avoid; }
   thead { display: table-header-group; }
-  .wide { overflow: visible; }
-  table { font-size: 6.5pt; }
-  th, td, thead th, .time, .number { max-width: 12rem; overflow-wrap: anywhere;
-    white-space: normal; }
-  small, figcaption, .note { font-size: 7pt; }
-  details::details-content { content-visibility: visible; height: auto; }
+  .wide { overflow: visible; background: none; margin: 1.5mm 0; }
+  table { font-size: 7.5pt; min-width: 0; }
+  th, td { padding: .4mm 2.5mm .4mm 0; max-width: 62mm; }
+  thead th { min-width: 0; }
+  small, figcaption, .note { font-size: 7.5pt; }
+  .why:not([open]), footer:not(:has([open])) { display: none; }
+  summary { padding: 0; font-size: 7.5pt; list-style: none; }
+  .more:not([open]) > summary::before { content: "Folded on the page: "; }
   svg * { print-color-adjust: exact; }
 }
 """
