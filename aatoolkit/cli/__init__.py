@@ -282,6 +282,12 @@ def _profile_show(args: argparse.Namespace) -> int:
     return profile.show(args)
 
 
+def _profile_types(args: argparse.Namespace) -> int:
+    from aatoolkit.cli import profile
+
+    return profile.types(args, note)
+
+
 def _doctor(args: argparse.Namespace) -> int:
     from aatoolkit.cli import doctor, report
 
@@ -330,6 +336,7 @@ COMMANDS: dict[str, parser.Command] = {
     "profile draft": _profile_draft,
     "profile check": _profile_check,
     "profile show": _profile_show,
+    "profile types": _profile_types,
     "doctor": _doctor,
     "synth": _synth,
     "serve": _serve,

@@ -271,7 +271,10 @@ def _profile(listed: Any, commands: Mapping[str, Command]) -> None:
     check.add_argument("host", metavar="HOST", help="the project's domain")
     _connection(check)
     show = command("show", "print what a profile declares")
-    show.add_argument("file", type=Path, metavar="FILE", help="the profile's file")
+    types = command("types", "write its tables and columns as a typed module for editors")
+    types.add_argument("-o", "--out", type=Path, metavar="FILE", help="the Python file to write")
+    for each in (show, types):
+        each.add_argument("file", type=Path, metavar="FILE", help="the profile's file")
 
 
 def _sections(parser: argparse._ActionsContainer) -> None:

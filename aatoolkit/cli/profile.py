@@ -1,15 +1,17 @@
-"""``aatoolkit profile``: draft, check and show what is known of a service."""
+"""``aatoolkit profile``: draft, check and show what is known of a service, also as types."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.files import writing
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.profile import draft as draft_profile
-from aatoolkit.sections import Description, Profile
+from aatoolkit.sections import Description, Profile, typed_module
 
 if TYPE_CHECKING:
     from aatoolkit.client.project import Project
@@ -66,4 +68,16 @@ def show(args: argparse.Namespace) -> int:
     for name in profile:
         print()
         print(visible(str(Description(profile[name]))))
+    return 0
+
+
+def types(args: argparse.Namespace, note: Note) -> int:
+    """Write the tables and columns of a profile as a typed module."""
+    text = typed_module(Profile.load(args.file))
+    if args.out is None:
+        sys.stdout.write(text)
+        return 0
+    with writing(args.out) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
     return 0

@@ -4,7 +4,8 @@ In come a host, a section and a `Scope`; out come `Tables`, a `Dataset` or a `Co
 reading order:
 
 - ``connect``: the entry points ``aa.project``, ``aa.collect`` and ``aa.demo``; ``settings`` finds
-  base URL and token, ``demo`` starts the embedded service.
+  base URL and token, ``demo`` starts the embedded service, ``reference_types`` has the types of
+  its tables.
 - ``client``: one service; ``project``: one host of it; ``options``: its scope options.
 - ``read_many``: fetch and normalise sections concurrently, with ``concurrency`` and ``progress``;
   ``read_by``: one section, once for each value of a filter.

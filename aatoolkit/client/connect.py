@@ -13,6 +13,7 @@ from aatoolkit.client.project import Project
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:
+    from aatoolkit.client.reference_types import ReferenceProject
     from aatoolkit.http import Secret
 
 
@@ -105,7 +106,7 @@ def demo(
     icc: float = 0.3,
     cache: bool | str | Path = False,
     **more: Any,
-) -> Project:
+) -> ReferenceProject:
     """Connect to a project with synthetic data, served by this process.
 
     Needs the ``demo`` extra. The service listens on a free port of this machine and stops with
@@ -142,7 +143,8 @@ def demo(
     'acme.example'
     """
     from aatoolkit.client.demo import serve_synthetic
+    from aatoolkit.client.reference_types import typed
     from aatoolkit.http import Secret
 
     base_url, token = serve_synthetic(seed, answers, icc)
-    return project(host, base_url=base_url, token=Secret(token), cache=cache, **more)
+    return typed(project(host, base_url=base_url, token=Secret(token), cache=cache, **more))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.hosts import canonical_host
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Client
 
 
-@final
 class Project(Closing):
     """One host at one service: its scope options and its sections.
 

@@ -5,7 +5,8 @@ declaration is made of is imported from here. In reading order: ``section`` has 
 `Table`, ``column`` has `Column` and how its values are read, ``columns`` short forms of it,
 ``row_shapes`` where rows are located in an answer, ``aggregation`` units and aggregation rules,
 ``availability_rule`` where a service states its availability; ``profile`` has `Profile`, the
-declarations of one service, ``portable`` its tables in files, ``profile_json`` all of it as data;
+declarations of one service, ``portable`` its tables in files, ``profile_json`` all of it as data,
+``typed`` its names as types for editors;
 ``declared`` is the profile that is shipped, one file for each section, ``registry`` the default
 profile of the process; ``inference`` drafts declarations of answers that nobody described.
 
@@ -92,6 +93,7 @@ from aatoolkit.sections.row_shapes import (
     single,
 )
 from aatoolkit.sections.section import Column, Section, Table
+from aatoolkit.sections.typed import typed_module
 
 __all__ = [
     "BYTES",
@@ -161,6 +163,7 @@ __all__ = [
     "table",
     "text",
     "timestamp",
+    "typed_module",
     "unregister",
     "weighted",
     "words",

@@ -1,0 +1,196 @@
+"""Typed modules: the tables and columns of a profile as types that editors and checkers know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from aatoolkit.sections.profile import SCOPE_OPTIONS, Profile
+from aatoolkit.sections.section import Section, Table
+
+_PYTHON = {
+    "string": "str",
+    "category": "str",
+    "Int64": "int",
+    "Float64": "float",
+    "boolean": "bool",
+    "date": "pd.Timestamp",
+    "timestamp": "pd.Timestamp",
+    "list<string>": "Any",
+}
+"""What the values of a column are in Python, by its declared dtype."""
+
+_HEAD = '''"""Types of the tables of the profile {name!r}, made by aatoolkit: not to be edited.
+
+``typed(project)`` returns the project itself, as a type that knows its sections, their tables and
+the columns of those.
+"""
+
+# mypy: disable-error-code="misc, no-overload-impl, overload-overlap, override"
+# pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
+
+import aatoolkit as aa
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from aatoolkit.frame.accessor import Accessor
+'''
+
+_FRAME = '''
+    class {frame}(pd.DataFrame):
+        """{doc}"""
+
+        @property
+        def aa(self) -> Accessor: ...
+{getters}
+        def assign(self, **columns: Any) -> pd.DataFrame: ...
+'''
+
+_TABLES = '''
+    class {tables}(aa.Tables):
+        """{doc}"""
+
+{getters}
+        @property
+        def main(self) -> {main}: ...
+'''
+
+_GETTER = """        @overload
+        def __getitem__(self, {argument}: {key}) -> {value}: ...
+"""
+
+_READ = """        @overload
+        def read(
+            self,
+            section: Literal[{section}],
+            scope: aa.Scope | None = None,
+            *,
+            strict: bool = False,
+            dtype_backend: str = "numpy_nullable",
+            refresh: bool = False,
+            by: str | None = None,
+            **filters: Any,
+        ) -> {tables}: ...
+"""
+
+_PROJECT = '''
+    class {name}Dataset(aa.Dataset):
+        """Sections of a project, read together."""
+
+{getters}
+    class {name}Project(aa.Project):
+        """A project whose service answers as the profile says."""
+
+{reads}
+        def read_all(
+            self,
+            scope: aa.Scope | None = None,
+            sections: Iterable[str] | None = None,
+            *,
+            progress: bool | None = None,
+            **filters: Any,
+        ) -> {name}Dataset: ...
+
+
+def typed(project: aa.Project) -> {name}Project:
+    """The project itself, as a type that knows its tables."""
+    return cast("{name}Project", project)
+'''
+
+
+def typed_module(profile: Profile) -> str:
+    """A Python module with a type for each table of a profile.
+
+    Editors complete names of sections, tables, columns and ``df.aa`` by it, and type checkers
+    find those that are mistyped. It holds no data, and needs no more than this package to run.
+
+    Parameters
+    ----------
+    profile : Profile
+        What is known of a service.
+
+    Returns
+    -------
+    str
+        The source of the module.
+
+    Examples
+    --------
+    >>> from aatoolkit.sections import declared
+    >>> text = typed_module(Profile.load(declared))
+    >>> "class SourceDomainsFrame(pd.DataFrame)" in text
+    True
+    """
+    declared = [section for section in profile.values() if section.name != SCOPE_OPTIONS]
+    frames = _classes((table.name for each in declared for table in each.tables), "Frame")
+    tables = _classes((each.name for each in declared), "Tables")
+    project = _PROJECT.format(
+        name=_class_name(profile.name),
+        getters="".join(_getter("name", [name], kind) for name, kind in tables.items()),
+        reads="".join(
+            _READ.format(section=_quoted(name), tables=kind) for name, kind in tables.items()
+        ),
+    )
+    return "".join(
+        [
+            _HEAD.format(name=profile.name),
+            *(_frame(table, frames[table.name]) for each in declared for table in each.tables),
+            *(_tables(each, tables[each.name], frames) for each in declared),
+            project,
+        ]
+    )
+
+
+def _frame(table: Table, name: str) -> str:
+    kinds: dict[str, list[str]] = {}
+    for column in table.columns:
+        kinds.setdefault(_PYTHON[column.dtype], []).append(column.name)
+    getters = [_getter("key", names, f"pd.Series[{kind}]") for kind, names in kinds.items()]
+    some = f"list[Literal[{_listed(column.name for column in table.columns)}]]"
+    key = f"{some} | pd.Series[bool] | slice"
+    getters.append(_GETTER.format(argument="key", key=key, value="pd.DataFrame"))
+    return _FRAME.format(frame=name, doc=_doc(table.doc), getters="".join(getters))
+
+
+def _tables(section: Section, name: str, frames: Mapping[str, str]) -> str:
+    named = [table.name for table in section.tables]
+    getters = "".join(_getter("name", [each], frames[each]) for each in named)
+    main = frames[named[0]] if named else "pd.DataFrame"
+    return _TABLES.format(tables=name, doc=_doc(section.doc), getters=getters, main=main)
+
+
+def _classes(names: Iterable[str], suffix: str) -> dict[str, str]:
+    """A name of a class for each name; those that would be alike are numbered."""
+    found: dict[str, str] = {}
+    for name in names:
+        kind = f"{_class_name(name)}{suffix}"
+        number = sum(re.sub(r"\d+$", "", each) == kind for each in found.values())
+        found[name] = f"{kind}{number + 1}" if number else kind
+    return found
+
+
+def _getter(argument: str, names: Iterable[str], value: str) -> str:
+    return _GETTER.format(argument=argument, key=f"Literal[{_listed(names)}]", value=value)
+
+
+def _class_name(name: str) -> str:
+    words = "".join(word[:1].upper() + word[1:] for word in re.split(r"\W|_", name) if word)
+    return words if words.isidentifier() else f"_{words}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(_quoted, names))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.encode("unicode_escape").decode().replace('"', '\\"') + '"'
+
+
+def _doc(text: str) -> str:
+    line = " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
+    return line.rstrip("'") if line else "A table."
