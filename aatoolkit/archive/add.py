@@ -126,7 +126,6 @@ class Adder:
         if self._writer is None:
             assert self._index is not None
             self._writer = RunWriter(self._store, self._index, self._rederive)
-            self._writer.begin()
         writer, now = self._writer, datetime.now(UTC)
         rows: list[StoredAnswer] = []
         usable: list[list[StoredAnswer]] = []
@@ -140,13 +139,16 @@ class Adder:
                     self._failed[question] = got
                     rows.append(StoredAnswer.of_error(writer.run, question, got, now))
         kept = {answer.identity: answer for answer in writer.put(rows) if answer.error is None}
+        fresh = [any(answer.identity in kept for answer in listed) for listed in usable]
         given = [
             [got for _, got in outcomes if isinstance(got, Payload)]
-            for outcomes, derived in waiting
-            if derived is None
+            for (outcomes, derived), is_fresh in zip(waiting, fresh, strict=True)
+            if derived is None and is_fresh
         ]
         made = iter(derive_many(given, self._profile, self._max_nodes))
-        for (_, derived), answers in zip(waiting, usable, strict=True):
+        for (_, derived), answers, is_fresh in zip(waiting, usable, fresh, strict=True):
+            if not is_fresh:
+                continue
             found = next(made) if derived is None else derived
             pairs = [
                 (kept.pop(answer.identity), one)

@@ -38,7 +38,7 @@ class _Doubled(Exception):
 
 
 class RunWriter:
-    """One run of an archive, from ``begun`` to ``committed``.
+    """One run of an archive, from ``begun`` to ``committed``; none if nothing of it is new.
 
     Parameters
     ----------
@@ -57,13 +57,15 @@ class RunWriter:
         self.answers = self.failed = 0
         # What was committed since the index was read may hold the same answers.
         self._seen, self._began = index.runs, RunLog([])
+        self._has_begun = False
         self._buffer = TableBuffer()
         self._tables: dict[str, Any] = {}
 
-    def begin(self) -> RunLog:
-        """Write down that the run has begun; returns the runs before it."""
-        log(self.store, self.run, "begun", check=self._look)
-        return self._began
+    def _begin(self) -> None:
+        """Write down that the run has begun, before the first row of it."""
+        if not self._has_begun:
+            log(self.store, self.run, "begun", check=self._look)
+            self._has_begun = True
 
     def _look(self, runs: RunLog) -> None:
         if runs.is_rebuilding:
@@ -83,6 +85,7 @@ class RunWriter:
             rows.append(replace(answer, body=None) if known else answer)
             self.index.add(rows[-1])
         if rows:
+            self._begin()
             self.store.append(self._table(ANSWERS, SCHEMA), to_arrow(rows))
         self.answers += sum(answer.error is None for answer in rows)
         self.failed += sum(answer.error is not None for answer in rows)
@@ -138,6 +141,8 @@ class RunWriter:
         ArchiveConflict
             If what it refers to was removed meanwhile; adding again continues.
         """
+        if not self._has_begun:
+            return None
         self.flush()
         doubled: frozenset[str] | None = None
         try:
@@ -196,14 +201,12 @@ class RunWriter:
         visible = runs.committed | {old}
         self.run, self.index, self._seen = new_run(), AnswerIndex(self.store, runs), runs
         self.answers = self.failed = 0
-        self.begin()
+        self._has_begun = False
         for group in groups_of(self.store, of_run(old), visible):
             left = [answer for answer in group if answer.identity not in doubled]
             fresh = self.put(left)
             usable = [answer for answer in fresh if answer.error is None]
             self.take(usable, self._derive(usable))
-        if not self.answers + self.failed:
-            return None
         return self.commit()
 
     def _table(self, name: str, schema: pa.Schema) -> Any:

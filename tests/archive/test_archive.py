@@ -228,6 +228,9 @@ def test_the_same_answers_are_added_once(place: Path, days: Days) -> None:
     assert archive.add(days(2)).answers == 8
     report = archive.add(days(3))
     assert report.answers == 4
+    before = sorted(place.rglob("*"))
+    assert archive.add(days(3)).run is None
+    assert sorted(place.rglob("*")) == before, "nothing new leaves no run behind"
     found = archive.read("ranking", "ranking_history", hosts=HOSTS[0])
     assert found["fetched_at"].value_counts().nunique() == 1
     assert found["fetched_at"].nunique() == 3

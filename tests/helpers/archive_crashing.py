@@ -108,7 +108,11 @@ def day_of(number: int) -> str:
 
 
 def kill(place: Path, kills: int, seed: int = 0) -> dict[str, Any]:
-    """Kill a writer at random moments; see what is left each time."""
+    """Kill a writer at random moments after its first commit; see what is left each time.
+
+    How long it may go on is a random share of how long its first day took, so that as many die
+    while they commit or compact on a busy machine as on an idle one.
+    """
     chance, found, problems = random.Random(seed), Counter[str](), []
     done: set[int] = set()
     first = 0
@@ -118,14 +122,14 @@ def kill(place: Path, kills: int, seed: int = 0) -> dict[str, Any]:
             pipe,
         ):
             lines = [pipe.readline()]
-            time.sleep(chance.uniform(0, 1.5))
+            begun = time.monotonic()
+            lines.append(pipe.readline())
+            time.sleep(chance.uniform(0, 3) * (time.monotonic() - begun))
             os.kill(pid, signal.SIGKILL)
             lines += pipe.readlines()
         words = [line.decode().strip() for line in lines]
         problems += [word for word in words if not word.isdigit() and word != "ready"]
         done |= {int(word) for word in words if word.isdigit()}
-        if not (place / "runs").exists():
-            continue
         now = seen(place)
         problems += now["problems"]
         there = {number for number in range(first + 40) if day_of(number) in now["days"]}
