@@ -264,6 +264,21 @@ def test_most_answers_of_odd_shapes_are_read_together() -> None:
     assert check(SHAPES, [shaped(draw) for _ in range(12)], "own") > 6
 
 
+def test_numbers_that_are_denied_and_new_levels_are_left_alone() -> None:
+    section = sections.get("domains")
+    denied = SAMPLES["domains"] | {"availability": {"status": "not_connected"}}
+    assert check(section, [SAMPLES["domains"], denied, SAMPLES["domains"]]) == 2
+    assert check(section, [denied, denied]) == 0
+    good = {"meta": {"title": "t"}, "parts": [], "terms": [], "labels": [], "series": []}
+    good |= {"m": {"values": [], "rows": [], "columns": []}, "line": {"days": [], "counts": []}}
+    brand = {"name": "b", "rate": 1, "tags": []}
+    groups = [
+        [{"name": "g", "brands": [brand | {"tone": tone}], "engines": {}}]
+        for tone in ("good", "odd", "bad")
+    ]
+    assert check(SHAPES, [good | {"groups": group} for group in groups], "own") == 2
+
+
 @pytest.mark.parametrize(
     "rows",
     [
