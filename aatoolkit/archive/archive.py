@@ -267,8 +267,8 @@ class Archive(ArchiveKeeper):
         return "" if when is None else f" as of {when:%Y-%m-%d %H:%M:%S}"
 
     def _summary(self) -> str:
-        runs, table = read_runs(self._store)
-        if table is None:
+        runs, exists = read_runs(self._store)
+        if not exists:
             return "empty"
         committed = [row for row in runs.rows if row["state"] == "committed"]
         if self._until is not None:
@@ -281,8 +281,8 @@ class Archive(ArchiveKeeper):
 
     def _repr_html_(self) -> str:
         title = markup(f"{self._store.root}{self._dated()}: {self._summary()}")
-        _, table = read_runs(self._store)
-        if table is None:
+        _, exists = read_runs(self._store)
+        if not exists:
             return html_table(title, ("table",), ())
         found = self.tables
         heads = ("section", "table", "rows", "hosts", "first_day", "last_day", "bytes")

@@ -184,7 +184,7 @@ def _counts(snapshot: Snapshot, names: Iterable[str]) -> list[tuple[str, str]]:
     same = " AND ".join(f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _PLACE)
     with snapshot.connect({"frames": FRAMES}) as connection:
         connection.execute(
-            f'CREATE TABLE wanted AS SELECT section, "table" AS name, {place}, sum(rows) AS n '
+            f'CREATE TEMP TABLE wanted AS SELECT section, "table" AS name, {place}, sum(rows) AS n '
             "FROM frames WHERE rows > 0 GROUP BY ALL"
         )
         for name in names:

@@ -73,7 +73,7 @@ def _limit(connection: Any, view: str, whole: str, until: datetime | None) -> No
     if "fetched_at" in names:
         where = Selection(until=until).where()
     connection.execute(
-        f"CREATE VIEW {identifier(view)} AS SELECT * FROM {identifier(whole)} WHERE {where}"
+        f"CREATE TEMP VIEW {identifier(view)} AS SELECT * FROM {identifier(whole)} WHERE {where}"
     )
 
 

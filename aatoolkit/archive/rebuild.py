@@ -43,8 +43,8 @@ def rebuild(
     Each table changes in one commit. Until all have, nothing can be added; a rebuild that was
     interrupted is done again. Returns the answers that give no tables, and why.
     """
-    runs, table = read_runs(store)
-    if table is None:
+    _, exists = read_runs(store)
+    if not exists:
         raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
     name = new_run()
     log(store, name, "rebuilding", note={})

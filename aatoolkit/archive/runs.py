@@ -100,12 +100,10 @@ class RunLog:
         return frozenset(run for run in self.unfinished if now - signs[run] > DEAD_AFTER)
 
 
-def read_runs(store: ArchiveStore) -> tuple[RunLog, Any | None]:
-    """The runs, and the table that they were read from; None where there is no archive yet."""
-    table = store.open(RUNS)
-    if table is None:
-        return RunLog([]), None
-    return RunLog(_rows(store, table)), table
+def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
+    """The runs, and whether there is an archive."""
+    rows = store.rows_of(RUNS)
+    return RunLog(rows or []), rows is not None
 
 
 def _rows(store: ArchiveStore, table: Any) -> list[dict[str, Any]]:

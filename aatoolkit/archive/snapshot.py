@@ -6,8 +6,11 @@ had begun by then and was not committed before are not, so that no run is seen i
 
 from __future__ import annotations
 
+import atexit
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -43,18 +46,13 @@ class VisibleFiles:
 
 
 class Snapshot:
-    """An archive as it was when this was made."""
+    """An archive as it was when this was made; ``exists`` says whether there was one."""
 
     def __init__(self, store: ArchiveStore) -> None:
         self.store = store
-        self.runs, self._log = read_runs(store)
+        self.runs, self.exists = read_runs(store)
         self._files: dict[str, VisibleFiles] = {}
         self._first: dict[str, pa.Schema] = {}
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is an archive."""
-        return self._log is not None
 
     def files(self, name: str) -> VisibleFiles:
         """The files of a table that may be read."""
@@ -63,7 +61,7 @@ class Snapshot:
         return self._files[name]
 
     def _visible(self, name: str) -> VisibleFiles:
-        table = self.store.open(name)
+        table = self.store.peek(name)
         if table is None:
             return VisibleFiles(None)
         with self.store.errors(name):
@@ -125,12 +123,7 @@ class Snapshot:
 
     def connect(self, views: Mapping[str, str]) -> Any:
         """A DuckDB connection with a view for each table; names are mapped to paths."""
-        connection = duckdb().connect(
-            config={
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-            }
-        )
+        connection = _database(os.getpid()).cursor()
         connection.execute("SET TimeZone = 'UTC'")
         for view, path in views.items():
             self.view(connection, view, path)
@@ -174,7 +167,7 @@ class Snapshot:
             where = f" WHERE run NOT IN ({', '.join(map(quoted, sorted(found.hidden)))})"
         partitioned = bool(found.table.metadata().partition_columns)
         connection.execute(
-            f"CREATE VIEW {identifier(view)} AS SELECT * FROM read_parquet([{listed}], "
+            f"CREATE TEMP VIEW {identifier(view)} AS SELECT * FROM read_parquet([{listed}], "
             f"hive_partitioning={'true' if partitioned else 'false'}, "
             f"hive_types_autocast=false, union_by_name={uneven}){where}"
         )
@@ -204,14 +197,22 @@ class Snapshot:
         return {field.name for field in table.schema().fields} - {row[0] for row in described}
 
 
+@cache
+def _database(process: int) -> Any:
+    """The engine of a process, which takes long to start; what a cursor makes is its own."""
+    found = duckdb().connect(
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+    )
+    atexit.register(_database.cache_clear)
+    return found
+
+
 def changes_of(snapshot: Snapshot) -> list[dict[str, Any]]:
     """The rows of the table ``changes``; none where nothing changed yet."""
-    found = snapshot.files("changes")
-    if found.table is None:
-        return []
-    with snapshot.store.errors("changes"):
-        rows = pa.table(found.table.to_pyarrow_table())
-    return list(rows.to_pylist())
+    return snapshot.store.rows_of("changes") or []
 
 
 def run(connection: Any, sql: str, values: list[Any] | None = None) -> pa.Table:

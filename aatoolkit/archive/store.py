@@ -88,7 +88,13 @@ class ArchiveStore:
         text = os.fspath(root)
         self.is_local = "://" not in text
         self.root = str(Path(text).expanduser().absolute()) if self.is_local else text.rstrip("/")
+        self._peeked: dict[str, tuple[Any, Any]] = {}
+        self._rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
         self.options = {name: str(value) for name, value in (storage_options or {}).items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Open tables stay in their process.
+        return self.__dict__ | {"_peeked": {}, "_rows": {}}
 
     def uri(self, name: str) -> str:
         """The address of a table."""
@@ -114,6 +120,46 @@ class ArchiveStore:
                 path=self.root,
             )
         return table
+
+    def peek(self, name: str) -> Any | None:
+        """A table as it is now, to be read only; None if there is none.
+
+        It is opened again only if its log has changed, which the name and the time of the last
+        file of the log show. In an object store it is opened each time.
+        """
+        last = self._last(name)
+        known, table = self._peeked.get(name, (None, None))
+        if last is None or known != last:
+            table = self.open(name)
+            if last is not None:
+                self._peeked[name] = last, table
+        return table
+
+    def rows_of(self, name: str) -> list[dict[str, Any]] | None:
+        """All rows of a small table as it is now; None if there is none."""
+        table = self.peek(name)
+        if table is None:
+            return None
+        known, rows = self._rows.get(name, (None, []))
+        if known is not table:
+            with self.errors(name):
+                rows = pa.table(table.to_pyarrow_table()).to_pylist()
+            self._rows[name] = table, rows
+        return list(rows)
+
+    def _last(self, name: str) -> tuple[Any, ...] | None:
+        """What tells one state of a table's log from every other; None where nothing does."""
+        if not self.is_local:
+            return None
+        folder = Path(self.uri(name), "_delta_log")
+        try:
+            last = max((one for one in os.listdir(folder) if one.endswith(".json")), default=None)
+            if last is None:
+                return None
+            facts = (folder / last).stat()
+        except OSError:
+            return None
+        return last, facts.st_ino, facts.st_mtime_ns, facts.st_size
 
     def create(
         self,

@@ -57,11 +57,7 @@ Change = tuple[str, str, str | None, str, str | None, str | None]
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
     """The declared tables that an archive has: section and table by path, main tables first."""
-    table = store.open(CATALOG)
-    if table is None:
-        return {}
-    with store.errors(CATALOG):
-        rows = pa.table(table.to_pyarrow_table()).to_pylist()
+    rows = store.rows_of(CATALOG) or []
     places: dict[tuple[str, str], int] = {}
     for row in rows:
         name = (row["section"], row["table"])

@@ -226,7 +226,8 @@ def test_what_is_there_is_not_requested_again(place: Path) -> None:
 def test_the_same_answers_are_added_once(place: Path, days: Days) -> None:
     archive = aa.Archive(place)
     assert archive.add(days(2)).answers == 8
-    report = archive.add(days(3))
+    assert archive.read("ranking", "ranking_history")["fetched_at"].nunique() == 2
+    report = aa.Archive(place).add(days(3))  # by somebody else, while this one is open
     assert report.answers == 4
     before = sorted(place.rglob("*"))
     assert archive.add(days(3)).run is None
