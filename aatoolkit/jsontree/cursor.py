@@ -143,7 +143,8 @@ class Cursor(Walker["Cursor"]):
         field_absent: bool = False,
         is_key: bool = False,
     ) -> None:
-        super().__init__(level, tail)
+        # Without the call of the base: an answer has as many of these as it has columns.
+        self.level, self.tail, self._below = level, tail, {}
         self.node = node
         self.field_absent = field_absent
         self.is_key = is_key

@@ -44,18 +44,18 @@ class NodeLimit:
 
     def __init__(self, limit: int = MAX_NODES) -> None:
         self.limit = limit
-        self.count = 0
+        self.count = 1  # the document itself
         self.has_large_object = False
 
-    def add(self) -> None:
-        """Count one node more.
+    def add(self, more: int) -> None:
+        """Count more nodes: those of one object at a time, as each is made many times over.
 
         Raises
         ------
         TooManyPaths
-            If that is one too many.
+            If that is too many.
         """
-        self.count += 1
+        self.count += more
         if self.count > self.limit:
             raise TooManyPaths(
                 f"the answer has values at more than {self.limit:,} different paths; pass "

@@ -70,8 +70,6 @@ class Node:
         self.entries: ChildTable | None = None
         self.traits: KeyTraits | None = None
         self.was_keyed: bool | None = None
-        if limit is not None:
-            limit.add()
 
     def add_values(self, values: list[Any], rows: Rows, depth: int) -> int:
         """Add values and all that is nested in them.
@@ -199,7 +197,7 @@ class Node:
         self, arrays: list[list[Any]], rows: Rows, depth: int, pending: list[Pending]
     ) -> int:
         if self.items is None:
-            self.items = ChildTable(Node(self.layout and self.layout.each, self.limit))
+            self.items = _child_table(self.layout and self.layout.each, self.limit)
         lengths = np.fromiter(map(len, arrays), np.int64, len(arrays))
         values = list(chain.from_iterable(arrays))
         pending += self.items.add_rows(values, lengths, rows, depth)
@@ -213,8 +211,7 @@ class Node:
             self.limit.has_large_object |= max(map(len, objects)) > MAX_FIELDS
         if self._is_keyed(batch):
             if self.entries is None:
-                node = Node(self.layout and self.layout.entries, self.limit)
-                self.entries = ChildTable(node, keys=[])
+                self.entries = _child_table(self.layout and self.layout.entries, self.limit, [])
             pending += self.entries.add_rows(batch.values, batch.lengths, rows, depth, batch.keys)
         else:
             if self.record is None:
@@ -233,6 +230,14 @@ class Node:
             raise SplitError
         self.was_keyed = keyed
         return keyed
+
+
+def _child_table(
+    layout: Layout | None, limit: NodeLimit | None, keys: list[pa.Array] | None = None
+) -> ChildTable:
+    if limit is not None:
+        limit.add(1)
+    return ChildTable(Node(layout, limit), keys=keys)
 
 
 @dataclass
@@ -258,13 +263,16 @@ class ObjectFields:
         if self.others is not None or self._has_too_many(batch):
             batch, keys, values, lengths = batch.partition(self.layouts.keys() | self.fields.keys())
             if self.others is None:
-                self.others = ChildTable(Node(limit=self.limit), keys=[])
+                self.others = _child_table(None, self.limit, [])
             yield from self.others.add_rows(values, lengths, rows, depth, keys)
+        before = len(self.fields)
         for key, values, there in batch.by_key(rows):
             node = self.fields.get(key)
             if node is None:
                 node = self.fields[key] = Node(self.layouts.get(key), self.limit)
             yield node, values, there, depth
+        if self.limit is not None and len(self.fields) > before:
+            self.limit.add(len(self.fields) - before)
 
     def _has_too_many(self, batch: ObjectBatch) -> bool:
         if batch.distinct + len(self.fields) <= MAX_FIELDS:

@@ -74,17 +74,17 @@ def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> 
 
     Then its tables are empty with that reason, and that it lacks their fields is no drift.
     """
-    given = document if isinstance(document, Mapping) else {}
-    own = (parse_path(column.pattern)[:1] for table in section for column in table.columns)
-    names = {step.name for first in own for step in first if isinstance(step, Field)}
-    if any(name in given and name not in ENVELOPE for name in names):
-        return False
-    return any(
+    if not any(
         signal.scope == "section"
         and signal.rule in ("transport", "error")
         and signal.availability.status in EMPTY
         for signal in signals
-    )
+    ):
+        return False
+    given = document if isinstance(document, Mapping) else {}
+    own = (parse_path(column.pattern)[:1] for table in section for column in table.columns)
+    names = {step.name for first in own for step in first if isinstance(step, Field)}
+    return not any(name in given and name not in ENVELOPE for name in names)
 
 
 def stated(column: Column, signals: list[Signal]) -> Availability:

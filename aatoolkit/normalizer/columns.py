@@ -18,7 +18,7 @@ from aatoolkit.metadata.recipe import read_from
 from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.drift import DriftReport
 from aatoolkit.normalizer.keys import count_distinct
-from aatoolkit.normalizer.masking import WHY, mask_denied, may_mask
+from aatoolkit.normalizer.masking import WHY, denies_any, is_measure, mask_denied
 from aatoolkit.normalizer.row_statements import describer
 from aatoolkit.normalizer.rows import TableRows, held
 from aatoolkit.sections.section import Column, Table
@@ -36,10 +36,12 @@ def build_table(
     known: dict[str, attrs.ColumnMetadata] = {}
     found = {c.name: _column(rows, c, report, source.host) for c in table.columns}
     arrays = {name: array for name, (array, _) in found.items()}
+    may_deny = denies_any(signals)
     describe = describer(table, signals, dict(arrays))
     for column in table.columns:
         array, absent = found[column.name]
-        array = _mask(array, arrays.get("engine"), rows, column, signals, report)
+        if may_deny and is_measure(table, column):
+            array = _mask(array, arrays.get("engine"), rows, column, signals, report)
         arrays[column.name], measured = array, array.null_count < len(array)
         described = describe(column, absent, measured, _json_path_of(rows, column))
         known[column.name] = (
@@ -86,8 +88,6 @@ def _mask(
     report: DriftReport,
 ) -> Array:
     """One column without the numbers that the answer denies."""
-    if not may_mask(rows.table, column, signals):
-        return array
     path = _json_path_of(rows, column)
     array, denied = mask_denied(array, engines, rows.table, column, signals, path)
     found = rows.find(column.source or "")

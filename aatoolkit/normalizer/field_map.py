@@ -53,6 +53,19 @@ class FieldNode:
 
 
 @lru_cache(maxsize=128)
+def sources_beyond_rows(section: Section) -> dict[str, tuple[str, ...]]:
+    """By table, the sources of columns that are outside its rows and that no other column takes."""
+    columns = [(table.name, c) for table in section for c in table.columns if not c.is_label]
+    within = {c.pattern for _, c in columns if (c.source or "")[:1] not in ("^", "$", "&")}
+    found: dict[str, tuple[str, ...]] = {table.name: () for table in section}
+    for name, column in columns:
+        source = column.source or ""
+        if source[:1] in ("^", "$", "&") and column.pattern not in within:
+            found[name] += (source,)
+    return found
+
+
+@lru_cache(maxsize=128)
 def field_map(section: Section) -> FieldNode:
     """All that the columns of a section take, and what else is known of its answers."""
     root = FieldNode()

@@ -70,17 +70,16 @@ def mask_denied(
     return array, rows.tolist()
 
 
-def may_mask(table: Table, column: Column, signals: Iterable[Signal]) -> bool:
-    """Whether a column may hold numbers that an answer denies: it denies some, and they count."""
-    denied = any(_denies(signal) and signal.rule != INFERRED for signal in signals)
-    return denied and _is_measure(table, column)
+def denies_any(signals: Iterable[Signal]) -> bool:
+    """Whether an answer denies any numbers; scope options never do."""
+    return any(_denies(signal) and signal.rule != INFERRED for signal in signals)
 
 
 def _denies(signal: Signal) -> bool:
     return signal.availability.status in EMPTY
 
 
-def _is_measure(table: Table, column: Column) -> bool:
+def is_measure(table: Table, column: Column) -> bool:
     """Whether a column holds numbers that were measured, and not those that count their sample."""
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False

@@ -29,7 +29,7 @@ from aatoolkit.normalizer.column_availability import (
 from aatoolkit.normalizer.columns import build_table
 from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
-from aatoolkit.normalizer.field_map import field_map
+from aatoolkit.normalizer.field_map import field_map, sources_beyond_rows
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.reread import AnswerAtHand, at_hand
 from aatoolkit.normalizer.rows import TableRows, left_out
@@ -176,7 +176,7 @@ def _read(
     built = {
         found.table.name: build_table(found, before, report, signals, source) for found in rows
     }
-    _keep_unplaced(rows, report)
+    _keep_unplaced(declared, rows, report)
     collect_unmapped(document, declared, report)
     if is_error_answer:
         report.differences.clear()
@@ -309,16 +309,11 @@ def _instant(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _keep_unplaced(tables: Sequence[TableRows], report: DriftReport) -> None:
+def _keep_unplaced(section: Section, tables: Sequence[TableRows], report: DriftReport) -> None:
     """Keep what a column is declared for and no row of its table holds."""
-    plain = {
-        column.pattern
-        for rows in tables
-        for column in rows.table.columns
-        if not column.is_label and (column.source or "")[:1] not in ("^", "$", "&")
-    }
+    beyond = sources_beyond_rows(section)
     for rows in tables:
-        for cursor, rows_there in rows.unplaced(plain):
+        for cursor, rows_there in rows.unplaced(beyond[rows.table.name]):
             report.keep(cursor, rows_there, "known")
     for cursor, rows_there in left_out(tables):
         report.keep(cursor, rows_there, "left out")

@@ -8,9 +8,8 @@ another thing; what does not fit is named, and stays as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -43,8 +42,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INSTANTS = (_EPOCH - datetime(1, 1, 1, tzinfo=UTC)).total_seconds()
 
 
-@dataclass(frozen=True)
-class Parsed:
+class Parsed(NamedTuple):
     """The values of a column at one node, and the rows of those that are none.
 
     Attributes

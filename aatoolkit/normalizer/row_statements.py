@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -70,10 +69,16 @@ def describer(table: Table, signals: list[Signal], arrays: Mapping[str, pa.Array
     """
     explicit = [signal for signal in signals if signal.rule != INFERRED]
     if all(signal.scope == "section" and not signal.rows for signal in explicit):
-        plain = cache(lambda absent, measured: _plain(table.columns[0], explicit, absent, measured))
-        return lambda column, absent, measured, _: ColumnMetadata(
-            f"{table.name}.{column.name}", plain(absent, measured)
-        )
+        known: dict[tuple[bool, bool], Availability] = {}
+
+        def described(column: Column, absent: bool, measured: bool, _: object) -> ColumnMetadata:
+            found = known.get((absent, measured))
+            if found is None:
+                found = _plain(table.columns[0], explicit, absent, measured)
+                known[absent, measured] = found
+            return ColumnMetadata(f"{table.name}.{column.name}", found)
+
+        return described
     return _Describer(table, explicit, arrays).describe
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -121,19 +121,17 @@ class TableRows:
         keys = [branch.order for branch in self.branches]
         return np.lexsort([np.concatenate(one) for one in reversed(list(zip(*keys, strict=True)))])
 
-    def unplaced(self, elsewhere: Container[str]) -> Iterator[tuple[Cursor, RowIndex]]:
+    def unplaced(self, beyond: Iterable[str]) -> Iterator[tuple[Cursor, RowIndex]]:
         """Values that only the rows of this table would hold, and none does.
 
         Such are the labels of an axis that is longer than its arrays, and fields of a record
-        that encloses no row. ``elsewhere`` lists the patterns that other columns hold.
+        that encloses no row. ``beyond`` lists the sources of such fields.
         """
         rows = self.table.rows
         for number in range(len(rows.axes)):
             yield from _rest(self.find(f"@{len(rows.labels) - number - 1}"))
-        for declared in self.table.columns:
-            source = declared.source or ""
-            if source[0] in "^$&" and not declared.is_label and declared.pattern not in elsewhere:
-                yield from _rest(self.find(source))
+        for source in beyond:
+            yield from _rest(self.find(source))
 
     def beyond(self) -> Iterator[tuple[Cursor, RowIndex]]:
         """The elements of rows that are arrays with more positions than are declared."""
