@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from itertools import product
 
 import pandas as pd
 import pytest
 from effort import one_in
-from serving import client_of
+from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
 from aatoolkit.availability import Status
-from aatoolkit.service import Store, synthesize
 
 HOSTS = ("acme.example", "globex.example", "initech.example", "newco.example")
 FILTERS = {
@@ -30,9 +28,8 @@ FILTERS = {
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[aa.Client]:
-    with client_of(Store.of(synthesize(seed=7, answers=3000))) as client:
-        yield client
+def client() -> aa.Client:
+    return shared_client()
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +43,8 @@ def options(acme: aa.Project) -> aa.ScopeOptions:
 
 
 @pytest.fixture(scope="module")
-def whole(acme: aa.Project) -> aa.Dataset:
-    return acme.read_all(progress=False)
+def whole() -> aa.Dataset:
+    return shared_dataset()
 
 
 def scope_of(filters: dict, options: aa.ScopeOptions) -> aa.Scope:

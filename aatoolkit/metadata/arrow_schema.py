@@ -32,7 +32,7 @@ from aatoolkit.errors import MetadataError, ScopeError
 from aatoolkit.metadata.attrs import ATTRIBUTE, VERSION, ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.serialize import dump_state, pack
 from aatoolkit.sections.portable import dump_table, load_table
-from aatoolkit.sections.registry import remember
+from aatoolkit.sections.registry import find_table, remember
 from aatoolkit.sections.section import Column
 
 # The key of DataFrame.attrs and that of the file are one word, so that whoever finds either knows
@@ -48,19 +48,18 @@ LAYOUT = "2.0"
 
 def declared(column: ColumnMetadata) -> Column | None:
     """The declared column that a column is, where it is one."""
-    table, _, name = (column.of or "").partition(".")
+    name, _, own = (column.of or "").partition(".")
+    table = find_table(name)
     try:
-        return sections.table(table)[name]
-    except (ScopeError, KeyError):
+        return None if table is None else table[own]
+    except KeyError:
         return None
 
 
 def declared_key(table: str) -> tuple[str, ...] | None:
     """The key of a declared table, where it is one and has one."""
-    try:
-        return tuple(sections.table(table).key) or None
-    except (ScopeError, KeyError):
-        return None
+    found = find_table(table)
+    return None if found is None else tuple(found.key) or None
 
 
 def with_metadata(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:

@@ -16,7 +16,7 @@ from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
 from aatoolkit.normalizer.column_availability import INFERRED, reach, stated
 from aatoolkit.normalizer.document_rows import Mask
 from aatoolkit.normalizer.keys import row_codes
-from aatoolkit.normalizer.masking import may_mask
+from aatoolkit.normalizer.masking import denies_any, is_measure
 from aatoolkit.normalizer.row_statements import describer
 from aatoolkit.sections.section import Table
 
@@ -62,8 +62,8 @@ class Statements:
         """The answers that deny a number which a table holds, once for each such number."""
         found = [np.empty(0, np.int64)]
         for number, listed in enumerate(self.kinds):
-            denies = any(one.availability.status in EMPTY for one in listed)
-            measures = [c for c in table.columns if denies and may_mask(table, c, listed)]
+            may_deny = denies_any(listed)
+            measures = [c for c in table.columns if may_deny and is_measure(table, c)]
             if not measures:
                 continue
             mine = self.of[documents] == number

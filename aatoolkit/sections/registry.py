@@ -86,8 +86,20 @@ def table(name: str) -> Table:
     >>> table("crawl_bots").key
     ('bot',)
     """
-    found = _seen.get(name)
+    found = find_table(name)
     return _default.profile.table(name) if found is None else found
+
+
+def find_table(name: str) -> Table | None:
+    """The declaration of a table as `table` gives it; None if no section declares it.
+
+    Examples
+    --------
+    >>> find_table("no_such_table") is None
+    True
+    """
+    found = _seen.get(name)
+    return _default.profile._tables.get(name) if found is None else found
 
 
 def register(section: Section) -> None:

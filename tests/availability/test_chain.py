@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,15 @@ import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from serving import client_of
+from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit import Availability, Status
-from aatoolkit.service import Store, synthesize
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[aa.Client]:
-    with client_of(Store.of(synthesize(seed=7, answers=1500))) as client:
-        yield client
+def client() -> aa.Client:
+    return shared_client(1500)
 
 
 def by_pandas(path: Path) -> pd.DataFrame:

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 
 import matplotlib as mpl
 import numpy as np
@@ -18,7 +17,7 @@ from effort import one_in
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
-from serving import client_of
+from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
@@ -36,7 +35,6 @@ from aatoolkit.display.plot.style import (
 )
 from aatoolkit.errors import AvailabilityError, ColumnNotFound, ConfigurationError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
-from aatoolkit.service import Store, synthesize
 
 HOSTS = ("acme.example", "initech.example", "newco.example")
 TABLES = [
@@ -78,14 +76,18 @@ OTHERS = {
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[aa.Client]:
-    with client_of(Store.of(synthesize(seed=7, answers=3000))) as client:
-        yield client
+def client() -> aa.Client:
+    return shared_client()
+
+
+class ReadOnDemand(dict[str, aa.Dataset]):
+    def __missing__(self, host: str) -> aa.Dataset:
+        return shared_dataset(host)
 
 
 @pytest.fixture(scope="module")
-def whole(client: aa.Client) -> dict[str, aa.Dataset]:
-    return {host: client.project(host).read_all(progress=False) for host in HOSTS}
+def whole() -> dict[str, aa.Dataset]:
+    return ReadOnDemand()
 
 
 @pytest.fixture
@@ -226,8 +228,8 @@ def test_rows_that_share_a_mark_are_aggregated_by_their_rules(
         domains.aa.plot(x="domain_type", y="answer_count")
 
 
-def test_an_empty_frame_shows_why(whole: dict[str, aa.Dataset]) -> None:
-    crawl = whole["initech.example"]["crawl"].main
+def test_an_empty_frame_shows_why(client: aa.Client) -> None:
+    crawl = client.project("initech.example").read("crawl").main
     assert not len(crawl)
     axes = crawl.aa.plot()
     assert "CNAME gateway is not connected." in words_of(axes).replace("\n", " ")

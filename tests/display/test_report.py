@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from serving import client_of
+from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit.cli import main
 from aatoolkit.display.report import page
 from aatoolkit.display.report.outline import title_of
 from aatoolkit.errors import ConfigurationError, NotWritten, ServerFailed
-from aatoolkit.service import Store, synthesize
 
 SECTIONS = ("crawl", "domains", "ranking", "overview")
 HOSTILE = (
@@ -65,9 +63,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[aa.Client]:
-    with client_of(Store.of(synthesize(seed=7, answers=1500))) as client:
-        yield client
+def client() -> aa.Client:
+    return shared_client(1500)
 
 
 @pytest.fixture(scope="module")

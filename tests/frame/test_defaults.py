@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
@@ -32,7 +33,7 @@ def test_what_is_missing_by_default_has_no_cell_or_is_a_sum_with_one_that_was_no
     None
 ):
     tried, seen = 0, set()
-    dataset = aa.demo().read_all(days=30, progress=False)
+    dataset = demo_dataset()
     for tables in dataset.values():
         for table, frame in tables.items():
             for by in (None, *metadata_of(frame).key):

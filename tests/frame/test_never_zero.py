@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import reduce
 
 import pandas as pd
@@ -10,14 +10,13 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serving import client_of
+from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability import join
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
-from aatoolkit.service import Store, synthesize
 
 SUM = {"x": "sum"}
 
@@ -223,9 +222,8 @@ def test_one_step_is_two_steps(frame: pd.DataFrame, skip_missing: bool) -> None:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[aa.Client]:
-    with client_of(Store.of(synthesize(seed=7, answers=1500))) as client:
-        yield client
+def client() -> aa.Client:
+    return shared_client(1500)
 
 
 def measures(frame: pd.DataFrame) -> pd.DataFrame:

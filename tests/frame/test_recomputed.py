@@ -11,13 +11,13 @@ import math
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from helpers.effort import is_thorough
+from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
@@ -26,14 +26,9 @@ from aatoolkit.sections import Aggregation
 Row = dict[str, Any]
 
 
-@cache
-def dataset() -> aa.Dataset:
-    return aa.demo().read_all(days=30, progress=False)
-
-
 def document(section: str, **scope: Any) -> dict[str, Any]:
     """The JSON of an answer."""
-    tables = aa.demo().read(section, **scope) if scope else dataset()[section]
+    tables = aa.demo().read(section, **scope) if scope else demo_dataset()[section]
     assert tables.payload is not None
     found: dict[str, Any] = json.loads(tables.payload.body)
     return found
@@ -119,7 +114,7 @@ FAST = ("overview", "conversions", "gaps")
 @pytest.mark.thorough
 def test_every_aggregate_of_the_demonstration_is_that_of_its_cells() -> None:
     wrong, tried = [], 0
-    for section, tables in dataset().items():
+    for section, tables in demo_dataset().items():
         for table, frame in tables.items() if is_thorough() or section in FAST else ():
             for by in (None, *(name for name in frame if name in aa.sections.table(table).key)):
                 for at, (found, wanted) in enumerate(compared(frame, table, by)):
@@ -131,7 +126,7 @@ def test_every_aggregate_of_the_demonstration_is_that_of_its_cells() -> None:
 
 
 def test_a_rate_by_engine_is_that_of_the_answers() -> None:
-    engines = dataset()["overview"]["overview_engines"]
+    engines = demo_dataset()["overview"]["overview_engines"]
     stated = {row["engine"]: row for row in document("overview")["engines"]}
     interval = engines.aa.interval("mention_rate")
     for at, row in enumerate(rows_of(engines)):
@@ -158,8 +153,8 @@ def test_a_rate_by_engine_is_that_of_the_answers() -> None:
 
 
 def test_a_join_counts_each_citation_once() -> None:
-    domains = dataset()["domains"].main
-    urls = dataset()["urls"].main
+    domains = demo_dataset()["domains"].main
+    urls = demo_dataset()["urls"].main
     joined = domains.aa.merge(urls, on="source_domain")
     there = {*urls["source_domain"]}
     counts = {row["domain"]: row["citationCount"] for row in document("domains")["domains"]}
@@ -197,7 +192,7 @@ def test_answers_of_two_engines_add_up() -> None:
 
 
 def test_the_long_form_has_each_cell_once() -> None:
-    engines = dataset()["overview"]["overview_engines"]
+    engines = demo_dataset()["overview"]["overview_engines"]
     long = engines.aa.to_long()
     cells = {
         (row["engine"], name): row[name]
@@ -210,7 +205,7 @@ def test_the_long_form_has_each_cell_once() -> None:
 
 
 def test_explicit_rows_change_no_sum() -> None:
-    domains = dataset()["domains"]
+    domains = demo_dataset()["domains"]
     frame = domains["source_domain_engines"]
     counts: dict[str, int] = defaultdict(int)
     for row in document("domains")["domains"]:
@@ -226,7 +221,7 @@ def test_explicit_rows_change_no_sum() -> None:
 
 def test_a_file_has_the_same_numbers(tmp_path: Path) -> None:
     for section in ("overview", "domains", "ranking") if is_thorough() else ("overview",):
-        for table, frame in dataset()[section].items():
+        for table, frame in demo_dataset()[section].items():
             again = aa.read_parquet(frame.aa.to_parquet(tmp_path / f"{table}.parquet"))
             one, two = aggregated(frame, None), aggregated(again, None)
             assert (one is None) == (two is None)

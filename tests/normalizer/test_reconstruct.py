@@ -246,4 +246,3 @@ def test_an_answer_is_freed_without_the_garbage_collector() -> None:
             assert gc.collect() == 0, f"{section}: reference cycles hold data until collected"
     finally:
         gc.enable()
-        gc.unfreeze()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
@@ -80,7 +81,7 @@ def test_without_its_counts_there_is_none_and_it_says_what_lacks() -> None:
 @pytest.mark.thorough
 def test_every_rate_of_the_demonstration_that_declares_counts_has_its_interval() -> None:
     """The bounds hold the value, of every row that has counts."""
-    dataset = aa.demo().read_all(days=30, progress=False)
+    dataset = demo_dataset()
     tried, without = 0, set()
     for tables in dataset.values():
         for name, frame in tables.items():

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.client.dataset import Dataset
@@ -17,7 +18,7 @@ SECTIONS = ["crawl", "conversions", "overview", "domains"]
 
 @pytest.fixture(scope="module")
 def acme() -> Dataset:
-    return aa.demo().read_all(sections=SECTIONS, days=30, progress=False)
+    return demo_dataset()
 
 
 @pytest.fixture(scope="module")
