@@ -12,9 +12,10 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from aatoolkit._util.text import escaped, unescaped
@@ -67,14 +68,12 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 def as_texts(values: pd.Series) -> pd.Series:
     """A column as text: ISO 8601 in UTC for times, JSON for lists; missing stays missing."""
     dtype = values.dtype
-    text: Callable[[Any], str] = str
+    text: Callable[[Any], str] = _text
     if isinstance(dtype, pd.DatetimeTZDtype):
         values = values.dt.tz_convert("UTC").dt.tz_localize(None)
         text = _instant
     elif pd.api.types.is_datetime64_dtype(dtype):
         text = _day_text
-    elif str(dtype).startswith("list<"):
-        text = _list
     written: pd.Series = values.astype("object").map(text, na_action="ignore")
     return written
 
@@ -87,8 +86,9 @@ def _day_text(moment: pd.Timestamp) -> str:
     return moment.isoformat().removesuffix("T00:00:00")
 
 
-def _list(words: Iterable[Any]) -> str:
-    return json.dumps([*words], ensure_ascii=False)
+def _text(value: Any) -> str:
+    is_list = isinstance(value, (tuple, list, np.ndarray))
+    return json.dumps([*value], ensure_ascii=False) if is_list else str(value)
 
 
 def _as_csv(values: pd.Series) -> pd.Series:

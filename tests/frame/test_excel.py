@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.errors import ExportError, NotWritten
+from aatoolkit.frame.csv import csv_bytes
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -54,6 +56,10 @@ def test_numbers_moments_and_lists_are_those_of_the_frame(dataset: aa.Dataset, b
     assert counts
     for name in counts:
         assert sheet[name].astype("Int64").equals(frame[name])
+    domains = dataset["domains"].main["brands_mentioned"].dropna()
+    written = pd.read_excel(book, sheet_name="source_domains")["brands_mentioned"].dropna()
+    assert [tuple(json.loads(each)) for each in written] == [*domains]
+    assert csv_bytes(domains.to_frame()).decode().splitlines()[1].startswith('"[""')
 
 
 def test_a_moment_that_a_cell_would_round_is_text(tmp_path: Path) -> None:

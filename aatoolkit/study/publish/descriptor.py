@@ -111,7 +111,7 @@ def _schema(table: PublishedTable, form: str) -> dict[str, Any]:
 def _field(column: Column, values: pd.Series, availability: str, form: str) -> dict[str, Any]:
     kind = str(values.dtype)
     description = column.doc
-    if kind.startswith("list<"):
+    if column.dtype == "list<string>":
         # Frictionless does not accept a Parquet list as an array, nor as any other type.
         found = {"type": "any" if form == "parquet" else "array"}
     elif pd.api.types.is_datetime64_dtype(values.dtype):
