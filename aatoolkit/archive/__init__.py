@@ -13,6 +13,7 @@ SQL and files that any engine reads. In reading order:
   ``report``: what was added and what failed; ``workers``: fetching and normalising elsewhere.
 - ``snapshot``: the files of committed runs; ``selection``: hosts, times and scope as conditions;
   ``table_reader``: one table of a snapshot.
+- ``explaining``: an archived number down to its bytes.
 - ``frames``: rows as frames with availability, units and sources; ``history``: one row a key and
   day; ``query``: SQL, Dask and what there is.
 - ``upkeep``: compact, sweep and forget; ``check``: verify; ``rebuild``: tables anew from the

@@ -17,6 +17,7 @@ from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
 from aatoolkit.metadata.column import Source
+from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.to_pandas import to_frame
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def frame_of(
     key: Sequence[str] = (),
     failed: int = 0,
     moment: str = "fetched_at",
+    recipe: Recipe | None = None,
 ) -> pd.DataFrame:
     """A DataFrame of rows, with the metadata of its columns.
 
@@ -67,6 +69,8 @@ def frame_of(
         The number of requests that failed instead.
     moment
         The column that says which answer a row is of.
+    recipe
+        How the frame is read again.
     """
     names = [name for name in rows.column_names if name in table.columns or name == "_row"]
     if "_row" in names and rows["_row"].null_count == rows.num_rows:
@@ -83,6 +87,7 @@ def frame_of(
         known,
         unique_key(frame, tuple(dict.fromkeys(own))) if table.key else (),
         tuple(dict.fromkeys(answer.source for answer in answers)),
+        recipe=recipe,
     )
     return attach(frame, metadata)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aatoolkit.archive.explaining import ArchiveExplanations, recipe_of
 from aatoolkit.archive.frames import frame_of
 from aatoolkit.archive.history import ADDED
 from aatoolkit.archive.schema import StoredTable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 
 
-class ArchiveReader:
+class ArchiveReader(ArchiveExplanations):
     """What only reads an archive; see `aatoolkit.Archive`."""
 
     def __init__(self, store: ArchiveStore, until: datetime | None = None) -> None:
@@ -87,7 +88,18 @@ class ArchiveReader:
         answers, failed = reader.answers(selection)
         rows = reader.rows(selection)
         key = ("host", "days", *_FILTERS, "fetched_at")
-        return frame_of(rows, reader.stored, answers, context=CONTEXT, key=key, failed=failed)
+        made = recipe_of(
+            "read",
+            section=section,
+            table=reader.stored.table.name,
+            hosts=[*selection.hosts] if selection.hosts else None,
+            since=selection.since,
+            until=selection.until,
+            scope=scope,
+        )
+        return frame_of(
+            rows, reader.stored, answers, context=CONTEXT, key=key, failed=failed, recipe=made
+        )
 
     def history(
         self,
@@ -155,6 +167,17 @@ class ArchiveReader:
             key=context,
             failed=failed,
             moment="last_seen",
+            recipe=recipe_of(
+                "history",
+                section=section,
+                table=reader.stored.table.name,
+                hosts=[*selection.hosts] if selection.hosts else None,
+                since=since,
+                until=until,
+                scope=scope,
+                as_of=selection.until,
+                withdrawn=withdrawn,
+            ),
         )
 
     def arrow(

@@ -8,7 +8,8 @@ is 0 for success, 1 if something failed, 2 if the command was not understood. In
 - this module: one function per command, named in `COMMANDS`; it loads what it needs when it runs,
   so that ``--help`` loads no pandas.
 - ``report``: what the commands print and write; ``dated``: a day's tables in folders of their own.
-- ``study``, ``archive``, ``profile``, ``doctor``, ``serving``: the commands of these names.
+- ``explain``, ``study``, ``archive``, ``profile``, ``doctor``, ``serving``: the commands of these
+  names.
 """
 
 from __future__ import annotations
@@ -238,28 +239,20 @@ def _study_show(args: argparse.Namespace) -> int:
     return study.show(args)
 
 
-def _study_verify(args: argparse.Namespace) -> int:
-    from aatoolkit.cli import study
+def _study(action: str) -> parser.Command:
+    def run(args: argparse.Namespace) -> int:
+        from aatoolkit.cli import study
 
-    return study.verify(args, note)
+        done: int = getattr(study, action)(args, note)
+        return done
 
-
-def _study_diff(args: argparse.Namespace) -> int:
-    from aatoolkit.cli import study
-
-    return study.diff(args, note)
+    return run
 
 
-def _study_pack(args: argparse.Namespace) -> int:
-    from aatoolkit.cli import study
+def _explain(args: argparse.Namespace) -> int:
+    from aatoolkit.cli import explain
 
-    return study.pack(args, note)
-
-
-def _study_publish(args: argparse.Namespace) -> int:
-    from aatoolkit.cli import study
-
-    return study.publish(args, note)
+    return explain.explain(args, note)
 
 
 def _profile_draft(args: argparse.Namespace) -> int:
@@ -324,10 +317,8 @@ COMMANDS: dict[str, parser.Command] = {
     "cache": _cache,
     "study record": _study_record,
     "study show": _study_show,
-    "study verify": _study_verify,
-    "study diff": _study_diff,
-    "study pack": _study_pack,
-    "study publish": _study_publish,
+    **{f"study {action}": _study(action) for action in ("verify", "diff", "pack", "publish")},
+    "explain": _explain,
     "archive add": _archive_add,
     **{
         f"archive {action}": _archive(action)

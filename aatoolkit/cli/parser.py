@@ -11,6 +11,7 @@ from aatoolkit import __version__
 from aatoolkit._util.defaults import DAYS, DEMO_HOST, FILTERS, WORKERS
 from aatoolkit.cli.archive_parser import add_archive
 from aatoolkit.cli.arguments import Parser, output
+from aatoolkit.cli.explain import add_explain
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -111,6 +112,7 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     cache.add_argument("--host", metavar="HOST", help="clear the answers of this host only")
 
     _study(listed, commands)
+    add_explain(listed, commands, _command)
     _profile(listed, commands)
     add_archive(
         listed, commands, _command, sections=_sections, filters=_filters, connection=_connection
@@ -232,6 +234,9 @@ def _study(listed: Any, commands: Mapping[str, Command]) -> None:
     )
     publish.add_argument("--excel", action="store_true", help="write a workbook too")
     publish.add_argument("--csv", action="store_true", help="write CSV too")
+    publish.add_argument(
+        "--answers", action="store_true", help="ship the answers too, to explain any number"
+    )
     publish.add_argument("--licence", metavar="SPDX", help="such as CC-BY-4.0")
     publish.add_argument(
         "--overwrite", action="store_true", help="replace an earlier publication in that folder"

@@ -107,6 +107,7 @@ def publish(args: argparse.Namespace, note: Note) -> int:
         redact=args.redact,
         excel=args.excel,
         csv=args.csv,
+        answers=args.answers,
         licence=args.licence,
         overwrite=args.overwrite,
     )

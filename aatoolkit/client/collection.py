@@ -196,7 +196,8 @@ def _failures(dataset: Dataset) -> str:
 
 def _with_failures(frame: pd.DataFrame, failed: int, read: int) -> pd.DataFrame:
     """Mark every column as lacking the data of the requests that failed."""
-    from aatoolkit.metadata.attrs import attach, metadata_of
+    from aatoolkit.metadata.attrs import metadata_of
+    from aatoolkit.metadata.recorded import attach_changed
 
     known = metadata_of(frame)
     why = f"{failed} of {failed + read} answers failed"
@@ -205,4 +206,4 @@ def _with_failures(frame: pd.DataFrame, failed: int, read: int) -> pd.DataFrame:
         name: replace(column, availability=combine([column.availability, lacking]))
         for name, column in known.columns.items()
     }
-    return attach(frame, replace(known, columns=columns))
+    return attach_changed(frame, replace(known, columns=columns))

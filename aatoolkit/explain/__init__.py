@@ -6,6 +6,8 @@ answers' bytes. In reading order:
 
 - ``explanation``: `Explanation` and its parts; ``text``: as an indented tree; ``html``: with folds.
 - ``explainer``: `Explainer`, which finds the row and checks that the replay gives its value.
+- ``replay``: makes the frame again; ``made``: frames made again, and what plain pandas left of
+  them; ``passing``: verbs that take cells over; ``aggregates``; ``statistics``; ``archived``.
 - ``evidence``: finds answers by their hash, in memory, a study or an archive, and reads them again.
 - ``rows``: which row of a replayed frame a row is.
 - ``cells``: a cell of an answer: its path, its bytes, the statements about it, why it is missing.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,8 +13,10 @@ from aatoolkit.explain.explanation import Explanation, StatedAvailability, Value
 from aatoolkit.explain.text import plain, shown
 from aatoolkit.frame.cell_status import Cells, cells_of
 from aatoolkit.frame.row_units import row_units
+from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path
 from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.column_availability import INFERRED, reach, target_steps
 from aatoolkit.normalizer.masking import WHY, narrowest_path
 from aatoolkit.sections.aggregation import Aggregation
@@ -50,8 +52,9 @@ class TableCells:
     ) -> None:
         self.answer, self.name, self.frame, self.known = answer, name, frame, known
         self._rows = answer.tables.parts.rows[name]
-        self._paths: dict[str, list[str | None]] = {}
+        self._places: dict[str, tuple[list[Found], RowIndex, RowIndex]] = {}
         self._cells: dict[str, Cells] = {}
+        self._units: dict[str, pd.Series | None] = {}
 
     def explain(self, at: int, column: str, *, parts: bool = True) -> Explanation:
         """How the value of a column in a row is known."""
@@ -84,22 +87,14 @@ class TableCells:
         names += ["_row"] if "_row" in self.frame.columns else []
         return {name: plain(self.frame[name].iloc[at]) for name in names}
 
-    def locate(self, rows: Iterable[int], columns: Iterable[str]) -> None:
-        """Find where the values of many cells are, in one pass over the bytes."""
-        declared = [found for name in columns if (found := self._declared(name)) is not None]
-        paths = (self.path(at, column) for at in rows for column in declared)
-        self.answer.spans(path for path in paths if path is not None)
-
     def path(self, at: int, column: Column) -> str | None:
         """The JSON path of a value; None where no record of the answer encloses it."""
-        if column.name not in self._paths:
+        if column.name not in self._places:
             found = self._rows.find(column.source or "")
-            which, there = self._rows.source_rows(found)
-            self._paths[column.name] = [
-                found[cursor][0].path(row) if row >= 0 else None
-                for cursor, row in zip(which.tolist(), there.tolist(), strict=True)
-            ]
-        return self._paths[column.name][at]
+            self._places[column.name] = (found, *self._rows.source_rows(found))
+        cursors, which, there = self._places[column.name]
+        row = int(there[at])
+        return cursors[int(which[at])][0].path(row) if row >= 0 else None
 
     def _declared(self, column: str) -> Column | None:
         try:
@@ -113,7 +108,7 @@ class TableCells:
             return None
         if (column.source or "").lstrip("^")[:1] == "#":
             return ValuePlace(path)
-        span = self.answer.spans([path]).get(path)
+        span = self.answer.span(path)
         if span is None:
             return ValuePlace(path)
         return ValuePlace(path, *span, self.answer.body[slice(*span)].decode(errors="replace"))
@@ -125,7 +120,9 @@ class TableCells:
         return str(cells.states[int(cells.codes[at])])
 
     def _unit(self, at: int, column: str, declared: Column | None) -> str | None:
-        units = row_units(self.frame, self.known, column)
+        if column not in self._units:
+            self._units[column] = row_units(self.frame, self.known, column)
+        units = self._units[column]
         if units is not None:
             return str(units.iloc[at])
         unit = None if declared is None else declared.unit

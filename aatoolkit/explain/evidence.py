@@ -6,14 +6,17 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.explain.explanation import CitedAnswer
-from aatoolkit.jsontree.byte_span import ByteSpan, byte_spans
+from aatoolkit.jsontree.byte_span import ByteIndex, ByteSpan
 from aatoolkit.metadata.carrier import HeldAnswer
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.tables import Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NOWHERE = (
     "its answer is no longer in memory; give a study or an archive that holds it, with within="
@@ -45,7 +48,7 @@ class ReadAnswer:
     body: bytes
     found_in: str
 
-    @property
+    @cached_property
     def cited(self) -> CitedAnswer:
         """It as an explanation cites it."""
         payload = self.tables.payload
@@ -56,17 +59,13 @@ class ReadAnswer:
             checked=self.source.sha256 is not None,
         )
 
-    def spans(self, paths: Iterable[str]) -> Mapping[str, ByteSpan]:
-        """Where in its bytes the values at some paths are; those that were found before, too."""
-        new = [path for path in paths if path not in self._known]
-        if new:
-            found = byte_spans(self.body, new)
-            self._known.update((path, found.get(path)) for path in new)
-        return {path: span for path, span in self._known.items() if span is not None}
+    def span(self, path: str) -> ByteSpan | None:
+        """Where in its bytes the value at a path is; None if it is not there."""
+        return self._index.span(path)
 
     @cached_property
-    def _known(self) -> dict[str, ByteSpan | None]:
-        return {}
+    def _index(self) -> ByteIndex:
+        return ByteIndex(self.body)
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
@@ -132,15 +131,33 @@ class AnswerFinder:
                 why = str(error)
                 continue
             if tables is not None:
-                return ReadAnswer(source, tables, body, where)
+                damaged = "" if why == _NOWHERE else f"; {why}"
+                return ReadAnswer(source, tables, body, f"{where}{damaged}")
         return why
 
     def _candidates(self, source: Source) -> Iterator[tuple[str, HeldAnswer | str]]:
         """The answers that may be the one of a source, or why one that should be is not."""
+        yield from _within(self._within, source)
         for each in self._held:
             if _fits(each.source, source):
                 yield "in memory", each
-        yield from _within(self._within, source)
+
+    def archived(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
+        """A frame of an archive, read again.
+
+        Raises
+        ------
+        TrailEnd
+            If there is no archive at hand, or it cannot be read.
+        """
+        for store in self._within if isinstance(self._within, list | tuple) else [self._within]:
+            if hasattr(store, "archived_frame"):
+                try:
+                    frame: pd.DataFrame = store.archived_frame(how, options)
+                    return frame
+                except AAToolkitError as error:
+                    raise TrailEnd(str(error)) from None
+        raise TrailEnd("it was read from an archive, which is not at hand; give it with within=")
 
     def sampled(self, source: Source) -> Iterator[Tables]:
         """The sampled chats about a host under the same filters, where they are at hand."""

@@ -6,16 +6,19 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.explain.evidence import AnswerFinder, TrailEnd
 from aatoolkit.explain.explanation import Explanation
-from aatoolkit.explain.replay import Made, replay
-from aatoolkit.explain.rows import matched, position_of, same
+from aatoolkit.explain.made import Made
+from aatoolkit.explain.replay import replay
+from aatoolkit.explain.rows import matched, matching, position_of, same
 from aatoolkit.explain.text import plain, shown
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of, stored_of
+from aatoolkit.metadata.attrs import ATTRIBUTE, FrameMetadata, metadata_of, stored_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
 
 _NO_METADATA = "nothing is known of where this frame comes from: it has no metadata"
@@ -24,6 +27,8 @@ _NO_RECIPE = "the frame does not say how it was made, as frames of earlier versi
 
 class Explainer:
     """Explains many numbers, and reads each answer once.
+
+    It takes a frame that it has seen for unchanged: after a change in place, use a new one.
 
     Parameters
     ----------
@@ -43,6 +48,7 @@ class Explainer:
     def __init__(self, within: Any = None) -> None:
         self.evidence = AnswerFinder(within)
         self._made: dict[str, Made | str] = {}
+        self._frames: dict[int, tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]] = {}
 
     def explain(
         self, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any], column: str
@@ -68,14 +74,16 @@ class Explainer:
             If the frame's metadata is damaged, or newer than this version can read.
         """
         at = position_of(frame, row)
-        flat = flattened(frame)
+        if id(frame) not in self._frames:
+            flat = flattened(frame)
+            self._frames[id(frame)] = frame, flat, metadata_of(flat)
+        _, flat, known = self._frames[id(frame)]
         find(flat, [column])
         stored, answers = stored_of(frame)
-        known = metadata_of(flat)
         self.evidence.hold(answers)
         seen = self._seen(flat, at, column, known)
         try:
-            made = self._replayed(stored)
+            made = self._replayed(frame, stored)
             there = self._position(frame, at, made, column, known)
             found = made.explain(there, column)
         except TrailEnd as end:
@@ -89,10 +97,34 @@ class Explainer:
         why = f"the value was changed since by a plain pandas step: it was {shown(value)}"
         return replace(seen, end=why, children=(found,))
 
-    def _replayed(self, stored: FrameMetadata) -> Made:
+    @staticmethod
+    def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
+        """The rows that have some values.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        """
+        find(frame, row)
+        mask = np.ones(len(frame), bool)
+        for name, value in row.items():
+            mask &= matching(frame[name], value)
+        return mask
+
+    def _replayed(self, frame: pd.DataFrame, stored: FrameMetadata) -> Made:
         if stored.recipe is None:
             raise TrailEnd(_NO_RECIPE if stored.columns or stored.sources else _NO_METADATA)
-        return replay(stored.recipe, stored, self.evidence)
+        name = str(frame.attrs[ATTRIBUTE])
+        if name not in self._made:
+            try:
+                self._made[name] = replay(stored.recipe, stored.sources, self.evidence)
+            except TrailEnd as end:
+                self._made[name] = str(end)
+        made = self._made[name]
+        if isinstance(made, str):
+            raise TrailEnd(made)
+        return made
 
     def _position(
         self, frame: pd.DataFrame, at: int, made: Made, column: str, known: FrameMetadata

@@ -2,29 +2,88 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
+from aatoolkit.errors import AAToolkitError, AAToolkitWarning
+from aatoolkit.explain.aggregates import AggregateCells
+from aatoolkit.explain.archived import ArchivedCells
 from aatoolkit.explain.cells import TableCells
 from aatoolkit.explain.evidence import AnswerFinder, TrailEnd
-from aatoolkit.explain.explanation import Explanation
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
-from aatoolkit.metadata.recipe import END, READ, Recipe
+from aatoolkit.explain.made import Made, View
+from aatoolkit.explain.passing import (
+    CompleteCells,
+    ConcatCells,
+    ContextCells,
+    LongCells,
+    MergeCells,
+    RenamedCells,
+    SameCells,
+)
+from aatoolkit.explain.statistics import StatisticsCells
+from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.complete import complete
+from aatoolkit.frame.concat import concat
+from aatoolkit.frame.merge import adopt, merge, rename
+from aatoolkit.frame.reshape import to_long, with_constant, with_context
+from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.metadata.column import Source
+from aatoolkit.metadata.recipe import ARCHIVED, DO, END, READ, VIEW, Recipe
+from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.stats.changes import changes
+from aatoolkit.stats.compare import compare
+from aatoolkit.stats.concentration import concentration
+from aatoolkit.stats.decompose import decompose
+from aatoolkit.stats.interval import interval
+from aatoolkit.stats.overlap import overlap
+from aatoolkit.stats.rank import rank
+from aatoolkit.stats.stability import stability
 
 
-class Made(Protocol):
-    """A frame that was made again, and can explain its cells."""
-
-    frame: pd.DataFrame
-    known: FrameMetadata
-
-    def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+def _adopt(frame: pd.DataFrame, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    return adopt(frame, *frames)
 
 
-def replay(recipe: Recipe, stored: FrameMetadata, evidence: AnswerFinder) -> Made:
+def _rename(frame: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+    return rename(frame, columns=names)
+
+
+VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
+    "aggregate": (aggregate, AggregateCells, ("frame",)),
+    "merge": (merge, MergeCells, ("left", "right")),
+    "concat": (concat, ConcatCells, ("frames",)),
+    "complete": (complete, CompleteCells, ("frame", "availability")),
+    "rename": (_rename, RenamedCells, ("frame",)),
+    "adopt": (_adopt, SameCells, ("frame", "frames")),
+    "to_long": (to_long, LongCells, ("frame",)),
+    "with_context": (with_context, ContextCells, ("frame",)),
+    "with_constant": (with_constant, ContextCells, ("frame",)),
+    "interval": (interval, StatisticsCells, ("frame",)),
+    "compare": (compare, StatisticsCells, ("now", "before")),
+    "decompose": (decompose, StatisticsCells, ("now", "before")),
+    "changes": (changes, StatisticsCells, ("frame",)),
+    "rank": (rank, StatisticsCells, ("frame",)),
+    "concentration": (concentration, StatisticsCells, ("frame",)),
+    "overlap": (overlap, StatisticsCells, ("frame",)),
+    "stability": (stability, StatisticsCells, ("frame",)),
+}
+"""By verb: what it calls, what explains the cells of its result, and which arguments are frames."""
+
+
+def replay(recipe: Recipe, sources: Sequence[Source], finder: AnswerFinder) -> Made:
     """Make a frame again.
+
+    Parameters
+    ----------
+    recipe : list
+        How it was made.
+    sources : sequence of Source
+        The answers that the recipe names by number.
+    finder : AnswerFinder
+        Finds them.
 
     Raises
     ------
@@ -33,18 +92,70 @@ def replay(recipe: Recipe, stored: FrameMetadata, evidence: AnswerFinder) -> Mad
     """
     kind, *rest = recipe
     if kind == READ:
-        return _read(rest[0], rest[1], stored, evidence)
-    if kind == END:
-        raise TrailEnd(rest[0])
-    raise TrailEnd(f"{kind} cannot be replayed by this version")
+        return _read(rest[0], rest[1], sources, finder)
+    if kind == VIEW:
+        inner, changes_made = rest
+        base = None if inner[0] == END else replay(inner, sources, finder)
+        return View(base, changes_made, inner[1] if inner[0] == END else None)
+    if kind == ARCHIVED:
+        return ArchivedCells(finder.archived(rest[0], rest[1]), sources, finder)
+    if kind == DO and rest[0] in VERBS:
+        inputs = [replay(each, sources, finder) for each in rest[2]]
+        return _done(rest[0], rest[1], inputs)
+    raise TrailEnd(rest[0] if kind == END else f"{rest[0]} cannot be replayed by this version")
 
 
-def _read(number: int, name: str, stored: FrameMetadata, evidence: AnswerFinder) -> Made:
-    if not 0 <= number < len(stored.sources):
+def _read(number: int, name: str, sources: Sequence[Source], finder: AnswerFinder) -> Made:
+    if not 0 <= number < len(sources):
         raise TrailEnd("its metadata does not name the answer it was read from")
-    answer = evidence.find(stored.sources[number])
+    answer = finder.find(sources[number])
     table = name.rpartition(":")[2]
     if table not in answer.tables:
         raise TrailEnd(f"the answer has no table {table} as it is declared now")
     frame = answer.tables[table]
     return TableCells(answer, table, frame, metadata_of(frame))
+
+
+def _done(verb: str, arguments: dict[str, Any], inputs: Sequence[Made]) -> Made:
+    """The result of a verb, replayed on the frames that went into it."""
+    function, kind, names = VERBS[verb]
+    given = {
+        name: _frames(value, inputs) if name in names else _argument(value)
+        for name, value in arguments.items()
+    }
+    if verb == "complete":
+        given.setdefault("availability", None)
+    problem = ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AAToolkitWarning)
+            frame = function(**given)
+    except (AAToolkitError, LookupError, TypeError, ValueError) as error:
+        problem = str(error)
+    if problem:
+        raise TrailEnd(f"{verb} cannot be replayed: {problem}")
+    made: Made = kind(verb, frame, inputs, given)
+    return made
+
+
+def _frames(value: Any, inputs: Sequence[Made]) -> Any:
+    if isinstance(value, list):
+        return [inputs[number].frame for number in value]
+    return None if value is None else inputs[value].frame
+
+
+def _argument(value: Any) -> Any:
+    """An argument as it was given, from its JSON value."""
+    if isinstance(value, list):
+        return [_argument(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    (kind, body), *_ = value.items()
+    if kind == "rule":
+        facts: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in body.items()}
+        return Aggregation(**facts)
+    if kind == "grouper":
+        return pd.Grouper(**body)
+    if kind == "moment":
+        return pd.Timestamp(body)
+    return {name: _argument(each) for name, each in body.items()}

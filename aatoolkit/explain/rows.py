@@ -34,8 +34,8 @@ def same(one: Any, other: Any) -> bool:
 def position_of(frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]) -> int:
     """The position of a row that is given by position, label, or the values of some columns.
 
-    A mapping is matched by value. A whole number is the label of a row where the index has it,
-    which in a frame as it was read is also its position; a negative one counts from the end.
+    A mapping is matched by value. A whole number is the label of a row where the index has it, as
+    in ``df.loc``, and else its position; in a frame as it was read the two are the same.
 
     Raises
     ------
@@ -56,12 +56,9 @@ def position_of(frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]) ->
             f"{count} rows have the label {row!r}; name the row by the values of its key",
             row=row,
         )
-    if isinstance(row, int | np.integer) and not isinstance(row, bool):
-        size = len(frame)
-        if frame.index.dtype.kind not in "iu" and -size <= row < size:
-            return int(row) % size
-        if -size <= row < 0:
-            return int(row) + size
+    size = len(frame)
+    if isinstance(row, int | np.integer) and not isinstance(row, bool) and -size <= row < size:
+        return int(row) % size
     raise RowNotFound(f"there is no row {row!r} among {len(frame)} rows", row=row)
 
 
@@ -126,6 +123,8 @@ def matched(
     label = _label(frame, at, base)
     names = [name for name in key if name in now and name in then]
     if key and len(names) == len(key):
+        if label is not None and all(same(then[name][label], now[name][at]) for name in names):
+            return label
         mask = _rows_with(now, then, names, at, len(base))
         places = np.flatnonzero(mask)
         if len(places) == 1:

@@ -37,6 +37,7 @@ from aatoolkit.frame.cell_status import (
 )
 from aatoolkit.frame.groupby import By, Groups, flattened, group
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.recorded import recorded
 
 _NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
 _NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
@@ -58,6 +59,7 @@ class _Outcome:
     coverage: pd.Series
 
 
+@recorded("aggregate", "frame")
 def aggregate(
     frame: pd.DataFrame,
     by: By,

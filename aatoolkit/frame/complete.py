@@ -16,6 +16,7 @@ from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, is_status_
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.normalizer.column_availability import INFERRED, state_of
 
 _OF_ROWS = (ROW, ROW + CAUSE, ROW + REASON)
@@ -24,6 +25,7 @@ _REPORTED = Availability(Status.AVAILABLE)
 _NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
 
 
+@recorded("complete", "frame", "availability")
 def complete(
     frame: pd.DataFrame, levels: Mapping[str, object], availability: pd.DataFrame | None
 ) -> pd.DataFrame:

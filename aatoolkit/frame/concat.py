@@ -25,11 +25,13 @@ from aatoolkit.metadata.attrs import (
     metadata_of,
     tables_of,
 )
+from aatoolkit.metadata.recorded import recorded
 
 _MOST_VALUES = 500
 """The most values of a column by which the rows of frames are distinguished."""
 
 
+@recorded("concat", "frames")
 def concat(
     frames: Iterable[pd.DataFrame] | Mapping[Hashable, pd.DataFrame],
     *,

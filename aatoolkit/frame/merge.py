@@ -24,12 +24,14 @@ from aatoolkit.metadata.attrs import (
 )
 from aatoolkit.metadata.fingerprint import whole_fingerprint
 from aatoolkit.metadata.fingerprint_check import FingerprintCheck
+from aatoolkit.metadata.recorded import record, recorded
 
 _SIDE = "_aatoolkit_side"
 
 _ROWS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 
+@recorded("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """``left.merge(right, **options)`` with the metadata of both."""
     shown = options.pop("indicator", False)
@@ -85,7 +87,7 @@ def _merged_grains(
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
     """``frame.rename(…)`` with the metadata of each column under its new name."""
-    renamed = frame.rename(*arguments, **options)
+    renamed: pd.DataFrame = frame.rename(*arguments, **options)
     known = metadata_of(frame, levels=True)
     names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
     columns = {
@@ -97,9 +99,12 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
         for table in tables_of(known)
         if (grain := known.grain(table, declared_key(table))) is not None
     }
-    return attach(renamed, FrameMetadata(columns, key, known.sources, grains, known.repeated))
+    attach(renamed, FrameMetadata(columns, key, known.sources, grains, known.repeated))
+    record(renamed, "rename", {"frame": frame, "names": names}, ("frame",))
+    return renamed
 
 
+@recorded("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, *frames: pd.DataFrame) -> pd.DataFrame:
     """The frame with the metadata of others, for columns that hold what theirs hold."""
     known = metadata_of(frame, levels=True)
@@ -174,6 +179,14 @@ def _merged_names(
         }
         for frame, suffix in zip((left, right), suffixes, strict=True)
     ]
+
+
+def columns_after(
+    left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]
+) -> list[dict[str, str]]:
+    """For each side of a merge the names that its columns have after it."""
+    shared = _shared(left, right, options)
+    return _merged_names(left, right, shared, options.get("suffixes", ("_x", "_y")))
 
 
 def _of_key(

@@ -25,8 +25,8 @@ from aatoolkit.metadata.attrs import (
     attach,
     attach_unchecked,
     metadata_of,
-    serialized,
 )
+from aatoolkit.metadata.recorded import serialized
 from aatoolkit.normalizer import reconstruct
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import as_tuples
@@ -157,7 +157,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     if known is None:
         return frame
     attach_unchecked(frame, known)
-    return attach(frame, metadata_of(frame, levels=True))
+    return attach(frame, replace(metadata_of(frame, levels=True), recipe=known.recipe))
 
 
 def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:

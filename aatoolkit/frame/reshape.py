@@ -16,6 +16,7 @@ from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.jsontree.exactness import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS, Scope
 
 _ADDED = ("variable", "value", "unit", ROW, ROW + CAUSE, ROW + REASON)
@@ -26,6 +27,7 @@ CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "f
 _MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 
+@recorded("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
     """One row a cell; see ``df.aa.to_long``."""
     flat = flattened(frame)
@@ -110,6 +112,7 @@ def _exact(values: pd.Series, kind: str) -> pd.Series:
     return exact
 
 
+@recorded("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with its context as columns; see ``df.aa.with_context``."""
     known = metadata_of(frame)
@@ -141,6 +144,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     return attach(whole, FrameMetadata(described, known.key, known.sources))
 
 
+@recorded("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     """A frame with a first column that holds one text in every row."""
     known = metadata_of(frame)

@@ -1,7 +1,8 @@
 """Where in the bytes of a document the values at some paths are.
 
-One pass over the body finds all paths asked for, and reads past everything else. It is for bodies
-that `~aatoolkit.jsontree.decode.decode` accepts: it looks for places and does not check again.
+A container is read through once, the first time that something in it is asked for, and what it
+holds is passed over; a further value in it costs no more than its own path. It is for bodies that
+`~aatoolkit.jsontree.decode.decode` accepts: it looks for places and does not check again.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, parse_path
 
 ByteSpan = tuple[int, int]
 """The first byte of a value, and the one after its last; counted from 0 in the whole body."""
+
+_Members = dict[str | int, tuple[ByteSpan | None, ByteSpan]]
+"""What a container holds: by key or position, where the key is, and where the value is."""
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = re.compile(rb"[ \t\r\n]*")
@@ -23,108 +26,84 @@ _SCALAR = re.compile(rb"[^\s,\]}]+")
 _NESTING = re.compile(rb'[\[\]{}]|"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
 
 
-@dataclass
-class _Wanted:
-    """The paths asked for that begin alike: by step what is wanted below, and which end here."""
-
-    below: dict[str | int, _Wanted] = field(default_factory=dict)
-    values: list[str] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
-
-
-def byte_spans(body: bytes, paths: Iterable[str]) -> dict[str, ByteSpan]:
-    r"""Find where in a body the values at some concrete paths are.
+class ByteIndex:
+    r"""Finds where in a body values are.
 
     Parameters
     ----------
     body : bytes
         One JSON document in UTF-8, with or without a byte-order mark.
-    paths : iterable of str
-        Concrete paths, such as ``$.points[0].rate``; one that ends in ``~`` is that of a key.
-
-    Returns
-    -------
-    dict of str to tuple of int
-        For each path that is there, its first byte and the one after its last, such that
-        ``body[start:end]`` is the value as it is spelled. A path that is not there is left out.
-
-    Raises
-    ------
-    ValueError
-        If a path is none, or is a pattern; or if the body ends within a value.
 
     Examples
     --------
-    >>> body = b'{"points": [{"rate": 1.50}, null]}'
-    >>> found = byte_spans(body, ["$.points[0].rate", "$.points[1]", "$.points[0].rate~", "$.x"])
-    >>> {path: body[start:end] for path, (start, end) in found.items()}
-    {'$.points[0].rate~': b'"rate"', '$.points[0].rate': b'1.50', '$.points[1]': b'null'}
+    >>> index = ByteIndex(b'{"points": [{"rate": 1.50}, null]}')
+    >>> index.span("$.points[0].rate"), index.span("$.points[0].rate~"), index.span("$.x")
+    ((21, 25), (13, 19), None)
     """
-    root = _Wanted()
-    for path in dict.fromkeys(paths):
-        _want(root, path)
-    scan = _Scan(body)
-    if not body.removeprefix(_BOM).strip():
-        return {}
-    scan.value(len(_BOM) if body.startswith(_BOM) else 0, root)
-    return scan.found
-
-
-def _want(root: _Wanted, path: str) -> None:
-    is_key = path.endswith(KEY_SIGN)
-    at = root
-    for step in parse_path(path.removesuffix(KEY_SIGN)):
-        if isinstance(step, Field):
-            at = at.below.setdefault(step.name, _Wanted())
-        elif isinstance(step, Position):
-            at = at.below.setdefault(step.number, _Wanted())
-        else:
-            raise ValueError(f"{path!r} is a pattern, not the path of one value")
-    (at.keys if is_key else at.values).append(path)
-
-
-class _Scan:
-    """One pass over a body; it goes into containers only where something in them is wanted."""
 
     def __init__(self, body: bytes) -> None:
         self.body = body
-        self.found: dict[str, ByteSpan] = {}
+        self._members: dict[int, _Members] = {}
 
-    def value(self, at: int, wanted: _Wanted) -> int:
-        """Pass over the value that begins at a byte, or after space there; the byte after it."""
-        start = self._space(at)
-        end = self._enter(start, wanted.below) if wanted.below else self._skip(start)
-        for path in wanted.values:
-            self.found[path] = (start, end)
-        return end
+    def span(self, path: str) -> ByteSpan | None:
+        """Where the value at a concrete path is; None if it is not there.
 
-    def _enter(self, start: int, wanted: dict[str | int, _Wanted]) -> int:
-        sign = self.body[start : start + 1]
-        if sign == b"{":
-            return self._object(start + 1, wanted)
-        if sign == b"[":
-            return self._array(start + 1, wanted)
-        return self._skip(start)
+        Parameters
+        ----------
+        path : str
+            A concrete path, such as ``$.points[0].rate``; one that ends in ``~`` is that of a key.
 
-    def _object(self, at: int, wanted: dict[str | int, _Wanted]) -> int:
+        Raises
+        ------
+        ValueError
+            If the path is none, or is a pattern; or if the body ends within a value.
+        """
+        steps = [_label(path, step) for step in parse_path(path.removesuffix(KEY_SIGN))]
+        start = self._space(len(_BOM) if self.body.startswith(_BOM) else 0)
+        if start >= len(self.body):
+            return None
+        key: ByteSpan | None = None
+        found: ByteSpan = (start, start)
+        for label in steps:
+            member = self._held(found[0]).get(label)
+            if member is None:
+                return None
+            key, found = member
+        if path.endswith(KEY_SIGN):
+            return key
+        return found if steps else (start, self._skip(start))
+
+    def _held(self, start: int) -> _Members:
+        """What the container that begins at a byte holds; nothing where none begins."""
+        if start not in self._members:
+            sign = self.body[start : start + 1]
+            held: _Members = {}
+            if sign == b"{":
+                held = self._object(start + 1)
+            elif sign == b"[":
+                held = self._array(start + 1)
+            self._members[start] = held
+        return self._members[start]
+
+    def _object(self, at: int) -> _Members:
+        held: _Members = {}
         at = self._space(at)
         while self.body[at : at + 1] != b"}":
             key_end = self._skip(at)
-            below = wanted.get(_key(self.body[at:key_end]))
-            for path in below.keys if below else ():
-                self.found[path] = (at, key_end)
-            colon = self._space(key_end)
-            after = self.value(colon + 1, below) if below else self._skip(self._space(colon + 1))
-            at = self._next(after)
-        return at + 1
+            value = self._space(self._space(key_end) + 1)
+            end = self._skip(value)
+            held[_key(self.body[at:key_end])] = ((at, key_end), (value, end))
+            at = self._next(end)
+        return held
 
-    def _array(self, at: int, wanted: dict[str | int, _Wanted]) -> int:
-        at, number = self._space(at), 0
+    def _array(self, at: int) -> _Members:
+        held: _Members = {}
+        at = self._space(at)
         while self.body[at : at + 1] != b"]":
-            below = wanted.get(number)
-            after = self.value(at, below) if below else self._skip(at)
-            at, number = self._next(after), number + 1
-        return at + 1
+            end = self._skip(at)
+            held[len(held)] = (None, (at, end))
+            at = self._next(end)
+        return held
 
     def _next(self, at: int) -> int:
         """The next member or element, or the end of them."""
@@ -156,6 +135,29 @@ class _Scan:
             if not depth:
                 return token.end()
         raise _ended(start)
+
+
+def byte_spans(body: bytes, paths: Iterable[str]) -> dict[str, ByteSpan]:
+    """Find where in a body the values at some concrete paths are; what is not there is left out.
+
+    Examples
+    --------
+    >>> body = b'{"points": [{"rate": 1.50}, null]}'
+    >>> found = byte_spans(body, ["$.points[0].rate", "$.points[1]", "$.x"])
+    >>> {path: body[start:end] for path, (start, end) in found.items()}
+    {'$.points[0].rate': b'1.50', '$.points[1]': b'null'}
+    """
+    index = ByteIndex(body)
+    found = {path: index.span(path) for path in paths}
+    return {path: span for path, span in found.items() if span is not None}
+
+
+def _label(path: str, step: object) -> str | int:
+    if isinstance(step, Field):
+        return step.name
+    if isinstance(step, Position):
+        return step.number
+    raise ValueError(f"{path!r} is a pattern, not the path of one value")
 
 
 def _key(text: bytes) -> str:

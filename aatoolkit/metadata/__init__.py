@@ -6,7 +6,8 @@ whatever pandas did to it. In reading order:
 - ``column``: `ColumnMetadata`, of one column, and `Source`, an answer
 - ``attrs``: `FrameMetadata`, stored in ``DataFrame.attrs``
 - ``carrier``: the text it is stored as, with the answers and hashes that stay in memory beside it
-- ``recipe``: how a frame was made, as an expression of verbs that can be replayed
+- ``recipe``: how a frame was made, as an expression of verbs that can be replayed;
+  ``recorded`` writes it for the result of a verb, ``row_codes`` rows and values in short
 - ``serialize``: their form as JSON
 - ``fingerprint`` and ``fingerprint_check``: detect columns that were changed since they were read
 - ``row_status``: the status of each row, where a statement is about some rows only

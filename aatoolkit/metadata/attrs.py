@@ -34,7 +34,7 @@ from aatoolkit.metadata.fingerprint import (
     fingerprint_of,
 )
 from aatoolkit.metadata.fingerprint_check import FingerprintCheck
-from aatoolkit.metadata.recipe import Recipe, load_recipe
+from aatoolkit.metadata.recipe import Recipe, dump_recipe, load_recipe, read_from
 from aatoolkit.metadata.row_status import RowStatus
 from aatoolkit.metadata.serialize import (
     dump_fingerprint,
@@ -126,7 +126,8 @@ class FrameMetadata:
         if stated:
             body["statements"] = stated
         if self.recipe is not None:
-            body["recipe"] = self.recipe
+            whole = [read_from(0, table) for table in tables_of(self)]
+            body["recipe"] = 0 if [self.recipe] == whole else dump_recipe(self.recipe)
         if self.fingerprint is not None:
             body["fingerprint"] = dump_fingerprint(self.fingerprint)
         return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -225,16 +226,6 @@ def tables_of(known: FrameMetadata) -> list[str]:
     return [*dict.fromkeys(filter(None, named))]
 
 
-def serialized(frame: pd.DataFrame) -> str:
-    """The metadata of a frame as text: its own, if all of it still holds."""
-    known, verified = _stored(frame), metadata_of(frame, levels=True)
-    if known.columns == verified.columns and known.key == verified.key:
-        return known.dumps()
-    bare = frame.copy(deep=False)
-    attach(bare, verified)
-    return str(bare.attrs[ATTRIBUTE])
-
-
 def _stored(frame: pd.DataFrame) -> FrameMetadata:
     text = frame.attrs.get(ATTRIBUTE)
     return FrameMetadata() if text is None else FrameMetadata.loads(text)
@@ -305,10 +296,17 @@ def _loads(text: str) -> FrameMetadata:
             {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
             tuple(body.get("repeated", ())),
             load_fingerprint(body.get("fingerprint")),
-            load_recipe(body.get("recipe")),
+            load_recipe(_recipe_of(body)),
         )
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         raise _damaged(version) from None
+
+
+def _recipe_of(body: Mapping[str, Any]) -> Any:
+    """The recipe of a carrier; 0 stands for the one table of its first answer."""
+    if body.get("recipe") != 0:
+        return body.get("recipe")
+    return read_from(0, next(of for of, _ in body["columns"].values() if of).partition(".")[0])
 
 
 def _damaged(version: str | None = None) -> MetadataError:

@@ -80,6 +80,41 @@ class FingerprintCheck:
         self._key = key
         self._hashed: dict[str, Hashes] = {}
 
+    def placed(self) -> tuple[Places, set[str]] | None:
+        """The number of the row that each row was when it was hashed, and the columns that hold
+        the same; None if it is not sure which rows they are.
+
+        Rows found by their key are sure even where `change` is not: what they hold is compared
+        with what they held.
+        """
+        import numpy as np
+
+        known = self._fingerprint
+        there = [name for name in known.cells if name in self._arrays]
+        if len(self._index) == 0:
+            return np.empty(0, np.intp), {*there}
+        moved = any(why == MOVED for why in self._changes.values())
+        best: tuple[Places, set[str]] | None = None
+        for match in self._row_matches():
+            by_key = match.known is known.by_key
+            if not (known.whole and match.known.distinct and match.found.all()):
+                continue
+            if moved and not by_key:
+                continue
+            same = {name for name in there if not self._differs(name, match)}
+            same |= {*self._key} if by_key else set()
+            if best is None or len(same) > len(best[1]):
+                best = match.places, same
+        if best is not None or known.whole or moved:
+            return best
+        is_numbered = known.span == (0, known.rows - 1) and _within(
+            label_span(self._index), known.span
+        )
+        if not is_numbered or index_names(self._index) != known.index:
+            return None
+        same = {name for name in there if self.change(name) is None}
+        return self._index.to_numpy().astype(np.intp), same
+
     def _hashes(self, name: str) -> Hashes:
         """The hashes of a column's cells, computed once."""
         if name not in self._hashed:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.errors import AvailabilityError
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
 from aatoolkit.stats.cluster_sums import Integers, Numbers, Rules, cluster_sums
 from aatoolkit.stats.interval import check_level
@@ -24,6 +25,7 @@ _TINY = 1e-9
 _LEAST_SPREAD = 0.3
 
 
+@recorded("changes", "frame")
 def changes(
     frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None = None
 ) -> pd.DataFrame:

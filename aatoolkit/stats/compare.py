@@ -15,6 +15,7 @@ from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.frame.duplicates import answer_of
 from aatoolkit.frame.groupby import By, find, flattened
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
 from aatoolkit.stats.adjust import CORRECTIONS, adjusted
 from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums
@@ -40,6 +41,7 @@ class ComparedRow:
     notes: tuple[str, ...]
 
 
+@recorded("compare", "now", "before")
 def compare(
     now: pd.DataFrame,
     before: pd.DataFrame,

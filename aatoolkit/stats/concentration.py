@@ -13,6 +13,7 @@ from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
 from aatoolkit.frame.groupby import find, flattened, group
 from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.stats.cluster_sums import Numbers
 from aatoolkit.stats.compare import names_of
@@ -28,6 +29,7 @@ _LEAST = 20
 _MEASURES = ("hhi", "effective", "top_share", "gini")
 
 
+@recorded("concentration", "frame")
 def concentration(
     frame: pd.DataFrame,
     column: str,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
 from aatoolkit.stats.cluster_sums import Numbers, Rules, cluster_sums
 from aatoolkit.stats.compare import overlapping
@@ -19,6 +20,7 @@ from aatoolkit.stats.results import numbers, points, result, words
 PARTS = ("rate", "mix", "entered", "left", "total")
 
 
+@recorded("decompose", "now", "before")
 def decompose(
     now: pd.DataFrame,
     before: pd.DataFrame,

@@ -15,6 +15,7 @@ from aatoolkit.frame.cell_status import cells_of, together
 from aatoolkit.frame.groupby import By, find, group
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PER_UNIT, Aggregation
 from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
 from aatoolkit.stats.distributions import normal_quantile
@@ -24,6 +25,7 @@ from aatoolkit.stats.results import amount, numbers, result, words
 PANELS = ("sampled", "fixed")
 
 
+@recorded("interval", "frame")
 def interval(
     frame: pd.DataFrame,
     column: str,

@@ -13,6 +13,7 @@ from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
 from aatoolkit.stats.adjust import adjusted
 from aatoolkit.stats.cluster_sums import Integers, Numbers
@@ -45,6 +46,7 @@ class _MeanOfPrompts:
         return (t_quantile(1 - alpha / 2, self.k - 1) + t_quantile(_POWER, self.k - 1)) * self.error
 
 
+@recorded("overlap", "frame")
 def overlap(
     frame: pd.DataFrame,
     column: str,

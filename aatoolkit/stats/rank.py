@@ -11,6 +11,7 @@ from aatoolkit.frame.aggregation_plan import plan
 from aatoolkit.frame.groupby import find, flattened, group
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, RANK
 from aatoolkit.stats.cluster_sums import Numbers, Rules, cluster_sums, with_flags
 from aatoolkit.stats.distributions import normal_quantile, t_quantile
@@ -22,6 +23,7 @@ _DRAWS = 999
 MOST_MEMBERS = 500
 
 
+@recorded("rank", "frame")
 def rank(
     frame: pd.DataFrame, column: str, by: str, cluster: str, level: float, rules: Rules | None
 ) -> pd.DataFrame:

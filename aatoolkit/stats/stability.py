@@ -10,6 +10,7 @@ import pandas as pd
 
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.stats.cluster_sums import Integers, Numbers, cluster_sums
 from aatoolkit.stats.distributions import t_quantile
@@ -20,6 +21,7 @@ from aatoolkit.stats.results import numbers, percent, result, words
 _RESAMPLES = 999
 
 
+@recorded("stability", "frame")
 def stability(
     frame: pd.DataFrame, column: str, by: Sequence[str] | str, level: float
 ) -> pd.DataFrame:

@@ -11,6 +11,7 @@ project answering from that folder alone, and publications of its tables. In rea
   ``zip_reader`` reads it strictly.
 - ``profiles``: what is known of the services, as data; ``answer_tables`` reads answers by it.
 - ``checksums``: ``SHA256SUMS`` (the seal) and ``tables.json`` (the hash of each table).
+- ``explaining``: a recorded number down to its bytes.
 - ``recorder``, ``replay``: stand-ins for a client's fetcher that record, and that replay.
 - ``verify``: compare every byte with the seal; ``diff``, ``frame_diff``: compare two studies.
 - ``publication``: the study as input of ``publish/``, which writes tables for other people.

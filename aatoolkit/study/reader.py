@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from aatoolkit.study.diff import StudyDiff, compare
 from aatoolkit.study.manifest import parse_lines
 from aatoolkit.study.pack import pack
 from aatoolkit.study.profiles import parse_profiles
-from aatoolkit.study.publication import publish_study
+from aatoolkit.study.publication import PublishableStudy
 from aatoolkit.study.record import Record
 from aatoolkit.study.storage import MANIFEST, PROFILES, SEAL, STUDY, StudyStorage, answer_file
 from aatoolkit.study.verify import Verification, verify
@@ -37,7 +37,7 @@ VERSION = 1
 _HASHED = 1 << 26  # bytes of answers that are hashed to show a study
 
 
-class StudyReader:
+class StudyReader(PublishableStudy):
     """A study in a folder or a file, read-only.
 
     Parameters
@@ -232,76 +232,6 @@ class StudyReader:
         if not found:
             raise self._unusable(f"{found.found[0]}; only a study that verifies can be packed")
         return pack(self._storage, Path(path).expanduser())
-
-    def publish(
-        self,
-        out: str | os.PathLike[str],
-        *,
-        redact: str | Iterable[str] = (),
-        excel: bool = False,
-        csv: bool = False,
-        licence: str | None = None,
-        overwrite: bool = False,
-    ) -> Path:
-        """Write the study's tables to a folder that can be read without this package.
-
-        One Parquet file per table, over all hosts and scopes, with host, filters and time in
-        each row; ``datapackage.json`` (Frictionless), ``ro-crate-metadata.json`` (RO-Crate), a
-        codebook, ``CITATION.cff``, a README, checksums. Of several answers to one request it
-        holds the one that a replay gives. The same study and versions give the same bytes.
-
-        Parameters
-        ----------
-        out : str or path
-            The folder; it must be new or empty. It appears whole or not at all.
-        redact : str or iterable of str
-            Columns to leave out: names, ``table.column``, or ``texts`` for all text columns.
-            Of a section with such a column, the service's notes on availability, undeclared
-            fields and the examples of drift are left out too, as they may quote it.
-        excel, csv : bool
-            Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
-            safe to open.
-        licence : str, optional
-            The SPDX identifier of the licence, such as ``CC-BY-4.0``.
-        overwrite : bool
-            Whether to replace an earlier publication in that folder.
-
-        Returns
-        -------
-        Path
-            The folder.
-
-        Raises
-        ------
-        StudyError
-            If the study is not sealed, or is damaged.
-        ExportError
-            If a column to leave out does not exist, there is no answer, or the folder holds
-            something other than a publication.
-        NotWritten
-            If the folder cannot be written, or is not empty; nothing is changed.
-
-        Warns
-        -----
-        RedactionWarning
-            If text that is left out of one column is also in another.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import aatoolkit as aa
-        >>> folder = tempfile.mkdtemp()
-        >>> with aa.Study.create(f"{folder}/mine", title="What engines cite") as study:
-        ...     tables = study.record(aa.demo()).read("domains", days=7)
-        >>> out = study.publish(f"{folder}/out", redact="texts", licence="CC-BY-4.0")
-        >>> aa.read_parquet(out / "data" / "source_domains.parquet")["host"].unique().tolist()
-        ['acme.example']
-        """
-        found = self.verify()
-        if not found:
-            raise self._unusable(f"{found.found[0]}; only a study that verifies can be published")
-        choices = {"redact": redact, "excel": excel, "csv": csv, "overwrite": overwrite}
-        return publish_study(self, Path(out).expanduser(), licence, **choices)
 
     def _seal(self) -> bytes | None:
         """The content of ``SHA256SUMS``; None if there is none."""

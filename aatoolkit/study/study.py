@@ -16,6 +16,7 @@ from aatoolkit.client.project import Project
 from aatoolkit.errors import StudyError
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.study.checksums import format_checksums, format_tables, sha256_of
+from aatoolkit.study.explaining import StudyExplanations
 from aatoolkit.study.manifest import Writer
 from aatoolkit.study.profiles import store_profile
 from aatoolkit.study.reader import FORMAT, VERSION, StudyReader
@@ -38,7 +39,7 @@ from aatoolkit.study.storage import (
 Source = TypeVar("Source", Project, Client)
 
 
-class Study(StudyReader):
+class Study(StudyReader, StudyExplanations):
     """The answers an analysis was made from, recorded once and replayed by anyone.
 
     ``Study.create(path)`` begins one, and every answer then read through ``study.project(…)``

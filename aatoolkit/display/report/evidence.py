@@ -12,9 +12,9 @@ from aatoolkit.display.report.grid import Link
 from aatoolkit.display.report.markup import element, text
 from aatoolkit.display.report.wording import column_title, plain, unit_words
 from aatoolkit.explain import CitedAnswer, Explainer, Explanation, ValuePlace
-from aatoolkit.explain.cells import TableCells
 from aatoolkit.explain.evidence import TrailEnd
-from aatoolkit.explain.replay import Made, replay
+from aatoolkit.explain.made import Made
+from aatoolkit.explain.replay import replay
 from aatoolkit.explain.rows import same
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 from aatoolkit.metadata.attrs import stored_of
@@ -45,11 +45,9 @@ class CellExplainer:
                 return found
         return self._any.explain(frame, frame.index[at], column)
 
-    def prepare(self, frame: pd.DataFrame, rows: int, columns: Sequence[str]) -> None:
-        """Find the places of many cells at once: the first rows of some columns."""
-        self._made[id(frame)] = frame, (made := self._as_read(frame))
-        if isinstance(made, TableCells):
-            made.locate(range(min(rows, len(frame))), columns)
+    def prepare(self, frame: pd.DataFrame) -> None:
+        """Check once whether a table is as it was read."""
+        self._made[id(frame)] = frame, self._as_read(frame)
 
     def _as_read(self, frame: pd.DataFrame) -> Made | None:
         """The table made again from its answer; None where rows or columns are not as read."""
@@ -58,7 +56,7 @@ class CellExplainer:
             return None
         self._any.evidence.hold(answers)
         try:
-            made = replay(stored.recipe, stored, self._any.evidence)
+            made = replay(stored.recipe, stored.sources, self._any.evidence)
         except TrailEnd:
             return None
         key = [name for name in made.known.key if name in made.frame.columns]
@@ -87,7 +85,7 @@ class SectionEvidence:
 
     def link(self, table: str, frame: pd.DataFrame, rows: int, columns: Sequence[str]) -> Link:
         """What makes the numbers in the first rows of a table links to their evidence."""
-        self._explain.prepare(frame, rows, columns)
+        self._explain.prepare(frame)
 
         def linked(row: int, column: str, label: str, shown: str) -> str:
             found = self._explain(frame, row, column)

@@ -29,8 +29,8 @@ class Explain:
         Parameters
         ----------
         row : int, label or mapping of str to object
-            The row: its label in the index, or the values of columns that identify it, such as
-            ``{"engine": "chatgpt"}``. In an index that is not of whole numbers, also a position.
+            The row: the values of columns that identify it, such as ``{"engine": "chatgpt"}``; or
+            its label in the index, as in ``df.loc``; or its position, where there is no such label.
         column : str
             The column.
         within : Study, Archive, Tables, Dataset, or a list of these, optional

@@ -86,6 +86,7 @@ def publish(
     excel: bool = False,
     csv: bool = False,
     overwrite: bool = False,
+    attached: Mapping[str, bytes] | None = None,
 ) -> Path:
     """Write answers to a folder that people and machines can read without this package.
 
@@ -107,6 +108,8 @@ def publish(
         Whether to write a workbook, and CSV, both safe to open.
     overwrite : bool
         Whether to replace an earlier publication in that folder.
+    attached : mapping of str to bytes, optional
+        Further files, by their names.
 
     Returns
     -------
@@ -143,7 +146,9 @@ def publish(
     forms = [form for form, wanted in (("csv", csv), ("excel", excel)) if wanted]
     with writing_folder(out, overwrite=overwrite) as folder:
         _write_data(folder, tables, facts, forms)
-        _write_documents(folder, tables, about, facts, forms)
+        for name, content in (attached or {}).items():
+            _put(folder, name, content)
+        _write_documents(folder, tables, about, facts, [*forms, *(attached or {})])
     return Path(out)
 
 

@@ -21,6 +21,7 @@ _TYPES = {
 }
 _PROFILES = "https://datapackage.org/profiles/2.0"
 MEDIA = {
+    "zip": "application/zip",
     "parquet": "application/vnd.apache.parquet",
     "csv": "text/csv",
     "json": "application/json",

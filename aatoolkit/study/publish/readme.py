@@ -106,6 +106,8 @@ def readme(
     parts.append(_READING)
     if "csv" in forms or "excel" in forms:
         parts.append(_SPREADSHEETS)
+    if "study.zip" in forms:
+        parts.append(_ANSWERS)
     parts.append(_FILES.format(version=__version__))
     return "\n".join(parts)
 
@@ -144,6 +146,13 @@ or the direction of text are written as in JSON, such as `\\u202e`. A column wit
 more than 15 digits is text. Times are in UTC, as ISO 8601. In Excel, text that does not fit a cell
 is cut and marked, and a table that does not fit a sheet continues in the next; the sheet `tables`
 lists them. For analyses, use the Parquet files.
+"""
+_ANSWERS = """\
+## Every number down to its bytes
+
+`study.zip` holds the answers themselves, byte for byte, under their SHA-256. With `aatoolkit`,
+`aa.Study("study.zip").explain("SECTION.TABLE", {"COLUMN": "VALUE"}, "COLUMN")` goes from a number
+to the bytes it was read from; `aatoolkit explain --help` does so on the command line.
 """
 _FILES = """\
 ## Files

@@ -20,7 +20,7 @@ from aatoolkit.frame.concat import concat
 from aatoolkit.frame.merge import rename
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of, stored_of
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.sections.section import Column
@@ -188,7 +188,7 @@ def _stacked(
     context = answered[[ANSWER.name, *CONTEXT]].take(places).reset_index(drop=True)
     taken = {str(name): f"{name}_" for name in rows if name in context}
     rows = rename(rows, columns=taken) if taken else rows
-    known = metadata_of(rows)
+    known, made = metadata_of(rows), stored_of(rows)[0]
     keys = {metadata[number, name].key for number in parts}
     own = keys.pop() if len(keys) == 1 else ()
     unique = ("_row",) if "_row" in rows else tuple(taken.get(key, key) for key in own)
@@ -197,7 +197,8 @@ def _stacked(
         FrameMetadata(
             {**dict.fromkeys(map(str, context), MEASURED), **known.columns},
             (ANSWER.name, *unique) if unique else (),
-            known.sources,
+            made.sources,
+            recipe=made.recipe,
         ),
     )
 

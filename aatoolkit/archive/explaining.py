@@ -1,0 +1,185 @@
+"""Explain numbers from an archive: its answers, read again, and its frames, made again."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.dataset as ds
+
+from aatoolkit.archive.answers import StoredAnswer
+from aatoolkit.archive.frames import source_of
+from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.selection import When
+from aatoolkit.archive.snapshot import Snapshot
+from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.errors import AAToolkitWarning, ArchiveError, ScopeError
+from aatoolkit.explain import Explainer, Explanation
+from aatoolkit.metadata.column import Source
+from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.scope import Scope
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aatoolkit.sections import Profile
+
+
+@dataclass(frozen=True, eq=False)
+class ArchivedAnswer:
+    """An answer of an archive, to be read again.
+
+    Parameters
+    ----------
+    answer : StoredAnswer
+        Its row, with its body.
+    source : Source
+        Which answer it is.
+    profile : Profile or None
+        What is known of the service.
+    max_nodes : int
+        How many different paths it may have values at.
+    """
+
+    answer: StoredAnswer
+    source: Source
+    profile: Profile | None
+    max_nodes: int
+
+    @property
+    def body(self) -> bytes | None:
+        """Its bytes, checked against their hash."""
+        body = self.answer.body
+        if body is not None and hashlib.sha256(body).hexdigest() != self.answer.sha256:
+            raise ArchiveError(f"the body of {self.answer.name} is not what was added; verify it")
+        return body
+
+    def tables(self) -> Tables | None:
+        """Its tables, read again."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AAToolkitWarning)
+            payload = self.answer.payload()
+            section = str(payload.section)
+            return normalize(section, payload, profile=self.profile, max_nodes=self.max_nodes)
+
+
+class ArchiveExplanations:
+    """What an archive explains; see `aatoolkit.Archive`."""
+
+    _store: ArchiveStore
+
+    def _snapshot(self) -> Snapshot:
+        raise NotImplementedError
+
+    @property
+    def kind_of_store(self) -> str:
+        """What an explanation calls it."""
+        return "the archive"
+
+    def held_answers(self, source: Source) -> Iterator[ArchivedAnswer]:
+        """The archived answers that may be the one of a source.
+
+        Parameters
+        ----------
+        source : Source
+            Which answer; without a hash, its host, section and filters count.
+        """
+        snapshot = self._snapshot()
+        runs = snapshot.runs.committed
+        condition = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
+        for name in ("sha256", "host", "section", "scope"):
+            given = getattr(source, name)
+            if given is not None:
+                condition &= ds.field(name) == given
+        for group in groups_of(snapshot.store, condition, runs):
+            for answer in group:
+                own = source if source.sha256 else source_of(vars(answer))
+                yield ArchivedAnswer(
+                    answer, own, getattr(self, "_profile", None), getattr(self, "_max_nodes", 10**6)
+                )
+
+    def archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
+        """A frame that was read from it, read again.
+
+        Parameters
+        ----------
+        how : {"read", "history"}
+            The method.
+        options : mapping
+            Its arguments.
+        """
+        given = dict(options)
+        if given.get("scope") is not None:
+            given["scope"] = Scope.from_query(given["scope"])
+        reader: Any = self
+        frame: pd.DataFrame = reader.history(**given) if how == "history" else reader.read(**given)
+        return frame
+
+    def explain(
+        self,
+        table: str,
+        row: int | Hashable | Mapping[str, Any],
+        column: str,
+        *,
+        host: str | None = None,
+        scope: Scope | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> Explanation:
+        """Explain a number of an archived answer, down to its bytes.
+
+        Parameters
+        ----------
+        table : str
+            The table, as ``section.table``; ``section`` alone is its main table.
+        row : int, label or mapping of str to object
+            The row, as for ``df.aa.explain``; a mapping may name ``host`` and ``fetched_at`` too.
+            Of several answers with the row, the newest counts.
+        column : str
+            The column.
+        host, scope, since, until
+            Which answers, as for `read`.
+
+        Returns
+        -------
+        Explanation
+            A tree.
+
+        Raises
+        ------
+        ArchiveError
+            If it is damaged.
+        ScopeError
+            If it has no such table.
+        ColumnNotFound, RowNotFound
+            If the table has no such column or row.
+        """
+        section, _, name = table.partition(".")
+        if not section:
+            raise ScopeError(f"{table!r} names no section", parameter="table", unknown=(table,))
+        reader: Any = self
+        frame = reader.read(
+            section, name or None, hosts=host, scope=scope, since=since, until=until
+        )
+        if isinstance(row, Mapping) and "fetched_at" not in row and len(frame):
+            mask = Explainer.rows_with(frame, row)
+            newest = frame.loc[mask, "fetched_at"].max()
+            frame = frame[frame["fetched_at"] == newest] if mask.any() else frame
+        return Explainer(self).explain(frame, row, column)
+
+
+def recipe_of(how: str, **options: Any) -> list[Any]:
+    """The recipe of a frame that is read from an archive."""
+    scope = options.pop("scope", None)
+    written = {
+        name: value.isoformat() if hasattr(value, "isoformat") else value
+        for name, value in options.items()
+        if value not in (None, False)
+    }
+    if scope is not None:
+        written["scope"] = scope.to_query()
+    return ["archived", how, written]

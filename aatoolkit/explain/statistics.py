@@ -1,0 +1,178 @@
+"""Cells of statistics: what they were computed from, on each side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.errors import AAToolkitError
+from aatoolkit.explain.aggregates import AggregateCells
+from aatoolkit.explain.explanation import Explanation
+from aatoolkit.explain.made import Made, Result
+from aatoolkit.explain.rows import matching, same
+from aatoolkit.explain.text import plain, shown
+from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.groupby import flattened
+
+_SIDES = {"now": ("after", "now"), "before": ("before",)}
+_MOST_ROWS = 500
+"""The most rows of one side that are explained one by one."""
+
+
+class StatisticsCells(Result):
+    """Cells that a statistic was computed from the rows of a group, on one side or two."""
+
+    def explain(self, at: int, column: str) -> Explanation:
+        """How the value of a column in the row at a position is known."""
+        flat = flattened(self.frame)
+        first = flattened(self.inputs[0].frame)
+        if self.arguments.get("join") and column in first.columns:
+            return self.inputs[0].explain(at, column)
+        found = self.described(at, column)
+        method = self._text(flat, at, "method")
+        verdict = self._text(flat, at, "verdict")
+        notes = [f"method: {method}"] if method else []
+        notes += [f"verdict: {verdict}"] if verdict and column != "verdict" else []
+        why = self._text(flat, at, "why")
+        missing = (why or verdict or "it could not be computed") if found.value is None else None
+        children = (*self._parts(at, flat, column),)
+        return replace(
+            found,
+            formula=self._formula(column, found.value, children),
+            rows=sum(child.rows or 1 for child in children) or None,
+            missing=missing,
+            notes=(*found.notes, *notes),
+            children=children,
+        )
+
+    def _text(self, flat: pd.DataFrame, at: int, name: str) -> str | None:
+        """A column of words beside the numbers."""
+        names = [
+            each for each in map(str, flat.columns) if each == name or each.endswith(f"_{name}")
+        ]
+        value = plain(flat[names[0]].iloc[at]) if names else None
+        return None if value is None else str(value)
+
+    def _formula(self, column: str, value: Any, children: Sequence[Explanation]) -> str | None:
+        if value is None:
+            return None
+        by_name = {child.column: child.value for child in children}
+        sides = [by_name.get(name) for name in ("before", "after")]
+        if column == "change" and all(isinstance(side, int | float) for side in sides):
+            before, after = sides
+            if same(float(after) - float(before), value):  # type: ignore[arg-type]
+                return f"after - before = {shown(after)} - {shown(before)}"
+        parts = children[0].children if len(children) == 1 else ()
+        if self.verb == "interval" and self.arguments.get("cluster") is None and len(parts) == 2:
+            level = self.arguments.get("level", 0.95)
+            numbers = " of ".join(shown(part.value) for part in parts)
+            return f"{level:.0%} score interval (Wilson) of {numbers}"
+        settings = {
+            name: given
+            for name, given in self.arguments.items()
+            if isinstance(given, str | int | float) and name not in ("join",)
+        }
+        words = ", ".join(f"{name}={given!r}" for name, given in settings.items())
+        return f"{self.verb}({words}) over the rows below"
+
+    def _parts(self, at: int, flat: pd.DataFrame, column: str) -> Iterator[Explanation]:
+        """What the cell was computed from: the aggregate of each side, or its rows."""
+        names = [name for name in ("now", "before", "frame") if name in self.arguments]
+        for name, made in zip(names, self.inputs, strict=False):
+            one_side = "before" in names and column in ("before", "after")
+            if one_side and column not in _SIDES[name]:
+                continue
+            yield from self._side(at, flat, name, made)
+
+    def _side(self, at: int, flat: pd.DataFrame, name: str, made: Made) -> Iterator[Explanation]:
+        measure = self._measure(at, flat)
+        label = {"now": "after", "before": "before"}.get(name, measure)
+        inside = flattened(made.frame)
+        rows = self._rows(at, flat, inside)
+        if self.arguments.get("cluster") is None and self.verb == "interval":
+            rows = [at]
+        if measure not in inside.columns:
+            yield Explanation(None, label, end=f"the {name} frame has no column {measure}")
+            return
+        whole = self._aggregated(made, rows, measure)
+        if whole is not None:
+            shown_value = plain(flat[label].iloc[at]) if label in flat.columns else whole.value
+            note: tuple[str, ...] = ()
+            if not same(shown_value, whole.value):
+                note = (
+                    f"{self.verb} uses {shown(shown_value)}, as it leaves out rows that have no "
+                    "counterpart, or weights them otherwise",
+                )
+            yield replace(whole, column=label, notes=(*whole.notes, *note))
+            return
+        kept = rows[:_MOST_ROWS]
+        yield Explanation(
+            None,
+            label,
+            operation="rows",
+            rows=len(rows),
+            notes=(
+                f"{len(rows)} rows",
+                *((f"{len(kept)} of them shown",) * (len(kept) < len(rows))),
+            ),
+            children=tuple(made.explain(row, measure) for row in kept),
+        )
+
+    def _measure(self, at: int, flat: pd.DataFrame) -> str:
+        given = self.arguments.get("columns", self.arguments.get("column"))
+        if isinstance(given, list):
+            return str(flat["measure"].iloc[at]) if "measure" in flat.columns else str(given[0])
+        return str(given)
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        by = self.arguments.get("by")
+        listed = [by] if isinstance(by, str) else [*(by or ())]
+        names = [name for name in listed if isinstance(name, str)]
+        return [name for name in names if name in flattened(self.frame).columns]
+
+    def _rows(self, at: int, flat: pd.DataFrame, inside: pd.DataFrame) -> list[int]:
+        """The rows of an input that the row was computed from: those of its group."""
+        mask = np.ones(len(inside), bool)
+        for name in self._keys:
+            if name in inside.columns:
+                mask &= matching(inside[name], plain(flat[name].iloc[at]))
+        found: list[int] = np.flatnonzero(mask).tolist()
+        return found
+
+    def _aggregated(self, made: Made, rows: list[int], measure: str) -> Explanation | None:
+        """The rows of a side as one number, by the measure's own rule; None where it has none."""
+        part = PickedRows(made, rows)
+        rules = self.arguments.get("rules") or {}
+        given = {"by": None, "columns": measure, "rules": rules, "observed": True}
+        try:
+            whole = aggregate(part.frame, skip_missing=False, **given)  # type: ignore[arg-type]
+            return AggregateCells("aggregate", whole, [part], given).explain(0, measure)
+        except (AAToolkitError, LookupError):
+            return None
+
+
+class PickedRows:
+    """Some rows of a frame that was made again.
+
+    Parameters
+    ----------
+    base : Made
+        The frame.
+    rows : list of int
+        The positions of the rows.
+    """
+
+    def __init__(self, base: Made, rows: list[int]) -> None:
+        self._base, self._rows = base, rows
+        self.frame = base.frame.iloc[rows]
+        self.known = base.known
+
+    def explain(self, at: int, column: str) -> Explanation:
+        """How the value of a column in the row at a position is known."""
+        return self._base.explain(self._rows[at], column)

@@ -1,0 +1,107 @@
+"""Row numbers and small columns as short text, for recipes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+
+    Numbers = npt.NDArray[np.intp]
+
+_RANGE = re.compile(r"(\d+):(\d+)")
+_MOST_VALUES = 4000
+
+
+def dump_rows(rows: Numbers) -> str:
+    """Row numbers, in their order and with their repeats, as the shortest text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> dump_rows(np.array([2, 3, 4])), load_rows(dump_rows(np.array([5, 1, 1]))).tolist()
+    ('2:5', [5, 1, 1])
+    """
+    import numpy as np
+
+    if not len(rows):
+        return "0:0"
+    steps = np.diff(rows)
+    if (steps == 1).all():
+        return f"{rows[0]}:{rows[-1] + 1}"
+    listed = "d" + _packed(np.diff(rows, prepend=0).astype("<i4").tobytes())
+    if not (steps > 0).all():
+        return listed
+    mask = np.zeros(int(rows[-1]) + 1, bool)
+    mask[rows] = True
+    return min(listed, "m" + _packed(np.packbits(mask).tobytes()), key=len)
+
+
+def load_rows(text: str) -> Numbers:
+    """Row numbers from their text.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+    """
+    import numpy as np
+
+    span = _RANGE.fullmatch(text)
+    if span:
+        return np.arange(int(span[1]), int(span[2]))
+    found = _unpacked(text[1:])
+    if text[:1] == "m":
+        return np.flatnonzero(np.unpackbits(np.frombuffer(found, np.uint8)))
+    return np.cumsum(np.frombuffer(found, "<i4")).astype(np.intp)
+
+
+def dump_values(values: pd.Series) -> list[Any] | None:
+    """A column as its dtype and JSON values; None where it is long, or would not come back as is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> dump_values(pd.Series(["a", None], dtype="string"))
+    ['string', ['a', None]]
+    """
+    if len(values) > _MOST_VALUES:
+        return None
+    missing = values.isna()
+    cells = values.astype(object).where(~missing, None).tolist()
+    cells = [
+        cell if isinstance(cell, bool | int | float | str | None) else str(cell) for cell in cells
+    ]
+    body = [str(values.dtype), cells]
+    try:
+        back = load_values(json.loads(json.dumps(body)))
+        is_same = back.dtype == values.dtype and back.equals(values.reset_index(drop=True))
+    except (TypeError, ValueError):
+        return None
+    return body if is_same else None
+
+
+def load_values(body: list[Any]) -> pd.Series:
+    """A column from its dtype and JSON values."""
+    import pandas as pd
+
+    kind, cells = body
+    values: pd.Series = pd.Series(cells, dtype=kind)
+    return values
+
+
+def _packed(content: bytes) -> str:
+    return base64.b85encode(zlib.compress(content, 9)).decode()
+
+
+def _unpacked(text: str) -> bytes:
+    try:
+        return zlib.decompress(base64.b85decode(text))
+    except zlib.error:
+        raise ValueError("row numbers are damaged") from None

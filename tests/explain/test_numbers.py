@@ -1,0 +1,83 @@
+"""Random numbers of the demo, explained, and computed again from the bytes named."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from effort import effort
+from recompute import Answers, close
+
+import aatoolkit as aa
+from aatoolkit.explain import Explainer
+
+
+def numbers_of(dataset: aa.Dataset) -> Iterator[tuple[pd.DataFrame, int, str]]:
+    for tables in dataset.values():
+        for frame in tables.values():
+            for column in frame.select_dtypes("number").columns:
+                for at in frame[column].notna().to_numpy().nonzero()[0].tolist():
+                    yield frame, at, str(column)
+
+
+def test_random_numbers_are_what_the_bytes_hold(
+    recorded: tuple[aa.Dataset, Path],
+) -> None:
+    dataset, folder = recorded
+    chosen = random.Random(17).sample([*numbers_of(dataset)], 100)
+    assert len({id(frame) for frame, _, _ in chosen}) > 8
+    answers, explainer = Answers(folder), Explainer()
+    checked = 0
+    for frame, at, column in chosen:
+        found = explainer.explain(frame, at, column)
+        assert found.is_complete
+        if found.place is None or found.place.text is None:
+            assert found.notes == ("counted from its place in the array",)
+            continue
+        assert close(answers.value(found), frame[column].iloc[at])
+        checked += 1
+    assert checked > 80
+
+
+def test_random_aggregates_are_what_the_bytes_add_up_to(
+    recorded: tuple[aa.Dataset, Path],
+) -> None:
+    dataset, folder = recorded
+    answers, explainer = Answers(folder), Explainer()
+    trend = dataset["overview"]["overview_trend"]
+    weekly = trend.aa.aggregate(pd.Grouper(key="date", freq="W"))
+    engines = dataset["domains"]["source_domain_engines"]
+    kinds = dataset["urls"].main[lambda urls: urls["citation_count"] > 1]
+    frames = [
+        weekly,
+        weekly.iloc[1:].aa.aggregate(),
+        engines.aa.aggregate("engine"),
+        kinds.sort_values("url").aa.aggregate("page_type", skip_missing=True),
+        aa.concat([trend.head(9), trend.tail(4)]).aa.aggregate(),
+    ]
+    cells = [
+        (frame, at, str(column))
+        for frame in frames
+        for column in frame.select_dtypes("number").columns
+        for at in frame[column].notna().to_numpy().nonzero()[0].tolist()
+        if not str(column).endswith("_coverage")
+    ]
+    for frame, at, column in random.Random(5).sample(cells, effort(60)):
+        found = explainer.explain(frame, at, column)
+        assert found.is_complete, found
+        assert close(answers.computed(found), frame[column].iloc[at]), found
+
+
+@pytest.mark.thorough
+def test_every_number_of_six_sections_is_explained(recorded: tuple[aa.Dataset, Path]) -> None:
+    dataset, folder = recorded
+    answers, explainer = Answers(folder), Explainer()
+    cells = [*numbers_of(dataset)]
+    for frame, at, column in random.Random(3).sample(cells, min(2000, len(cells))):
+        found = explainer.explain(frame, at, column)
+        assert found.is_complete
+        if found.place is not None and found.place.text is not None:
+            assert close(answers.value(found), frame[column].iloc[at])

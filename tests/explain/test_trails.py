@@ -1,0 +1,231 @@
+"""Trails through plain pandas and verbs: where they lead, and where they end, and why."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import ColumnNotFound, RowNotFound
+from aatoolkit.explain import Explanation
+from aatoolkit.metadata.attrs import stored_of
+from aatoolkit.metadata.recipe import LIMIT
+
+
+@pytest.fixture(scope="module")
+def trend(dataset: aa.Dataset) -> pd.DataFrame:
+    return dataset["overview"]["overview_trend"]
+
+
+@pytest.fixture(scope="module")
+def domains(dataset: aa.Dataset) -> pd.DataFrame:
+    return dataset["domains"].main
+
+
+def path_of(found: Explanation) -> str:
+    assert found.place is not None
+    assert found.is_complete, found
+    return found.place.path
+
+
+def test_a_row_is_found_after_filters_sorts_and_a_new_index(domains: pd.DataFrame) -> None:
+    name = domains["source_domain"].iloc[3]
+    row = {"source_domain": name}
+    for frame in (
+        domains.sort_values("citation_count", ascending=False),
+        domains[domains["citation_count"] > 0].reset_index(drop=True),
+        domains.set_index("source_domain"),
+        domains[["source_domain", "citation_count"]].iloc[::-1],
+        domains.drop_duplicates("source_domain").sample(frac=1, random_state=1),
+    ):
+        found = frame.aa.explain(row, "citation_count")
+        assert path_of(found) == "$.domains[3].citationCount"
+    by_label = domains.sort_values("source_domain").aa.explain(3, "citation_count")
+    assert path_of(by_label) == "$.domains[3].citationCount"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d.assign(citation_count=d["citation_count"] * 2), "changed since"),
+        (lambda d: d.assign(citation_count=d["citation_count"].fillna(0) + 1), "changed since"),
+        (lambda d: d.assign(citation_count=[*d["citation_count"]][::-1]), "pandas step"),
+        (lambda d: d.rename(columns={"rank": "citation_count", "citation_count": "n"}), "since"),
+        (lambda d: d.groupby("domain_type", as_index=False).sum(numeric_only=True), "changed"),
+        (lambda d: d.assign(citation_count=0)[["citation_count"]], "since"),
+        (lambda d: d.assign(source_domain=[*d["source_domain"]][::-1]), "pandas step|since"),
+    ],
+)
+def test_a_changed_value_has_no_trail(domains: pd.DataFrame, change: object, words: str) -> None:
+    changed = change(domains)  # type: ignore[operator]
+    for at in range(3):
+        found = changed.aa.explain(changed.index[at], "citation_count")
+        assert found.place is None
+        assert found.end is not None
+        assert any(word in found.end for word in words.split("|")), found.end
+
+
+def test_a_new_column_and_a_foreign_frame_end_at_once(domains: pd.DataFrame) -> None:
+    found = domains.assign(twice=domains["citation_count"] * 2).aa.explain(0, "twice")
+    assert found.end == "twice was added or renamed by a plain pandas step"
+    assert pd.DataFrame({"n": [1]}).aa.explain(0, "n").ends == (
+        "nothing is known of where this frame comes from: it has no metadata",
+    )
+
+
+def test_a_row_or_column_that_is_not_there_is_refused(domains: pd.DataFrame) -> None:
+    with pytest.raises(RowNotFound, match="no row has source_domain = nowhere"):
+        domains.aa.explain({"source_domain": "nowhere.example"}, "rank")
+    with pytest.raises(RowNotFound, match="rows have"):
+        domains.aa.explain({"domain_type": domains["domain_type"].mode()[0]}, "rank")
+    with pytest.raises(RowNotFound, match="no row 9999"):
+        domains.aa.explain(9999, "rank")
+    with pytest.raises(ColumnNotFound, match="citation_count"):
+        domains.aa.explain(0, "citation_cuont")
+
+
+def test_merges_name_the_side(dataset: aa.Dataset, domains: pd.DataFrame) -> None:
+    urls = dataset["urls"].main
+    merged = domains.aa.merge(urls, on="source_domain", how="left")
+    at = int(merged["url"].notna().to_numpy().nonzero()[0][5])
+    name, url = merged["source_domain"].iloc[at], merged["url"].iloc[at]
+    left = merged.aa.explain(at, "citation_count_x")
+    right = merged.aa.explain(at, "citation_count_y")
+    assert left.row == right.row
+    assert path_of(left).startswith(f"$.domains[{domains['source_domain'].tolist().index(name)}].")
+    assert path_of(right).startswith(f"$.items[{urls['url'].tolist().index(url)}].")
+    assert "by merge: from the left frame" in left.notes[-2]
+    mine = pd.DataFrame({"source_domain": [name], "owner": ["Ada"]})
+    owned = merged.aa.merge(mine, on="source_domain", how="left")
+    assert path_of(owned.aa.explain(at, "citation_count_y")) == path_of(right)
+    lacking = owned.index[owned["owner"].isna()][0]
+    assert (
+        owned.aa.explain(lacking, "owner").missing == "no row of the right frame matches this one"
+    )
+    there = owned.index[owned["owner"].notna()][0]
+    assert "other origin" in str(owned.aa.explain(there, "owner").end)
+
+
+def test_rows_of_concat_complete_and_long_forms(dataset: aa.Dataset, trend: pd.DataFrame) -> None:
+    both = aa.concat([trend.tail(4), trend.head(3)], ignore_index=True)
+    assert path_of(both.aa.explain(5, "mention_count")) == "$.trends.points[1].mentionCount"
+    long = trend.aa.to_long()
+    at = int((long["variable"] == "mention_count").to_numpy().nonzero()[0][7])
+    assert path_of(long.aa.explain(at, "value")) == "$.trends.points[7].mentionCount"
+    engines = dataset["overview"]["overview_engines"]
+    more = engines.aa.complete(engine=["chatgpt", "engine-x"])
+    added = more.aa.explain({"engine": "engine-x"}, "mention_count")
+    assert added.missing == "no answer has this row"
+    assert path_of(more.aa.explain({"engine": "chatgpt"}, "mention_count"))
+    renamed = trend.aa.rename(columns={"mention_count": "m"}).aa.with_context()
+    found = renamed.aa.explain(2, "m")
+    assert path_of(found) == "$.trends.points[2].mentionCount"
+    assert "m was mention_count before" in found.notes
+
+
+def test_an_aggregate_names_its_rows_and_its_grouping(trend: pd.DataFrame) -> None:
+    weekly = trend.assign(week=trend["date"].dt.to_period("W").astype(str)).aa.aggregate("week")
+    found = weekly.aa.explain(1, "mention_rate")
+    above, below = found.children
+    assert found.formula is not None
+    assert found.formula.startswith("sum of mention_count / sum of answer_count over 7 rows")
+    assert [child.value for child in above.children] == trend["mention_count"][4:11].tolist()
+    assert above.value / below.value == found.value
+    assert "grouped by week, which a plain pandas step set" in found.notes
+    tampered = weekly.assign(mention_rate=0.5)
+    assert "changed since" in str(tampered.aa.explain(1, "mention_rate").end)
+
+
+def test_statistics_name_both_sides(trend: pd.DataFrame) -> None:
+    found = trend.tail(10).aa.compare(trend.head(10), "mention_rate")
+    change = found.aa.explain(0, "change")
+    assert change.is_complete
+    assert [child.column for child in change.children] == ["after", "before"]
+    assert change.formula is not None
+    assert change.formula.startswith("after - before = ")
+    before = found.aa.explain(0, "before")
+    assert [child.column for child in before.children] == ["before"]
+    rows = trend.aa.interval("mention_rate")
+    low = rows.aa.explain(3, "mention_rate_low")
+    assert low.is_complete
+    assert low.formula is not None
+    assert "10 of 17" in low.formula
+    beside = trend.aa.interval("mention_rate", join=True)
+    assert path_of(beside.aa.explain(3, "mention_count")) == "$.trends.points[3].mentionCount"
+
+
+def test_why_is_this_missing() -> None:
+    columns = (
+        aa.Column("brand", "string"),
+        aa.Column("rate", "Float64"),
+        aa.Column("count", "Int64", missing=(-1,)),
+    )
+    table = aa.Table("brands", "Brands.", aa.sections.records("rows"), "brand", columns)
+    body = b"""{"availability": {"status": "available"}, "rows": [
+        {"brand": "a", "rate": null, "count": 1}, {"brand": "b", "count": -1},
+        {"brand": "c", "rate": "high", "count": 3},
+        {"brand": "d", "rate": 0, "count": 0, "hasData": false}]}"""
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        frame = aa.normalize(aa.Section("mine", "Mine.", table), body).main
+
+    def missing(brand: str, column: str) -> str:
+        return str(frame.aa.explain({"brand": brand}, column).missing)
+
+    assert missing("a", "rate") == "the answer holds null here"
+    assert missing("b", "rate") == "the answer has no such key here"
+    assert missing("b", "count").startswith("the answer holds -1 here, which is declared to mean")
+    assert missing("c", "rate").startswith('the answer holds "high" here, which is no Float64')
+    assert "states that it was not measured" in missing("d", "rate")
+
+
+def test_a_rate_of_nothing_says_so(trend: pd.DataFrame, dataset: aa.Dataset) -> None:
+    empty = trend.index[trend["answer_count"] == 0]
+    if len(empty):
+        found = trend.aa.explain(empty[0], "mention_rate")
+        assert "answer_count is 0" in str(found.missing)
+    engines = dataset["overview"]["overview_engines"]
+    silent = engines[engines["mention_rate"].isna()]
+    assert len(silent)
+    found = silent.aa.explain(silent.index[0], "mention_rate")
+    assert any(each.status == "unavailable" and each.evidence for each in found.statements)
+    whole = dataset["domains"].main.aa.aggregate(columns="retrieval_count")
+    assert "skip_missing" in str(whole.aa.explain(0, "retrieval_count").missing)
+
+
+def test_frames_carry_little(dataset: aa.Dataset, domains: pd.DataFrame) -> None:
+    frame = domains
+    for number in range(12):
+        frame = frame[frame["citation_count"] > number / 20].aa.rename(
+            columns={"rank": f"r{number}"}
+        )
+        frame = frame.aa.rename(columns={f"r{number}": "rank"}).sort_values("source_domain")
+    recipe = stored_of(frame)[0].recipe
+    text = str(frame.attrs["aatoolkit"])
+    assert recipe is not None
+    without = len(text) - text.index('"recipe":') + text.index('"sources"')
+    assert len(text) - without <= LIMIT + 50
+    many = aa.concat([domains.sample(frac=0.9, random_state=seed) for seed in range(40)])
+    assert len(str(many.attrs["aatoolkit"])) < 60_000
+    plain = str(domains.attrs["aatoolkit"])
+    assert '"recipe":0' in plain
+
+
+def test_a_pickled_frame_needs_a_study(domains: pd.DataFrame, study: aa.Study) -> None:
+    again = pickle.loads(pickle.dumps(domains.aa.aggregate("domain_type")))
+    alone = again.aa.explain(0, "citation_count")
+    assert "within=" in str(alone.end)
+    found = again.aa.explain(0, "citation_count", within=study)
+    assert found.is_complete
+    assert found.sources[0].found_in == "in the study mine"
+
+
+def test_an_explanation_shows_itself(domains: pd.DataFrame, tmp_path: Path) -> None:
+    found = domains.aa.aggregate("domain_type").aa.explain(0, "citation_share")
+    page = found._repr_html_()
+    assert page.count("<details") == page.count("</details>") > 2
+    assert "<script" not in page
+    assert repr(found).splitlines()[0].startswith("citation_share, domain_type = ")
+    assert found.to_dict()["children"][0]["children"][0]["place"]["path"].startswith("$.domains[")

@@ -1,0 +1,71 @@
+"""Where in the bytes of a document values are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aatoolkit.jsontree.byte_span import byte_spans
+from aatoolkit.jsontree.decode import decode
+from aatoolkit.jsontree.paths import key_step
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+DOCUMENTS = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+LAYOUTS = st.sampled_from([{}, {"indent": 1}, {"ensure_ascii": False}, {"separators": (",", ":")}])
+
+
+def every_path(value: Any, path: str = "$") -> list[tuple[str, Any]]:
+    found = [(path, value)]
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            found += every_path(inner, path + key_step(key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            found += every_path(inner, f"{path}[{number}]")
+    return found
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(DOCUMENTS, LAYOUTS, st.booleans())
+def test_every_value_is_found_where_it_is(document: Any, layout: Any, bom: bool) -> None:
+    text = json.dumps(document, **layout).encode("utf-8", "surrogatepass")
+    body = b"\xef\xbb\xbf" * bom + b" " + text + b"\n"
+    paths = every_path(document)
+    found = byte_spans(body, [path for path, _ in paths])
+    for path, value in paths:
+        start, end = found[path]
+        assert json.loads(body[start:end]) == value
+        assert body[start:end] == body[start:end].strip()
+
+
+def test_numbers_keys_and_escapes_are_as_they_are_spelled() -> None:
+    body = b'{"a\\u0062": 1.50e2, "": [ "x\\"]" , {"}": -0.0} ]}'
+    found = byte_spans(body, ["$.ab", "$.ab~", '$[""][0]', '$[""][1]["}"]', "$.nothing", "$.ab.c"])
+    assert {path: body[start:end] for path, (start, end) in found.items()} == {
+        "$.ab~": b'"a\\u0062"',
+        "$.ab": b"1.50e2",
+        '$[""][0]': b'"x\\"]"',
+        '$[""][1]["}"]': b"-0.0",
+    }
+    assert decode(body)["ab"] == 150
+
+
+@pytest.mark.parametrize("body", [b'{"a": [1', b'{"a": "x', b'{"a": {"b": 1'])
+def test_a_document_that_ends_early_is_refused(body: bytes) -> None:
+    with pytest.raises(ValueError, match="ends within"):
+        byte_spans(body, ["$.b"])
+
+
+def test_a_pattern_is_refused_and_nothing_is_in_nothing() -> None:
+    with pytest.raises(ValueError, match="pattern"):
+        byte_spans(b"{}", ["$.rows[].n"])
+    assert byte_spans(b"", ["$"]) == {}
