@@ -15,6 +15,7 @@ from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit import Availability, Status
+from aatoolkit.errors import AAToolkitWarning
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +134,8 @@ def test_conversions_without_revenue_are_null_where_the_service_wrote_0(
     assert tables.extra.query("why == 'denied'")["value"].tolist() == ["0", "0"]
     wide = frame.aa.with_context()
     assert wide["window_start"].tolist() == [pd.Timestamp("2026-10-22")] * 2
-    sums = wide.aa.aggregate("host")
+    with pytest.warns(AAToolkitWarning, match="approximate"):
+        sums = wide.aa.aggregate("host")
     path = sums.aa.to_parquet(tmp_path / "conversions.parquet")
     found = read(path)
     assert found["conversions"].tolist() == [2]

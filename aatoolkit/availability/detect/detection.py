@@ -47,6 +47,7 @@ known, under a key that names availability, is ``unknown`` too, kept verbatim, w
 
 from __future__ import annotations
 
+import re
 import traceback
 import warnings
 from collections.abc import Collection, Mapping
@@ -54,19 +55,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.detect import codes, forms, objects, rows
+from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.availability.detect import codes, forms, keys, objects, rows
 from aatoolkit.availability.detect.context import AnswerContext, Hint, Signal
 from aatoolkit.availability.detect.declared_rule import read_rule
 from aatoolkit.availability.detect.errors import read_errors
 from aatoolkit.availability.detect.fields import FullDocument, is_read_elsewhere
 from aatoolkit.availability.detect.hints import find_hints
 from aatoolkit.availability.detect.parts import footnote_marks
-from aatoolkit.availability.detect.roles import fold, kind_of_entries
+from aatoolkit.availability.detect.roles import fold, kind_of_entries, tokens
 from aatoolkit.availability.detect.transport import read_headers, read_status
 from aatoolkit.errors import DetectionWarning
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule
+
+_NOTHING = {Status.UNAVAILABLE, Status.NOT_APPLICABLE}
 
 Engine = tuple[str, bool | None, bool | None]
 """An engine's id, whether it is configured, and whether it ever ran, where that is known."""
@@ -226,6 +229,30 @@ def _read(
         _read_generally(answer, headers)
     codes.read_codes(answer)
     rows.read_rows(answer)
+    _read_silence(answer)
+
+
+def _read_silence(answer: AnswerContext) -> None:
+    """Nothing measured, and a map or list in which no engine could report: so is the whole.
+
+    A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did.
+    """
+    if answer.has_section or answer.measured or not answer.found:
+        return
+    states = [signal.availability for signal in answer.found if _is_of_each_engine(signal)]
+    if not 1 < len(states) == len(answer.found) or not {state.status for state in states} <= _NOTHING:
+        return
+    first = answer.found[0]
+    whole = combine(states)
+    answer.add("section", None, whole, first.path, first.rule, first.raw)
+
+
+def _is_of_each_engine(signal: Signal) -> bool:
+    """Whether a signal is one entry of a map or list that gives the state of each engine."""
+    above = re.sub(r"\[[^]]*\]$|\.[^.\[\]]*$", "", signal.path)
+    key = re.split(r"[.\[\]\"]+", above.rstrip('"]'))[-1]
+    lacks = keys.denial(key) is not None or tokens(key)[-1:] in (("reason",), ("reasons",))
+    return signal.scope == "engine" and signal.rule == "map" and not lacks
 
 
 def _read_generally(answer: AnswerContext, headers: Mapping[str, str]) -> None:

@@ -78,13 +78,35 @@ def explained(state: Availability, given: Mapping[str, Any]) -> Availability:
     <Cause.NOT_CONNECTED: 'not_connected'>
     >>> explained(denied, {"message": "Not enough data"}).cause
     """
-    state = because(state, reason_in(given))
+    reason = reason_in(given)
+    if state.status == Status.AVAILABLE and reason and " " in reason:
+        return _doubted(state, reason)
+    state = because(state, reason)
     reasons = (v for k, v in given.items() if isinstance(v, str) and roles.is_cause(k))
     for text in reasons if state.cause is None and state.status == Status.UNAVAILABLE else ():
         known = in_prose(text)
         if known and known.canonical in _CAUSES:
             return replace(state, cause=known.availability.cause)
     return state
+
+
+_DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
+
+
+def _doubted(state: Availability, reason: str) -> Availability:
+    """A flag that says available, beside a sentence: words of an absence outweigh it.
+
+    What an engine supports it need not have measured; where the sentence denies something else,
+    nothing is sure.
+    """
+    known = in_prose(reason)
+    if known and known.is_lack and known.canonical != "unavailable":
+        return known.because(reason)
+    return (
+        Availability(Status.UNKNOWN, None, reason)
+        if _DENIAL.search(reason)
+        else because(state, reason)
+    )
 
 
 def size_in(given: Mapping[str, Any]) -> int | None:

@@ -75,7 +75,7 @@ def _word(
 
 def _object(answer: AnswerContext, key: str, value: dict[str, Any], place: Place) -> None:
     target, path = place
-    scope = kind_of_entries(key)
+    scope = kind_of_entries(key) or _kind_of_company(answer, value)
     state = state_in(value, _least(key))
     if state is not None:
         add(answer, place, state, "statement", value, value)
@@ -95,7 +95,7 @@ def _object(answer: AnswerContext, key: str, value: dict[str, Any], place: Place
             entries_of(answer, key, entries_in(item, at, inner), trusted=True)
         else:
             below = None if _is_part(name) else state_in(item, WEAK)
-            known = _least(key) == WEAK or answer.is_engine(name) or answer.knows(name)
+            known = _least(key) == WEAK or scope or answer.is_engine(name) or answer.knows(name)
             if below is not None and known:
                 entry(answer, name, scope, below, at, item)
     if state is None:
@@ -103,6 +103,14 @@ def _object(answer: AnswerContext, key: str, value: dict[str, Any], place: Place
         entries = {name: item for name, item in single.items() if not _is_part(name)}
         if len(entries) == sum(not roles.is_reason(name) for name in single):
             entries_of(answer, key, entries_in(entries, path, scope))
+
+
+def _kind_of_company(answer: AnswerContext, value: Mapping[str, Any]) -> str | None:
+    """Engines, where some names of a map are known to be and all give a state alike."""
+    inner = [item for item in value.values() if isinstance(item, dict)]
+    alike = len(inner) == len(value) > 1 and all(set(item) == set(inner[0]) for item in inner)
+    named = alike and any(map(answer.is_engine, value))
+    return "engine" if named and all(state_in(item, WEAK) for item in inner) else None
 
 
 def _is_part(name: str) -> bool:
@@ -261,6 +269,10 @@ def siblings(answer: AnswerContext, given: dict[str, Any], path: str, pattern: s
             # The codes may be further down, as in a coding or an extension.
             coded = best(words_in(value))
             state = state_in(value, WEAK) or (coded.availability if coded else None)
+            if state is None and ending[1] == "reason" and given[name] is None:
+                texts = (text for text in value.values() if isinstance(text, str) and text)
+                text = reason_in(value) or next(texts, None)
+                state = Availability(Status.UNAVAILABLE, None, text) if text else None
         else:
             state = sibling_state(ending[1], value, given[name])
         if state is not None:
@@ -274,7 +286,13 @@ def _ending(key: str, value: Any) -> tuple[str, str] | None:
     """The field that a key is about and what the key states, if its value can state anything."""
     if isinstance(value, dict) and roles.is_holder(key):
         return roles.fold(tokens(key)[:-1]), "statement"
-    return keys.suffix(key) if isinstance(value, bool | str) else None
+    ending = keys.suffix(key)
+    states = isinstance(value, bool | str) or (isinstance(value, dict) and _is_reason(ending))
+    return ending if states else None
+
+
+def _is_reason(ending: tuple[str, str] | None) -> bool:
+    return ending is not None and ending[1] == "reason"
 
 
 def sibling_state(kind: str, value: bool | str, of: Any) -> Availability | None:

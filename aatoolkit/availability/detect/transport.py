@@ -33,7 +33,9 @@ from aatoolkit.availability.detect.roles import fold, kind_of_entries, spaced, t
 from aatoolkit.availability.detect.statements import read_statement
 from aatoolkit.availability.detect.vocabulary import (
     STRONG,
+    best,
     in_prose,
+    is_code,
     understand,
 )
 
@@ -45,6 +47,9 @@ _CALL = re.compile(
     r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?\b"
 )
 """What an error names that is about the call, and not about the section's data."""
+
+_OF_SOURCES = ("not_connected", "not_configured", "not_run")
+"""Codes that are about what a section is measured from, and never about the call."""
 
 _PLAN = re.compile(
     r"\b(plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid"
@@ -91,6 +96,10 @@ def explains_absence(status: int, body: Any) -> bool:
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
     texts = [text for key, text in texts_in(body) if roles.is_reason(key) or keys.is_word(key)]
+    code = best([text for _, text in texts_in(body) if is_code(text)], STRONG)
+    if code is not None and code.canonical in _OF_SOURCES:
+        # The code is decisive: its sentence may well name the domain that is not connected.
+        texts = [text for text in texts if is_code(text)] or texts
     plain = " ".join(map(spaced, texts))
     known = word_of(texts)
     if _CALL.search(plain) or known is None or known.strength < STRONG:
