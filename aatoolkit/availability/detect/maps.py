@@ -37,7 +37,7 @@ _WHOLE = words("* all overall section default total")
 
 _FAILURES = words("failure failures errors failed problems outages")
 
-_OF_REASONS = words("code text type id detail details link url help docs")
+_OF_REASONS = words("code text detail message")
 
 Place = tuple[str | None, str]
 """What a statement is about (None: the section) and its JSON path."""
@@ -207,8 +207,8 @@ def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str)
         if state.status == Status.UNAVAILABLE and answer.measured:
             state = replace(state, status=Status.PARTIAL)
         add(answer, (None, path), state, "statement", value, value)
-    elif denial is None and tokens(key) == ("reason",) and _is_reason(value):
-        if answer.is_bare:
+    elif denial is None and tokens(key)[-1:] == ("reason",) and _is_reason(value):
+        if answer.is_bare and tokens(key) == ("reason",):
             texts = [item for item in value.values() if isinstance(item, str)]
             known = best(texts, STRONG) or next(filter(None, map(in_prose, texts)), None)
             given = known.availability if known and known.is_lack else _ABSENT
@@ -232,7 +232,7 @@ _ABSENT = Availability(Status.UNAVAILABLE)
 
 def _is_reason(value: Mapping[str, Any]) -> bool:
     """Whether an object is one reason, a code with its words, and no map of reasons."""
-    return all(roles.is_reason(name) or roles.fold(name) in _OF_REASONS for name in value)
+    return any(roles.fold(name) in _OF_REASONS for name in value)
 
 
 def abilities(answer: AnswerContext, key: str, value: Mapping[str, Any], path: str) -> bool:

@@ -49,9 +49,9 @@ def test_a_flag_is_no_proof_beside_words_that_deny() -> None:
 
 
 def test_a_reason_may_be_an_object() -> None:
-    reason = {"code": "ZEBRA_PHASE", "text": "Link a tag to see conversions."}
+    reason = {"code": "ZEBRA_PHASE", "text": "Ask your agency."}
     assert statements_in({"data": None, "reason": reason}) == {"section": "unavailable"}
-    coded = {"code": "NOT_CONNECTED", "text": "Link a tag to see conversions."}
+    coded = {"code": "NOT_CONNECTED", "text": "Link a tag."}
     assert statements_in({"data": None, "reason": coded}) == {"section": "not_connected"}
     assert statements_in({"data": {"hits": 3}, "reason": reason}) == {}
     scheduled = {"code": "FIRST_AUDIT_SCHEDULED", "for": "2026-11-10"}
