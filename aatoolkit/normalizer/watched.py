@@ -10,19 +10,22 @@ from aatoolkit.availability.detect import Signal
 from aatoolkit.availability.detect.context import Hint, raw
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.jsontree import decode
-from aatoolkit.jsontree.paths import parse_pattern
+from aatoolkit.jsontree.paths import Field, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.payload import Payload
 from aatoolkit.sections.section import Section
 
+_SILENT = "empty, as where nothing was measured, and nothing says which it is: no zero"
 _WHY = "a place of the profile that may be about availability, and that no rule reads"
 
 
 def watched_hints(section: Section, answer: Any, signals: list[Signal]) -> Iterator[Hint]:
     """What an answer has at the watched places; of many rows, the value that is rarest."""
-    if not section.watched:
+    if not section.watched and not section.emptied:
         return
-    whole = Vector([_document(answer)])
+    document = _document(answer)
+    yield from _emptied(section, document, signals)
+    whole = Vector([document])
     read = [signal.path for signal in signals if signal.path]
     for watched in section.watched:
         found = whole.descend(parse_pattern(watched))
@@ -38,6 +41,19 @@ def watched_hints(section: Section, answer: Any, signals: list[Signal]) -> Itera
         path = found.path(at)
         if not any(_touch(path, one) or _touch(one, path) for one in read):
             yield Hint(path, raw(found.values[at]), _WHY)
+
+
+def _emptied(section: Section, document: Any, signals: list[Signal]) -> Iterator[Hint]:
+    """An answer without rows that states nothing, as others do where nothing was measured."""
+    if any(signal.rule != "options" for signal in signals):
+        return
+    for place in section.emptied:
+        value = document
+        for step in parse_pattern(place) if place != "$" else ():
+            is_key = isinstance(step, Field) and isinstance(value, dict)
+            value = value.get(step.name) if is_key and isinstance(step, Field) else None
+        if value in (None, [], {}):
+            yield Hint("$" if place == "$" else f"$.{place}", raw(value), _SILENT)
 
 
 def _touch(path: str, above: str) -> bool:

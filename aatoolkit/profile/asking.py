@@ -1,7 +1,8 @@
 """What a draft asks of a service: a list of requests, made before they are sent, within a budget.
 
 First what any reader would ask: the scope options, each section and the combined view. Then each
-engine that ran, alone, to see what adds up. The combined view answers for all sections at once
+engine that ran, alone, to see what adds up, and one that never did, to see how the service speaks
+of what it could not measure. The combined view answers for all sections at once
 where its parts are the sections' own answers; the others are asked one by one.
 """
 
@@ -21,8 +22,10 @@ from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload, Request
 from aatoolkit.profile.planning import (
     BUDGET,
+    EMPTY,
     Places,
     PlannedRequest,
+    contrast,
     first_requests,
     follow_up,
     other_hosts,
@@ -51,6 +54,8 @@ class Answers:
         The answers without filters, as they came.
     errors : dict of str to AAToolkitError
         What could not be read, by section.
+    empty : dict of str to object
+        Each section's answer where nothing was measured, such as that of an engine that never ran.
     beside : dict of str to dict
         The sections' answers for other hosts, without filters, by host.
     requests : list of PlannedRequest
@@ -66,6 +71,7 @@ class Answers:
     parts: dict[str, dict[tuple[str, ...], Any]] = field(default_factory=dict)
     payloads: dict[str, Payload] = field(default_factory=dict)
     errors: dict[str, AAToolkitError] = field(default_factory=dict)
+    empty: dict[str, Any] = field(default_factory=dict)
     beside: dict[str, dict[str, Any]] = field(default_factory=dict)
     requests: list[PlannedRequest] = field(default_factory=list)
     unanswered: int = 0
@@ -103,17 +109,19 @@ def ask(
         _keep(answers, request, outcome)
     combined = got.get(first[-1]) if first and first[-1].section is None else None
     places = _places(combined, answers)
-    others = (
-        [] if answers.stopped else other_hosts(hosts, answers.whole, places, requests - len(first))
-    )
-    more = follow_up(answers.whole, answers.options, places, requests - len(first) - len(others))
-    more = [] if answers.stopped else [*others, *more]
+    left = 0 if answers.stopped else requests - len(first)
+    more = other_hosts(hosts, answers.whole, places, left)
+    more += follow_up(answers.whole, answers.options, places, left - len(more))
+    more += contrast(answers.whole, answers.options, places, left - len(more))
     for request, outcome in _fetched(project, more, answers, progress, until).items():
         if isinstance(outcome, AAToolkitError):
             continue
         document = _decoded(outcome)
         if request.host:
-            _keep_beside(answers, request, document, places)
+            _keep_parts(answers.beside.setdefault(request.host, {}), request, document, places)
+            continue
+        if request.purpose == EMPTY:
+            _keep_parts(answers.empty, request, document, places)
             continue
         if request.section is not None:
             answers.parts.setdefault(request.section, {})[request.scope.engine] = document
@@ -125,13 +133,13 @@ def ask(
     return answers
 
 
-def _keep_beside(
-    answers: Answers,
+def _keep_parts(
+    held: dict[str, Any],
     request: PlannedRequest,
     document: Any,
     places: Places,
 ) -> None:
-    held = answers.beside.setdefault(request.host, {})
+    """Keep a section's answer, or those that the combined view has of several."""
     if request.section is not None:
         held[request.section] = document
         return

@@ -11,9 +11,10 @@ from aatoolkit._util.text import code
 from aatoolkit.errors import AAToolkitError, PayloadError
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.profile.asking import Answers, ask
+from aatoolkit.profile.contrast import emptied, shared_states
 from aatoolkit.profile.page import page_of
 from aatoolkit.profile.planning import BUDGET, PlannedRequest, engines_of
-from aatoolkit.profile.pointing import candidates, shared_states
+from aatoolkit.profile.pointing import candidates
 from aatoolkit.profile.section_draft import SectionDraft, counted
 from aatoolkit.sections.inference.analysis import Analysis, analyse
 from aatoolkit.sections.inference.declare import section_of
@@ -63,8 +64,9 @@ class Draft(Mapping[str, SectionDraft]):
                               if name in held}  # fmt: skip
                     places = candidates(
                         whole, parts, [*ran, *idle], idle, _maps(found),
-                        beside=beside, elsewhere=states,
+                        beside=beside, elsewhere=states, empty=answers.empty.get(name),
                     )  # fmt: skip
+                    found.emptied = emptied(found.relations, whole, answers.empty.get(name))
                     self._sections[name] = SectionDraft(found, places)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"no draft of {name} could be made: {type(error).__name__}: {error}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from aatoolkit import sections
@@ -14,6 +16,9 @@ BUDGET = 60
 """How many requests a draft may send unless another number is given."""
 
 _MOST_ENGINES = 6
+
+EMPTY = "what is stated where nothing was measured"
+"""What a request is for that is expected to give an answer without data."""
 
 Places = Mapping[str, tuple[tuple[str, ...], bool]]
 """Where the combined view has each section's own answer, and whether it has all of it."""
@@ -62,6 +67,61 @@ def first_requests(names: Iterable[str] | None = None) -> list[PlannedRequest]:
     ]
 
 
+def empty_scope(options: Any) -> Scope | None:
+    """A filter that the service lists and that nothing was measured for, if there is one.
+
+    An engine that never ran, or one whose last run is before the shortest window. What an answer
+    has then, and has not otherwise, is how the service speaks of what it could not measure.
+
+    Examples
+    --------
+    >>> empty_scope({"engines": [{"id": "a", "lastRunDay": "2026-11-01"}, {"id": "b",
+    ...     "configured": True, "lastRunDay": None}]}).engine
+    ('b',)
+    >>> empty_scope({"engines": [{"id": "a", "lastRunDay": "2026-11-01"}]}) is None
+    True
+    >>> empty_scope({"days": [7, 30], "engines": [{"id": "a", "lastRunDay": "2026-11-20"},
+    ...     {"id": "b", "lastRunDay": "2026-11-01"}]})
+    Scope(days=7, engine=('b',))
+    """
+    idle = engines_of(options)[1]
+    listed = [one for one in _engines(options) if _name_of(one)]
+    waiting = [one for one in listed if _name_of(one) in idle and not _is_off(one)]
+    for engine in [*waiting, *(one for one in listed if _name_of(one) in idle)]:
+        return Scope(engine=(str(_name_of(engine)),))
+    days = options.get("days") if isinstance(options, dict) else None
+    windows = [one for one in days if type(one) is int] if isinstance(days, list) else []
+    last = {_name_of(one): max(_days_in(one), default=None) for one in listed}
+    known = {name: day for name, day in last.items() if name and day is not None}
+    if not windows or len(known) < 2:
+        return None
+    newest, (name, oldest) = max(known.values()), min(known.items(), key=lambda one: one[1])
+    if (newest - oldest).days <= min(windows):
+        return None
+    return Scope(engine=(str(name),), days=min(windows))
+
+
+def _days_in(engine: Mapping[str, Any]) -> Iterator[date]:
+    """The days on which an engine ran, as scope options give them."""
+    for key, value in engine.items():
+        if "run" in snake(key) and isinstance(value, str):
+            with suppress(ValueError):
+                yield date.fromisoformat(value[:10])
+
+
+def contrast(
+    read: Collection[str], options: Any, places: Places, budget: int
+) -> list[PlannedRequest]:
+    """The requests for answers in which nothing was measured; at most as many as are left."""
+    scope = empty_scope(options)
+    if scope is None:
+        return []
+    covered = {name for name, (_, is_whole) in places.items() if is_whole}
+    rest: list[str | None] = [name for name in read if name not in covered]
+    wanted = [None, *rest] if covered else rest
+    return [PlannedRequest(name, scope, EMPTY) for name in wanted][: max(budget, 0)]
+
+
 def engine_sets(options: Any) -> list[tuple[str, ...]]:
     """The engines that ran, each alone; those that never ran go with the last of them.
 
@@ -89,18 +149,22 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     ran: list[str] = []
     idle: list[str] = []
     for engine in _engines(options):
-        name = next(
-            (engine[key] for key in ("id", "key", "slug", "engine", "code", "value", "name")
-             if isinstance(engine.get(key), str)),
-            None,
-        )  # fmt: skip
+        name = _name_of(engine)
         runs = [value for key, value in engine.items() if "run" in snake(key)]
-        off = any(value is False for key, value in engine.items() if "configured" in snake(key))
         if name is None:
             continue
         never = bool(runs) and all(one is None for one in runs)
-        (idle if off or never else ran).append(name)
+        (idle if _is_off(engine) or never else ran).append(name)
     return ran, idle
+
+
+def _name_of(engine: Mapping[str, Any]) -> str | None:
+    keys = ("id", "key", "slug", "engine", "code", "value", "name")
+    return next((engine[key] for key in keys if isinstance(engine.get(key), str)), None)
+
+
+def _is_off(engine: Mapping[str, Any]) -> bool:
+    return any(value is False for key, value in engine.items() if "configured" in snake(key))
 
 
 def other_hosts(

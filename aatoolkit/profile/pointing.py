@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aatoolkit.availability.detect import detect
+from aatoolkit.availability.detect.context import raw
 from aatoolkit.availability.detect.roles import is_echo, tokens, words
 from aatoolkit.availability.detect.vocabulary import in_prose, is_code, understand
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
+from aatoolkit.profile.contrast import is_state, value_at
 
 MOST = 3
 """So many places of a section are pointed out at most."""
+
+MOST_OF_EMPTY = 2
+"""So many more that are there only where nothing was measured."""
 
 _STATES = words(
     "state status reason why because cause coverage available availability complete completeness"
@@ -31,9 +36,8 @@ _STATES = words(
 _REASONS = words("reason why because cause explanation note notes text message")
 _ABOUT_DATA = words("data measurement sample coverage quality collection observation")
 _WRAPPERS = words("meta data result results response payload body attributes info")
+_ONLY_EMPTY = "is there only where nothing was measured"
 _LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
-_SHARED = 3
-_WORD = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 
 
@@ -77,6 +81,7 @@ def candidates(
     *,
     beside: Mapping[str, Any] | None = None,
     elsewhere: Mapping[tuple[Step, ...], Collection[str]] | None = None,
+    empty: Any = None,
 ) -> list[Candidate]:
     """The places of an answer that may be about availability, the likeliest first.
 
@@ -94,6 +99,9 @@ def candidates(
         The same section of other hosts.
     elsewhere : mapping of tuple of Step to collection of str
         Places that other sections have, too, and the words there; see `shared_states`.
+    empty : object
+        The same section's answer where nothing was measured, such as that of an engine that never
+        ran: what is there alone comes after the places of ``document``.
 
     Examples
     --------
@@ -104,16 +112,43 @@ def candidates(
     read = [one.path for one in detect(document).signals if one.path]
     walk = _Walk(
         tuple(parts), frozenset(engines), frozenset(idle), frozenset(maps), beside or {},
-        elsewhere or {},
+        elsewhere or {}, empty,
     )  # fmt: skip
+    found = _best(walk.below(document, ()))
+    kept = [one for one in found.values() if one.score >= _LEAST and not _is_read(one.at, read)]
+    grouped = _grouped(sorted(kept, key=lambda one: -one.score), document, beside or {})[:MOST]
+    return grouped + _only_in(empty, document, walk, grouped)[:MOST_OF_EMPTY]
+
+
+def _best(places: Iterable[Candidate]) -> dict[str, Candidate]:
+    """For each path the place with most that speaks for it."""
     found: dict[str, Candidate] = {}
-    for place in walk.below(document, ()):
+    for place in places:
         taken = found.get(place.at)
         if taken is None or place.score > taken.score:
             found[place.at] = place
-    kept = [one for one in found.values() if one.score >= _LEAST and not _is_read(one.at, read)]
-    grouped = _grouped(sorted(kept, key=lambda one: -one.score), document, beside or {})
-    return grouped[:MOST]
+    return found
+
+
+def _only_in(empty: Any, document: Any, walk: _Walk, shown: Sequence[Candidate]) -> list[Candidate]:
+    """The places that are there where nothing was measured, and not otherwise."""
+    if not isinstance(empty, dict):
+        return []
+    read = [one.path for one in detect(empty).signals if one.path]
+    inside = replace(walk, parts=(), beside={}, empty=None)
+    new = [
+        replace(one, score=one.score + 2, why=f"{one.why}{'; ' if one.why else ''}{_ONLY_EMPTY}")
+        for one in _best(inside.below(empty, ())).values()
+        if set("[{").isdisjoint(one.at) and _at(document, one.at) in (None, "", [], {})
+    ]
+    kept = [
+        one
+        for one in new
+        if not _is_read(one.at, read)
+        and not any(f"{one.at}.".startswith(f"{other.at}.") for other in shown)
+        and not (isinstance(one.value, str) and one.value in walk.engines)
+    ]
+    return _grouped(sorted(kept, key=lambda one: -one.score), empty, {})
 
 
 def _is_read(at: str, read: Sequence[str]) -> bool:
@@ -158,6 +193,7 @@ class _Walk:
     maps: frozenset[tuple[Step, ...]]
     beside: Mapping[str, Any]
     elsewhere: Mapping[tuple[Step, ...], Collection[str]]
+    empty: Any = None
 
     def below(self, given: Any, path: tuple[Step, ...]) -> Iterator[Candidate]:
         if not isinstance(given, dict) or len(path) > _DEEPEST or len(given) > 100:
@@ -249,20 +285,25 @@ class _Walk:
             yield self._candidate(path, value, score, why)
 
     def _candidate(self, path: tuple[Step, ...], value: Any, score: int, why: str) -> Candidate:
-        others = tuple(_value_at(one, path) for one in self.parts)
+        others = tuple(value_at(one, path) for one in self.parts)
         differ = tuple(one for one in others if one is not None and one != value)
         if differ and score:
             score, why = score + 1, f"{why}; differs where some engines were asked for"
-        beside = {name: _value_at(there, path) for name, there in self.beside.items()}
+        beside = {name: value_at(there, path) for name, there in self.beside.items()}
         hosts = [name for name, there in beside.items() if there != value]
-        if hosts and (score or all(map(_is_state, [value, *beside.values()]))):
+        if hosts and (score or all(map(is_state, [value, *beside.values()]))):
             score, why = score + 3, f"{why}; " if why else ""
             why += f"differs for {', '.join(hosts)}"
+        blank = None if self.empty is None else value_at(self.empty, path)
+        states = is_state(value) and is_state(blank)
+        if blank is not None and blank != value and (score or states):
+            score, why = score + 3, f"{why}; " if why else ""
+            why += f"is {raw(blank)[:60]} where nothing was measured"
         words = {*self.elsewhere.get(path, ())}
         if words:
             why += f"{'; ' if why else ''}a word that other sections have, too"
             score += 3
-        words |= {one for one in (value, *differ, *beside.values()) if isinstance(one, str)}
+        words |= {one for one in (value, blank, *differ, *beside.values()) if isinstance(one, str)}
         return Candidate(format_path(path), value, differ, why, score, beside, tuple(sorted(words)))
 
     def _score(self, path: tuple[Step, ...], value: Any) -> tuple[int, str]:
@@ -286,51 +327,3 @@ class _Walk:
         if _CODE.fullmatch(value):
             return score + 1, why or "a code"
         return (score, why) if score > 1 else (0, "")
-
-
-def shared_states(documents: Mapping[str, Any]) -> dict[tuple[Step, ...], set[str]]:
-    """The places outside rows that several sections have, with another word in some of them.
-
-    Examples
-    --------
-    >>> q = [{"q": {"code": word}} for word in ("OK", "OK", "DEGRADED")]
-    >>> {format_path(at): sorted(words) for at, words in shared_states(dict(enumerate(q))).items()}
-    {'q.code': ['DEGRADED', 'OK']}
-    """
-    seen: dict[tuple[Step, ...], list[str]] = {}
-    for document in documents.values():
-        for path, value in _words(document, ()):
-            seen.setdefault(path, []).append(value)
-    return {
-        path: set(words)
-        for path, words in seen.items()
-        if len(words) >= _SHARED
-        and 1 < len(set(words)) <= _FEW_WORDS
-        and len(set(words)) < len(words)
-    }
-
-
-def _words(value: Any, path: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], str]]:
-    if isinstance(value, dict) and len(path) <= 3 and len(value) <= 100:
-        for key, one in value.items():
-            if isinstance(key, str) and not is_echo(key):
-                yield from _words(one, (*path, Field(key)))
-    elif isinstance(value, str) and _is_state(value):
-        yield path, value
-
-
-def _is_state(value: Any) -> bool:
-    """Whether a value may name a state: a flag, nothing, or one word in letters."""
-    return (
-        value is None
-        or isinstance(value, bool)
-        or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
-    )
-
-
-def _value_at(document: Any, path: tuple[Step, ...]) -> Any:
-    for step in path:
-        if not isinstance(step, Field) or not isinstance(document, dict):
-            return None
-        document = document.get(step.name)
-    return document

@@ -72,6 +72,7 @@ def _dump_section(section: Section) -> dict[str, Any]:
         "doc": section.doc,
         "kept": list(section.kept),
         "watched": list(section.watched),
+        "emptied": list(section.emptied),
         "availability": None if rule is None else _changed(rule),
         "tables": [_dump_table(table) for table in section],
     }
@@ -85,6 +86,7 @@ def _load_section(facts: Any) -> Section:
         *(_load_table(one) for one in facts["tables"]),
         kept=_texts(facts["kept"]),
         watched=_texts(facts.get("watched", ())),
+        emptied=_texts(facts.get("emptied", ())),
         availability=None if rule is None else Rule(**_known(Rule, rule)),
     )
 

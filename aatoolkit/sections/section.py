@@ -164,6 +164,9 @@ class Section:
     watched : tuple of str
         Paths that may be about availability, which nobody confirmed yet: ``tables.hints`` points
         out what is there until a rule reads it.
+    emptied : tuple of str
+        Where the rows are gone, without a word, when nothing was measured: ``tables.hints`` points
+        out an answer that is empty there, for it may be no answer of nothing. ``$`` is the answer.
 
     Examples
     --------
@@ -181,6 +184,7 @@ class Section:
     kept: tuple[str, ...]
     availability: Rule | None
     watched: tuple[str, ...] = field(repr=False)
+    emptied: tuple[str, ...] = field(repr=False)
 
     def __init__(
         self,
@@ -190,6 +194,7 @@ class Section:
         kept: tuple[str, ...] = (),
         availability: Rule | None = None,
         watched: tuple[str, ...] = (),
+        emptied: tuple[str, ...] = (),
     ) -> None:
         if not tables:
             raise ValueError(f"section {name!r} has no table")
@@ -202,7 +207,7 @@ class Section:
         if at:
             watched = tuple(one for one in watched if not _is_at(one, at))
         given = {"name": name, "doc": doc, "tables": tables, "kept": kept, "watched": watched}
-        for attribute, value in {**given, "availability": availability}.items():
+        for attribute, value in {**given, "emptied": emptied, "availability": availability}.items():
             object.__setattr__(self, attribute, value)
 
     def __getitem__(self, name: str) -> Table:
@@ -250,6 +255,7 @@ class Section:
             kept=self.kept,
             availability=Rule(**rule),
             watched=self.watched,
+            emptied=self.emptied,
         )
 
     @property

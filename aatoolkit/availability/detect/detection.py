@@ -65,6 +65,7 @@ from aatoolkit.availability.detect.hints import find_hints
 from aatoolkit.availability.detect.parts import footnote_marks
 from aatoolkit.availability.detect.roles import fold, kind_of_entries, tokens
 from aatoolkit.availability.detect.transport import read_headers, read_status
+from aatoolkit.availability.detect.vocabulary import best, is_code
 from aatoolkit.errors import DetectionWarning
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule
@@ -233,18 +234,33 @@ def _read(
 
 
 def _read_silence(answer: AnswerContext) -> None:
-    """Nothing measured, and a map or list in which no engine could report: so is the whole.
+    """Nothing counted, and no engine could report, or there are no data: so is the whole.
 
-    A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did.
+    A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did, and
+    an object of data, such as ``revenue``, is not all of an answer.
     """
-    if answer.has_section or answer.measured or not answer.found:
+    found = [signal for signal in answer.found if signal.rule != "options"]
+    if answer.has_section or answer.counted or not found:
         return
-    states = [signal.availability for signal in answer.found if _is_of_each_engine(signal)]
-    if not 1 < len(states) == len(answer.found) or not {state.status for state in states} <= _NOTHING:
-        return
-    first = answer.found[0]
-    whole = combine(states)
-    answer.add("section", None, whole, first.path, first.rule, first.raw)
+    of_engines = len(found) > 1 and all(map(_is_of_each_engine, found))
+    of_data = len(found) == 1 and _is_of_data(answer, found[0])
+    states = [signal.availability for signal in found]
+    if (of_engines or of_data) and {state.status for state in states} <= _NOTHING:
+        answer.add("section", None, combine(states), found[0].path, found[0].rule, found[0].raw)
+
+
+def _is_of_data(answer: AnswerContext, signal: Signal) -> bool:
+    """Whether an object at the top gives nothing but a state, by a code about data or runs."""
+    document = answer.document if isinstance(answer.document, dict) else {}
+    given = document.get(signal.target or "")
+    if signal.rule != "field" or not isinstance(given, dict):
+        return False
+    codes_in = [value for value in given.values() if isinstance(value, str) and is_code(value)]
+    known = best(codes_in)
+    about = known is not None and (
+        known.canonical in ("not_run", "pending") or any("data" in tokens(one) for one in codes_in)
+    )
+    return about and not any(isinstance(value, dict | list) for value in given.values())
 
 
 def _is_of_each_engine(signal: Signal) -> bool:

@@ -211,8 +211,8 @@ def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str)
         if answer.is_bare and tokens(key) == ("reason",):
             texts = [item for item in value.values() if isinstance(item, str)]
             known = best(texts, STRONG) or next(filter(None, map(in_prose, texts)), None)
-            given = known.availability if known and known.is_lack else _ABSENT
-            state = replace(given, reason=reason_in(value) or next(iter(texts), None))
+            lack = known.availability if known and known.is_lack else _ABSENT
+            state = replace(lack, reason=reason_in(value) or next(iter(texts), None))
             add(answer, (None, path), state, "reason", value, value)
     elif denial is not None or tokens(key)[-1:] in (("reasons",), ("reason",)):
         for name, _, item, at in entries:

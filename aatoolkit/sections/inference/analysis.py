@@ -44,6 +44,8 @@ class Analysis:
         Where the service states the section's availability, where a person said so.
     watched : tuple of str
         Places that may be about availability.
+    emptied : tuple of str
+        Where the rows are gone without a word when nothing was measured.
     """
 
     section: str
@@ -52,6 +54,7 @@ class Analysis:
     notes: list[str] = field(default_factory=list)
     rule: Rule | None = None
     watched: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
 
 
 def analyse(

@@ -27,6 +27,7 @@ def section_of(analysis: Analysis) -> Section:
         *(_table(one, analysis.columns[one.name]) for one in analysis.relations),
         availability=analysis.rule,
         watched=analysis.watched,
+        emptied=analysis.emptied,
     )
 
 

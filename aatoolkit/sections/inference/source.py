@@ -111,6 +111,9 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     if watched:
         yield from _comment("may be about availability; a rule that reads it makes it sure", "    ")
         yield f"    watched={watched!r},"
+    if analysis.emptied:
+        yield from _comment("empty, and without a word, where nothing was measured", "    ")
+        yield f"    emptied={analysis.emptied!r},"
     yield ")"
 
 

@@ -66,3 +66,19 @@ def test_a_code_about_a_source_outweighs_a_sentence_that_names_the_domain() -> N
     assert explains_absence(409, {"errors": [error]})
     assert not explains_absence(409, {"errors": [{**error, "code": "DOMAIN_NOT_CONNECTED"}]})
     assert not explains_absence(404, {"errors": [{**error, "code": "UNKNOWN_DOMAIN"}]})
+
+
+def test_an_object_of_nothing_but_a_state_of_data_is_about_the_whole() -> None:
+    state = {"code": "NO_DATA", "note": "the first run is to come"}
+    assert statements_in({"q": state, "totals": {"ans": 0}, "rows": []})["section"] == "unavailable"
+    assert "section" not in statements_in({"q": state, "totals": {"ans": 3}, "rows": []})
+    revenue = {"status": "not_connected", "reason": "No shop is linked."}
+    assert "section" not in statements_in({"revenue": revenue, "rows": []})
+
+
+def test_zeros_beside_engines_that_never_ran_were_not_counted() -> None:
+    engines = {"chatgpt": "pending", "gemini": "pending"}
+    answer = {"meta": {"coverage": {"engines": engines}}, "totals": {"hits": 0}}
+    assert statements_in(answer)["section"] == "pending"
+    answer["totals"] = {"hits": 5}
+    assert "section" not in statements_in(answer)

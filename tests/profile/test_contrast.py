@@ -1,0 +1,117 @@
+"""Availability by contrast: what answers state only where nothing was measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.profile.contrast import emptied
+from aatoolkit.profile.pointing import candidates
+from aatoolkit.sections import Profile
+from aatoolkit.sections.profile_json import dump_profile, load_profile
+
+SECTIONS = ["domains", "urls", "ads"]
+OPTIONS = {
+    "engines": [
+        {"id": "alpha", "lastRunDay": "2026-11-01"},
+        {"id": "beta", "lastRunDay": "2026-11-01"},
+        {"id": "gamma", "configured": True, "lastRunDay": None},
+    ],
+    "topics": [],
+    "categories": [],
+    "brands": [],
+    "days": [7, 30],
+}
+
+
+def answer(section: str, engines: list[str]) -> Any:
+    """Of ``gamma`` nothing was measured: domains give a reason, urls and ads are just empty."""
+    measured = engines != ["gamma"]
+    rows = [{"host": f"{n}.example", "hits": 3 * n * (len(engines) or 2)} for n in range(1, 9)]
+    given = rows if measured else []
+    if section == "domains":
+        why = {} if measured else {"dueCode": "FIRST_PASS_DUE", "dueOn": "2026-12-01"}
+        return {"served": "LIVE" if measured else "IDLE", "rows": given, **why}
+    return {"result": "OK", "items": given} if section == "urls" else given
+
+
+@pytest.fixture
+def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
+    def answers(request: Any) -> Any:
+        if "scope-options" in request.path:
+            return reply(OPTIONS)
+        engines = [one for one in request.params.get("engine", "").split(",") if one]
+        section = request.params.get("section")
+        parts = {one: answer(one, engines) for one in SECTIONS[1:]}
+        return reply({"parts": parts} if section is None else answer(section, engines))
+
+    scripted.script = answers
+    with aa.Client(scripted.url, token="t", cache=False) as client:
+        return aa.profile.draft(client.project("a.example"), sections=SECTIONS, progress=False)
+
+
+def test_an_engine_that_never_ran_is_requested_alone_once(draft, scripted):
+    alone = [one for one in scripted.requests if one.params.get("engine") == "gamma"]
+    # The combined view answers for urls and ads; domains is requested by itself.
+    assert len(alone) == 2
+    assert sum("nothing was measured" in str(one) for one in draft.requests) == 2
+    assert len(scripted.requests) == len(draft.requests)
+    assert set(draft.answers.empty) == set(SECTIONS)
+
+
+def test_what_speaks_only_where_nothing_was_measured_is_offered_as_a_rule(draft):
+    shown = draft["domains"].availability.set_index("at")
+    assert shown.loc["served", "why"] == 'is "IDLE" where nothing was measured'
+    assert shown.loc["served", "rule"] == "set_rule(at='served', words={'IDLE': …, 'LIVE': …})"
+    assert "only where nothing was measured" in shown.loc["dueCode", "why"]
+    assert shown.loc["dueCode", "rule"] == "set_rule(at='dueCode', words={'FIRST_PASS_DUE': …})"
+
+
+def test_rows_that_are_gone_without_a_word_are_pointed_out_and_are_no_zero(draft, tmp_path):
+    profile = Profile.load(draft.save(tmp_path / "mine.py"))
+    assert (profile["urls"].emptied, profile["ads"].emptied) == (("items",), ("$",))
+    assert load_profile(dump_profile(profile))["urls"].emptied == ("items",)
+    silent = aa.normalize("urls", answer("urls", ["gamma"]), profile=profile)
+    hints = silent.hints.set_index("path")["why"]
+    assert "no zero" in hints["$.items"]
+    assert silent.availability["status"].eq("unknown").all()
+    assert aa.normalize("ads", [], profile=profile).hints["path"].tolist() == ["$"]
+    full = aa.normalize("urls", answer("urls", ["alpha"]), profile=profile)
+    assert "$.items" not in {*full.hints["path"]}
+    reason = {"result": "OK", "items": [], "reason": "No data: not connected."}
+    with pytest.warns(SchemaDriftWarning):
+        explained = aa.normalize("urls", reason, profile=profile)
+    assert "$.items" not in {*explained.hints["path"]}
+
+
+def test_without_an_engine_that_never_ran_nothing_more_is_requested(scripted, reply):
+    options = {**OPTIONS, "engines": OPTIONS["engines"][:2]}
+    scripted.script = lambda request: reply(
+        options if "scope-options" in request.path else answer("urls", [])
+    )
+    with aa.Client(scripted.url, token="t", cache=False) as client:
+        found = aa.profile.draft(client.project("a.example"), sections=["urls"], progress=False)
+    assert found.answers.empty == {}
+    assert found["urls"].section.emptied == ()
+
+
+def test_the_budget_holds_and_the_contrast_comes_last(scripted, reply):
+    scripted.script = lambda request: reply(
+        OPTIONS if "scope-options" in request.path else answer("urls", [])
+    )
+    with aa.Client(scripted.url, token="t", cache=False) as client:
+        found = aa.profile.draft(
+            client.project("a.example"), sections=["urls"], requests=5, progress=False
+        )
+    assert len(scripted.requests) == len(found.requests) == 5
+    assert found.answers.empty == {}
+
+
+def test_what_merely_repeats_the_question_or_a_number_is_no_place():
+    whole = {"filters": {"engine": None}, "rows": [{"n": 1}], "count": 1}
+    empty = {"filters": {"engine": "gamma"}, "engine": "gamma", "rows": [], "count": 0}
+    assert candidates(whole, engines=["alpha", "gamma"], idle=["gamma"], empty=empty) == []
+    assert emptied([], whole, empty) == ()
