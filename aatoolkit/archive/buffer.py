@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class TableBuffer:
     def add(self, answer: StoredAnswer, derived: DerivedAnswer) -> None:
         """Take the rows of one answer."""
         at = len(self._answers)
-        self._answers.append(answer)
+        self._answers.append(replace(answer, body=None))  # bodies are stored by now
         for name, rows in derived.beside.items():
             found, places = self._beside.setdefault(name, ([], []))
             found += rows

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.defaults import FILTERS
 from aatoolkit.cli import parser
-from aatoolkit.cli.arguments import missing_folder
+from aatoolkit.cli.arguments import limits, missing_folder
 from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _client(args: argparse.Namespace, **more: Any) -> Client:
     from aatoolkit.client.client import Client
 
     token = _token(args.token_file)
-    more = {"cache": not args.no_cache, "offline": args.offline, **more}
+    more = {"cache": not args.no_cache, "offline": args.offline, **limits(args), **more}
     return Client(args.base_url, token, profile=args.profile, **more)
 
 

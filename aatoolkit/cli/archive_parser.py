@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aatoolkit.cli.arguments import output
+from aatoolkit.cli.arguments import max_nodes, output
 
 Add = Callable[[argparse.ArgumentParser], None]
 
@@ -86,3 +86,4 @@ def add_archive(
 
 def _profile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", type=Path, metavar="FILE", help="what is known of the service")
+    max_nodes(parser)

@@ -67,6 +67,15 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unknown option: {', '.join(options)}; --help lists the options")
         self.error(f"{len(unknown)} arguments too many; --help lists the arguments")
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError:
+            pass
+        kinds: dict[Any, str] = {int: "a whole number", float: "a number"}
+        kind = kinds.get(action.type, "another value")
+        raise argparse.ArgumentError(action, f"takes {kind}")
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         choices = [str(choice) for choice in action.choices or ()]
         if action.choices is None or value in action.choices:
@@ -89,6 +98,19 @@ def output(parser: argparse._ActionsContainer, *names: str, **options: Any) -> N
         "--parents", action="store_true", help="make the missing folders above it, too"
     )
     parser.set_defaults(output=action.dest)
+
+
+def max_nodes(parser: argparse._ActionsContainer) -> None:
+    """Add ``--max-nodes``: how many different paths an answer may have values at."""
+    parser.add_argument(
+        "--max-nodes", type=int, metavar="N", help="different JSON paths an answer may have"
+    )
+
+
+def limits(args: argparse.Namespace) -> dict[str, Any]:
+    """The limits that were given, as arguments of `Client` and `Archive`."""
+    given = getattr(args, "max_nodes", None)
+    return {} if given is None else {"max_nodes": given}
 
 
 def missing_folder(args: argparse.Namespace) -> Path | None:

@@ -10,7 +10,7 @@ from typing import Any
 from aatoolkit import __version__
 from aatoolkit._util.defaults import DAYS, DEMO_HOST, FILTERS, WORKERS
 from aatoolkit.cli.archive_parser import add_archive
-from aatoolkit.cli.arguments import Parser, output
+from aatoolkit.cli.arguments import Parser, max_nodes, output
 from aatoolkit.cli.explain import add_explain
 
 Command = Callable[[argparse.Namespace], int]
@@ -347,3 +347,4 @@ def _connection(parser: argparse.ArgumentParser, *, profile: bool = True) -> Non
             metavar="FILE",
             help="what is known of the service: the Python file of its profile, which is run",
         )
+        max_nodes(group)

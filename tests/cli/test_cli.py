@@ -180,6 +180,8 @@ SECRET = "canary-9f31c07a5d"
         ["study", SECRET],
         ["cache", SECRET],
         ["read", "acme.example", "urls", SECRET, SECRET],
+        ["read", "acme.example", "urls", "--days", SECRET],
+        ["serve", "store", "--port", SECRET],
     ],
 )
 @pytest.mark.usefixtures("at_service")
@@ -191,7 +193,7 @@ def test_no_error_repeats_a_token_given_by_mistake(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert SECRET not in printed.err
-    remedies = ("--token-file", "--help", "there are", "--accounts")
+    remedies = ("--token-file", "--help", "there are", "--accounts", "takes a whole number")
     assert any(remedy in printed.err for remedy in remedies)
 
 
@@ -202,6 +204,17 @@ def test_the_token_file_of_the_environment_is_not_repeated(
     monkeypatch.setenv("AATOOLKIT_TOKEN_FILE", SECRET)
     assert main(["read", "acme.example", "urls"]) == 2
     assert SECRET not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("at_service")
+def test_how_many_paths_an_answer_may_have_is_an_option(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ["read", "acme.example", "actions", "--no-cache", "--max-nodes"]
+    assert main([*command, "20"]) == 1
+    assert "more than 20 different paths; pass" in capsys.readouterr().err
+    assert main([*command, "100000"]) == 0
+    assert main([*command, "0"]) == 2
 
 
 def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
