@@ -117,6 +117,7 @@ def test_the_benchmark_of_the_service_measures_start_clients_and_load(tmp_path: 
     assert {"start", "peak memory with many / before"} <= found.keys()
 
 
+@pytest.mark.thorough
 def test_the_benchmark_of_aggregate_compares_with_a_plain_sum(tmp_path: Path) -> None:
     options = ["--rows", "500", "--repeats", "1", "--rounds", "1"]
     options += ["--json", str(tmp_path / "figures.json")]

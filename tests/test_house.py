@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from modules import tree_of
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "aatoolkit"
@@ -18,11 +19,6 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 HOMES = (PACKAGE, ROOT)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.ipynb"))]
 TESTS = [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__)]
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def test_the_root_of_the_package_can_be_seen_at_a_glance() -> None:

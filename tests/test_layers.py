@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from effort import one_in
+from modules import tree_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -88,8 +89,7 @@ ONLY = {
 @cache
 def trees() -> dict[Path, ast.Module]:
     """Every module of the package, parsed."""
-    modules = (ROOT / "aatoolkit").rglob("*.py")
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules}
+    return {path: tree_of(path) for path in (ROOT / "aatoolkit").rglob("*.py")}
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
@@ -122,7 +122,7 @@ def test_only_metadata_knows_where_pandas_keeps_attributes() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "attrs"
     }
     # Parquet writes a frame without its attributes, which stand in the file's own metadata.
-    assert users == {"attrs.py", "parquet.py"}
+    assert users == {"attrs.py", "carrier.py", "parquet.py"}
 
 
 def test_the_service_is_imported_by_the_demo_and_the_command_line_alone_and_at_call_time() -> None:

@@ -100,6 +100,8 @@ def load(
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
     connection.execute("SET parquet_metadata_cache = true")
     connection.execute("CREATE SCHEMA store; CREATE SCHEMA raw")
+    if not files.large:
+        _plan_less(connection)
     connection.execute("BEGIN")
     for name, declared in TABLES.items():
         if name in files.large:
@@ -120,8 +122,6 @@ def load(
     if problems:
         connection.close()
         raise StoreError(problems)
-    if not files.large:
-        _plan_less(connection)
     return connection
 
 

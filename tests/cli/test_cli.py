@@ -34,6 +34,9 @@ def base_url() -> Iterator[str]:
 def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("AATOOLKIT_BASE_URL", "AATOOLKIT_TOKEN", "AATOOLKIT_TOKEN_FILE"):
         monkeypatch.delenv(name, raising=False)
+    # The cache of this test alone: that of the process holds what others read.
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
 
 

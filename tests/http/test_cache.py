@@ -461,14 +461,17 @@ def test_clearing_helps_a_spoilt_file_or_gives_the_reason(
     assert get(fetcher()).from_cache
 
 
-def test_flipped_bytes_never_give_another_body(scripted: Any, fetcher: Any, folder: Path) -> None:
+@pytest.mark.parametrize("turns", [100, pytest.param(300, marks=pytest.mark.thorough)])
+def test_flipped_bytes_never_give_another_body(
+    scripted: Any, fetcher: Any, folder: Path, turns: int
+) -> None:
     """Whatever bits of the file are flipped, an answer is what it was, or is not used."""
     first = fetcher()
     bodies = {topic: get(first, topic).body for topic in "abcdefgh"}
     first.close()
     whole = (folder / FILE).read_bytes()
     draw, used, refused = random.Random(20261121), 0, 0
-    for _ in range(300):
+    for _ in range(turns):
         spoilt = bytearray(whole)
         for _ in range(draw.choice((1, 1, 4, 64))):
             spoilt[draw.randrange(len(spoilt))] ^= 1 << draw.randrange(8)

@@ -72,6 +72,7 @@ def test_the_demo_has_it_by_engine_with_metadata() -> None:
     assert (measured["hhi_low"] <= measured["hhi"]).all()
 
 
+@pytest.mark.thorough
 def test_a_hundred_thousand_members_take_a_few_seconds_at_most() -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"site": np.arange(100_000), "n": rng.integers(1, 9, 100_000)})

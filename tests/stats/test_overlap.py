@@ -158,6 +158,7 @@ def test_the_demo_has_engines_with_metadata() -> None:
     assert math.comb(rows["engine"].nunique(), 2) == len(found)
 
 
+@pytest.mark.thorough
 def test_a_hundred_thousand_rows_take_a_second_or_two() -> None:
     rng = np.random.default_rng(1)
     at = np.arange(100_000)

@@ -51,6 +51,7 @@ def test_its_rows_are_those_of_a_replay(out: Path) -> None:
             pd.testing.assert_frame_equal(found, one, check_dtype=False)
 
 
+@pytest.mark.thorough
 def test_it_cites_the_study_by_its_digest(out: Path) -> None:
     study = aa.Study(FOLDER)
     cited = yaml.safe_load((out / "CITATION.cff").read_text(encoding="utf-8"))
