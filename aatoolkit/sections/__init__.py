@@ -6,7 +6,7 @@ declaration is made of is imported from here. In reading order: ``section`` has 
 ``row_shapes`` where rows are located in an answer, ``aggregation`` units and aggregation rules,
 ``availability_rule`` where a service states its availability; ``profile`` has `Profile`, the
 declarations of one service, ``portable`` its tables in files, ``profile_json`` all of it as data,
-``typed`` its names as types for editors;
+``typed`` its names as types for editors, ``contract`` its tables as schemas of validators;
 ``declared`` is the profile that is shipped, one file for each section, ``registry`` the default
 profile of the process; ``inference`` drafts declarations of answers that nobody described.
 
@@ -66,6 +66,7 @@ from aatoolkit.sections.columns import (
     timestamp,
     words,
 )
+from aatoolkit.sections.contract import frictionless_schema, pandera_schema
 from aatoolkit.sections.profile import Profile
 from aatoolkit.sections.registry import (
     Description,
@@ -139,6 +140,7 @@ __all__ = [
     "describe",
     "flag",
     "fraction",
+    "frictionless_schema",
     "get",
     "grid",
     "integer",
@@ -147,6 +149,7 @@ __all__ = [
     "names",
     "number",
     "pairs",
+    "pandera_schema",
     "parallel",
     "parse_pattern",
     "position",

@@ -1,0 +1,143 @@
+"""Data contracts: what a declared table promises, as others' tools validate it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.errors import ConfigurationError
+from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
+from aatoolkit.sections.section import Column, Table
+
+if TYPE_CHECKING:
+    import pandera.pandas
+
+_FRICTIONLESS = {
+    "string": "string",
+    "category": "string",
+    "Int64": "integer",
+    "Float64": "number",
+    "boolean": "boolean",
+    "date": "date",
+    "timestamp": "datetime",
+    "list<string>": "array",
+}
+_BOUNDS = {COUNT: (0, None), FRACTION: (0, 1), PROBABILITY: (0, 1)}
+"""The least and most that a value of a unit can be."""
+
+
+def frictionless_schema(table: Table) -> dict[str, Any]:
+    """A table as a Frictionless Table Schema: types, keys, levels and bounds of its columns.
+
+    Only what always holds is a constraint: columns of the key are required, counts are not
+    negative, fractions lie between 0 and 1, and ordered categories have no other levels.
+
+    Parameters
+    ----------
+    table : Table
+        A declared table.
+
+    Returns
+    -------
+    dict
+        The schema (https://datapackage.org/standard/table-schema/), as JSON data.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> table = aa.sections.get("domains").tables[1]
+    >>> frictionless_schema(table)["primaryKey"]
+    ['source_domain', 'engine']
+    """
+    fields = []
+    for column in table.columns:
+        least, most = _bounds(column)
+        limits = {
+            "required": column.name in table.key or None,
+            "minimum": least,
+            "maximum": most,
+            "enum": [*column.levels] if column.ordered else None,
+        }
+        facts = {
+            "name": column.name,
+            "type": _FRICTIONLESS[column.dtype],
+            "description": column.doc,
+            "unit": column.unit,
+            "aggregation": str(column.aggregate),
+            "constraints": {name: limit for name, limit in limits.items() if limit is not None},
+        }
+        fields.append({name: fact for name, fact in facts.items() if fact})
+    key = {"primaryKey": [*table.key]} if table.key else {}
+    return {"fields": fields, **key}
+
+
+def pandera_schema(table: Table) -> pandera.pandas.DataFrameSchema:
+    """A table as a pandera schema, which validates its DataFrame.
+
+    It holds the dtypes of ``dtype_backend="numpy_nullable"`` and the constraints of
+    `frictionless_schema`; columns that the table does not declare are refused.
+
+    Parameters
+    ----------
+    table : Table
+        A declared table.
+
+    Returns
+    -------
+    pandera.pandas.DataFrameSchema
+        The schema.
+
+    Raises
+    ------
+    ConfigurationError
+        If pandera is not installed.
+    """
+    try:
+        import pandera.pandas as pa
+    except ImportError:
+        pa = None
+    if pa is None:
+        raise ConfigurationError(
+            'schemas of pandera need pandera: pip install "aatoolkit[contracts]"',
+            setting="pandera",
+        )
+    columns = {}
+    for column in table.columns:
+        least, most = _bounds(column)
+        checks = [] if least is None else [pa.Check.ge(least)]
+        checks += [] if most is None else [pa.Check.le(most)]
+        if column.ordered:
+            checks.append(pa.Check.isin([*column.levels]))
+        columns[column.name] = pa.Column(
+            _dtype(column),
+            checks,
+            nullable=column.name not in table.key,
+            description=column.doc,
+            metadata={"unit": column.unit, "aggregation": str(column.aggregate)},
+        )
+    return pa.DataFrameSchema(
+        columns,
+        name=table.name,
+        description=table.doc,
+        strict=True,
+        unique=[*table.key] or None,
+    )
+
+
+def _bounds(column: Column) -> tuple[float | None, float | None]:
+    return _BOUNDS.get(column.unit or "", (None, None))
+
+
+def _dtype(column: Column) -> Any:
+    """The dtype of a column in a DataFrame; None of a category, whose levels may be more."""
+    import pandas as pd
+
+    return {
+        "string": pd.StringDtype(),
+        "Int64": pd.Int64Dtype(),
+        "Float64": pd.Float64Dtype(),
+        "boolean": pd.BooleanDtype(),
+        "date": "datetime64[us]",
+        "timestamp": pd.DatetimeTZDtype("us", "UTC"),
+        "category": None,
+        "list<string>": object,
+    }[column.dtype]

@@ -1,0 +1,65 @@
+"""Data contracts: the demo keeps them, and what breaks one is found."""
+
+from __future__ import annotations
+
+import frictionless
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.sections import frictionless_schema, pandera_schema
+
+pandera = pytest.importorskip("pandera.pandas")
+
+
+@pytest.fixture(scope="module")
+def dataset() -> aa.Dataset:
+    return aa.demo().read_all(progress=False)
+
+
+@pytest.mark.parametrize("section", aa.sections.names())
+def test_the_demo_keeps_its_contracts(section: str, dataset: aa.Dataset) -> None:
+    for name, frame in dataset[section].items():
+        schema = pandera_schema(aa.sections.table(name))
+        assert len(schema.validate(frame, lazy=True)) == len(frame)
+
+
+def broken(frame: pd.DataFrame, column: str, value: object) -> pd.DataFrame:
+    frame = frame.copy()
+    frame.loc[0, column] = value
+    return frame
+
+
+def test_what_breaks_a_contract_is_found(dataset: aa.Dataset) -> None:
+    table, frame = aa.sections.table("source_domains"), dataset["domains"].main
+    schema = pandera_schema(table)
+    for bad in (
+        broken(frame, "citation_count", -1),
+        broken(frame, "source_domain", pd.NA),
+        broken(frame, "source_domain", frame.loc[1, "source_domain"]),
+        frame.drop(columns="citation_count"),
+        frame.assign(more=1),
+        frame.astype({"citation_count": "Float64"}),
+    ):
+        with pytest.raises(pandera.errors.SchemaErrors):
+            schema.validate(bad, lazy=True)
+    assert schema.columns["citation_count"].metadata["unit"] == "count"
+
+
+def test_frictionless_reads_every_schema() -> None:
+    for section in aa.sections.all().values():
+        for table in section.tables:
+            found = frictionless_schema(table)
+            schema = frictionless.Schema.from_descriptor(found)
+            assert [field.name for field in schema.fields] == [*table.names]
+            assert schema.primary_key == [*table.key]
+    rows = [["source_domain", "engine", "citation_count"], ["a.example", "chatgpt", -1]]
+    schema = frictionless_schema(aa.sections.table("source_domain_engines"))
+    report = frictionless.Resource(rows, schema=frictionless.Schema.from_descriptor(schema))
+    assert [e.type for e in report.validate().tasks[0].errors] == ["constraint-error"]
+
+
+def test_without_pandera_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandera.pandas", None)
+    with pytest.raises(aa.errors.ConfigurationError, match="contracts"):
+        pandera_schema(aa.sections.table("source_domains"))
