@@ -3,8 +3,8 @@
 Data goes to standard output; notes, warnings and the progress bar to standard error. The exit code
 is 0 for success, 1 if something failed, 2 if the command was not understood. In reading order:
 
-- ``parser``, ``archive_parser``: the commands and their options; ``arguments``: how they are parsed
-  and refused.
+- ``parser``, ``archive_parser``, ``study_parser``: the commands and their options; ``arguments``:
+  how they are parsed and refused.
 - this module: one function per command, named in `COMMANDS`; it loads what it needs when it runs,
   so that ``--help`` loads no pandas.
 - ``report``: what the commands print and write; ``dated``: a day's tables in folders of their own.
@@ -317,7 +317,10 @@ COMMANDS: dict[str, parser.Command] = {
     "cache": _cache,
     "study record": _study_record,
     "study show": _study_show,
-    **{f"study {action}": _study(action) for action in ("verify", "diff", "pack", "publish")},
+    **{
+        f"study {action}": _study(action)
+        for action in ("verify", "diff", "pack", "rerun", "publish")
+    },
     "explain": _explain,
     "archive add": _archive_add,
     **{

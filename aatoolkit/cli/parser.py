@@ -12,6 +12,7 @@ from aatoolkit._util.defaults import DAYS, DEMO_HOST, FILTERS, WORKERS
 from aatoolkit.cli.archive_parser import add_archive
 from aatoolkit.cli.arguments import Parser, max_nodes, output
 from aatoolkit.cli.explain import add_explain
+from aatoolkit.cli.study_parser import add_study
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -111,7 +112,14 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     )
     cache.add_argument("--host", metavar="HOST", help="clear the answers of this host only")
 
-    _study(listed, commands)
+    add_study(
+        listed,
+        commands,
+        _command,
+        sections=_sections,
+        filters=_filters,
+        connection=_connection,
+    )
     add_explain(listed, commands, _command)
     _profile(listed, commands)
     add_archive(
@@ -170,77 +178,6 @@ def _command(listed: Any, name: str, doc: str, run: Command) -> argparse.Argumen
     added.set_defaults(run=run)
     added.add_argument("--json", action="store_true", help="print JSON")
     return added
-
-
-def _study(listed: Any, commands: Mapping[str, Command]) -> None:
-    """The commands that make and check studies."""
-    doc = "record, check, compare and publish studies"
-    study = listed.add_parser("study", help=doc, description=f"{doc.capitalize()}.")
-    actions = study.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    def command(name: str, doc: str) -> argparse.ArgumentParser:
-        added = _command(actions, name, doc, commands[f"study {name}"])
-        if name == "record":
-            added.add_argument("host", metavar="HOST", help="the project's domain")
-        if name == "record":
-            output(added, "study", metavar="DIR", help="the study's folder")
-        else:
-            added.add_argument(
-                "study", type=Path, metavar="DIR", help="the study's folder, or its file if packed"
-            )
-        return added
-
-    record = command("record", "read scope options and sections into a study, and seal it")
-    record.add_argument("--title", help="what a new study is about, in a line")
-    record.add_argument("--description", metavar="TEXT", help="the same, at length")
-    record.add_argument(
-        "--creator",
-        action="append",
-        default=[],
-        metavar="NAME",
-        dest="creators",
-        help="who makes a new study; may be repeated",
-    )
-    read = record.add_mutually_exclusive_group()
-    _sections(read)
-    read.add_argument(
-        "--all-sections",
-        action="store_const",
-        const=None,
-        dest="sections",
-        help="all 17 sections (the default)",
-    )
-    _filters(record)
-    _connection(record)
-    command("show", "list what a study holds")
-    verify = command("verify", "find any byte that was altered, taken away or added")
-    verify.add_argument(
-        "--replay",
-        action="store_true",
-        help="normalise the answers again, and compare the tables",
-    )
-    diff = command("diff", "show what changed; exits with 0 if nothing did, 1 if something, else 2")
-    diff.add_argument("other", type=Path, metavar="OTHER", help="the study to compare it with")
-    pack = command("pack", "put a study into one file")
-    output(pack, "file", metavar="FILE", help="the zip file to write")
-    publish = command("publish", "put the tables of a study into a folder for others to use")
-    output(publish, "out", metavar="OUT", help="the folder to write")
-    publish.add_argument(
-        "--redact",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="leave out a column, a TABLE.COLUMN, or texts: all columns of words; may be repeated",
-    )
-    publish.add_argument("--excel", action="store_true", help="write a workbook too")
-    publish.add_argument("--csv", action="store_true", help="write CSV too")
-    publish.add_argument(
-        "--answers", action="store_true", help="ship the answers too, to explain any number"
-    )
-    publish.add_argument("--licence", metavar="SPDX", help="such as CC-BY-4.0")
-    publish.add_argument(
-        "--overwrite", action="store_true", help="replace an earlier publication in that folder"
-    )
 
 
 def _profile(listed: Any, commands: Mapping[str, Command]) -> None:

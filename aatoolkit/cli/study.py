@@ -1,4 +1,4 @@
-"""``aatoolkit study``: record, show, verify, diff, pack and publish."""
+"""``aatoolkit study``: record, show, verify, diff, pack, rerun and publish."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import visible
 from aatoolkit.cli import report
-from aatoolkit.errors import AAToolkitError, StudyError
+from aatoolkit.errors import AAToolkitError, NotWritten, StudyError
 from aatoolkit.study import Record, Study
 from aatoolkit.study.diff import frames
+from aatoolkit.study.rerun.named import study_named_in
 from aatoolkit.study.storage import STUDY
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ def show(args: argparse.Namespace) -> int:
             print(f"{name}: {visible(str(words or ''))}".rstrip())
         print()
     _records(study, args.json)
+    if not args.json and study.results:
+        print()
+        listed = ((one.name, f"{one.rows:,}", one.hash[:12]) for one in study.results.values())
+        report.grid(("result", "rows", "hash"), listed)
     return 0
 
 
@@ -99,6 +104,24 @@ def pack(args: argparse.Namespace, note: Note) -> int:
     return 0
 
 
+def rerun(args: argparse.Namespace, note: Note) -> int:
+    """Rerun a notebook: 0 if each sealed result is the same, 1 if not, 2 if it cannot be run."""
+    notebook: Path = args.notebook
+    try:
+        study = Study(args.study or study_named_in(notebook))
+        found = study.rerun(notebook, out=args.out, crate=args.crate, timeout=args.timeout)
+    except (StudyError, NotWritten) as error:
+        note(f"aatoolkit: {error}")
+        return 2
+    if args.json:
+        report.print_json(found.to_dict())
+    else:
+        print("\n".join(found.lines()))
+    for path in filter(None, (args.out, args.crate)):
+        note(f"written: {path}")
+    return 0 if found.ok else 1
+
+
 def publish(args: argparse.Namespace, note: Note) -> int:
     """Put a study's tables into a folder."""
     study = Study(args.study)
@@ -119,7 +142,8 @@ def publish(args: argparse.Namespace, note: Note) -> int:
 def _records(study: Study, as_json: bool) -> None:
     rows = [_facts(one) for one in study.records]
     if as_json:
-        report.print_json({"digest": study.digest, "records": rows})
+        results = {name: {"rows": r.rows, "hash": r.hash} for name, r in study.results.items()}
+        report.print_json({"digest": study.digest, "records": rows, "results": results})
     elif rows:
         report.grid(rows[0], (row.values() for row in rows))
 

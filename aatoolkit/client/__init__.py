@@ -7,6 +7,7 @@ reading order:
   base URL and token, ``demo`` starts the embedded service, ``reference_types`` has the types of
   its tables.
 - ``client``: one service; ``project``: one host of it; ``options``: its scope options.
+- ``stand_in``: what answers in the place of services while a notebook is rerun from a study.
 - ``read_many``: fetch and normalise sections concurrently, with ``concurrency`` and ``progress``;
   ``read_by``: one section, once for each value of a filter.
 - ``dataset`` (sections of one host and scope), ``dataset_statistics`` (what changed, funnel) and

@@ -16,6 +16,7 @@ from aatoolkit.client.collection import Collection
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
 from aatoolkit.client.read_many import known_sections, raise_if_all_refused, read_many
+from aatoolkit.client.stand_in import client_in_place
 from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request
@@ -114,6 +115,12 @@ class Client(Closing):
         token = Secret.wrap(token)
         # They may show this object before it is complete, too.
         self.base_url, self.offline = "?", offline
+        replaying = client_in_place(base_url)
+        if replaying is not None:
+            vars(self).update(vars(replaying))
+            if profile is not None:
+                vars(self)["_profile"] = Profile.load(profile)
+            return
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers = max(1, workers)

@@ -3,8 +3,10 @@
 In come a project or client (`Study.record`); out come a folder of recorded answers, the same
 project answering from that folder alone, and publications of its tables. In reading order:
 
-- ``study``: `Study`, the public class: create, resume, record, seal, replay.
+- ``study``: `Study`, the public class: create, resume, seal; ``projects``: record and replay.
 - ``reader``: everything that only reads a study: records, answers, tables, verify, diff, publish.
+- ``results``: named results, sealed with the study; ``rerun/``: run a notebook again offline and
+  compare them; ``rerunning``: whether this process is the kernel of a rerun.
 - ``record``: one line of the manifest; ``recorded_error``: an error answer in such a line.
 - ``manifest``: appending lines under a lock, each with the hash of the line before.
 - ``storage``: the files of a study, in a folder or a zip file; ``pack`` writes the zip file and

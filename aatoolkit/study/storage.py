@@ -21,6 +21,8 @@ TABLES = "tables.json"
 SEAL = "SHA256SUMS"
 PROFILES = "profiles.json"
 ANSWERS = "answers"
+RESULTS = "results.json"
+RESULT_FILES = "results"
 
 MAX_FILE = 1 << 28
 """The largest file of a study that is read, in bytes."""
@@ -28,7 +30,9 @@ MAX_FILE = 1 << 28
 _MAX_FILES = 200_000
 _MAX_STUDY = 1 << 34
 _MAX_RATIO = 1000
-_OURS = re.compile(rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{ANSWERS}/[0-9a-f]{{64}}\.json")
+_ANSWER = rf"{ANSWERS}/[0-9a-f]{{64}}\.json"
+_RESULT = rf"{RESULT_FILES}/[0-9a-f]{{64}}\.parquet"
+_OURS = re.compile(rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{RESULTS}|{_ANSWER}|{_RESULT}")
 
 _MAY_BE_EMPTY = (MANIFEST, f"{ANSWERS}/{hashlib.sha256().hexdigest()}.json")
 
@@ -41,6 +45,16 @@ def answer_file(sha256: str) -> str:
 def is_answer_file(name: str) -> bool:
     """Whether a file name is that of an answer."""
     return name.startswith(f"{ANSWERS}/") and is_study_file(name)
+
+
+def result_file(digest: str) -> str:
+    """The file name of a named result, from its logical hash."""
+    return f"{RESULT_FILES}/{digest}.parquet"
+
+
+def is_result_file(name: str) -> bool:
+    """Whether a file name is that of a named result."""
+    return name.startswith(f"{RESULT_FILES}/") and is_study_file(name)
 
 
 def is_study_file(name: str) -> bool:
@@ -215,7 +229,7 @@ def _walk(folder: Path, before: str) -> Iterator[str]:
             if not entry.is_dir(follow_symlinks=False):
                 yield name
             else:
-                if name != ANSWERS:
+                if name not in (ANSWERS, RESULT_FILES):
                     yield f"{name}/"
                 yield from _walk(folder / entry.name, f"{name}/")
 

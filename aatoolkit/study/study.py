@@ -6,40 +6,36 @@ import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
 from aatoolkit._util.files import sweep, write_whole
-from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, visible
-from aatoolkit.client.client import Client
-from aatoolkit.client.project import Project
 from aatoolkit.errors import StudyError
-from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.study.checksums import format_checksums, format_tables, sha256_of
 from aatoolkit.study.explaining import StudyExplanations
 from aatoolkit.study.manifest import Writer
-from aatoolkit.study.profiles import store_profile
-from aatoolkit.study.reader import FORMAT, VERSION, StudyReader
+from aatoolkit.study.reader import FORMAT, VERSION
 from aatoolkit.study.record import canonical
-from aatoolkit.study.recorder import Recorder, versions
-from aatoolkit.study.replay import Replay, replaying_client
+from aatoolkit.study.recorder import versions
+from aatoolkit.study.rerunning import rerun_study
+from aatoolkit.study.results import StudyResults
 from aatoolkit.study.storage import (
     ANSWERS,
     MANIFEST,
+    RESULT_FILES,
     SEAL,
     STUDY,
     TABLES,
     FolderStorage,
     answer_file,
     is_answer_file,
+    is_result_file,
     is_study_file,
     open_storage,
+    result_file,
 )
 
-Source = TypeVar("Source", Project, Client)
 
-
-class Study(StudyReader, StudyExplanations):
+class Study(StudyResults, StudyExplanations):
     """The answers an analysis was made from, recorded once and replayed by anyone.
 
     ``Study.create(path)`` begins one, and every answer then read through ``study.project(…)``
@@ -58,6 +54,7 @@ class Study(StudyReader, StudyExplanations):
       A replay reads by it, and runs no file.
     - ``tables.json``: for each line of the manifest, the number of rows and the logical hash
       of every table of the answer.
+    - ``results.json`` and ``results/<hash>.parquet``, if results were named by `seal_result`.
     - ``SHA256SUMS``: the SHA-256 of every other file, for ``sha256sum -c SHA256SUMS``. It is
       the seal: any change, removal or addition is detected. The SHA-256 of the seal is the
       digest of the study; whoever cites the digest can be checked.
@@ -85,8 +82,14 @@ class Study(StudyReader, StudyExplanations):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        super().__init__(open_storage(path))
-        self._writer: Writer | None = None
+        within = rerun_study()
+        try:
+            storage = open_storage(path)
+        except StudyError:
+            if within is None:
+                raise
+            storage = open_storage(within)
+        super().__init__(storage)
 
     @classmethod
     def create(
@@ -97,7 +100,7 @@ class Study(StudyReader, StudyExplanations):
         description: str | None = None,
         creators: Iterable[str] = (),
     ) -> Study:
-        """Begin a study in a new or empty folder.
+        """Begin a study in a new or empty folder; in a rerun, open the study that is rerun.
 
         Parameters
         ----------
@@ -113,6 +116,9 @@ class Study(StudyReader, StudyExplanations):
         StudyError
             If the folder is not empty, or cannot be written to.
         """
+        within = rerun_study()
+        if within is not None:
+            return cls(within)
         folder = Path(path).expanduser()
         about = {
             "format": FORMAT,
@@ -140,11 +146,16 @@ class Study(StudyReader, StudyExplanations):
     def resume(cls, path: str | os.PathLike[str]) -> Study:
         """Go on recording a study; the first new answer removes the seal.
 
+        In a rerun it opens the study that is rerun.
+
         Raises
         ------
         StudyError
             If there is no study, or it is packed.
         """
+        within = rerun_study()
+        if within is not None:
+            return cls(within)
         study = cls(path)
         if not isinstance(study._storage, FolderStorage):
             raise StudyError(
@@ -157,11 +168,6 @@ class Study(StudyReader, StudyExplanations):
             _ = study.records
         study._writer = Writer(study.path)
         return study
-
-    @property
-    def is_recording(self) -> bool:
-        """Whether answers read through it are stored."""
-        return self._writer is not None
 
     # -- sealing and checking ----------------------------------------------------------------
 
@@ -182,6 +188,8 @@ class Study(StudyReader, StudyExplanations):
         NotWritten
             If its folder cannot be written to.
         """
+        if self._is_rerun:
+            return str(self.digest)
         writer = self._recording()
         with writer.held():
             if self.digest is not None and self.verify():
@@ -204,127 +212,18 @@ class Study(StudyReader, StudyExplanations):
             raise self._unusable(str(found.found[0]))
         return str(found.digest)
 
-    def _recording(self) -> Writer:
-        if self._writer is None:
-            raise StudyError(
-                "this study was opened for replay; to go on recording use Study.resume(path)",
-                path=str(self.path),
-            )
-        return self._writer
-
     def _sweep(self) -> None:
-        """Remove what killed writers left behind: unfinished files, answers without a record."""
-        for folder in (self.path, self.path / ANSWERS):
+        """Remove what killed writers left behind: unfinished files, and those without an entry."""
+        for folder in (self.path, self.path / ANSWERS, self.path / RESULT_FILES):
             sweep(folder)
         named = {answer_file(record.sha256) for record in self.records}
+        named |= {result_file(result.hash) for result in self.results.values()}
         for name in self._storage.names():
-            if is_answer_file(name) and name not in named:
+            if (is_answer_file(name) or is_result_file(name)) and name not in named:
                 (self.path / name).unlink()
 
     def _write(self, name: str, content: bytes) -> None:
         write_whole(self.path / name, content)
-
-    # -- reading through it ----------------------------------------------------------------
-
-    def record(self, source: Source) -> Source:
-        """A copy of a project or client that stores every answer in the study.
-
-        The client's profile, if it has one, is stored too: a replay reads by it.
-
-        Parameters
-        ----------
-        source : Project or Client
-            Any project, such as ``aa.demo()``, or any client.
-
-        Raises
-        ------
-        StudyError
-            If the study was opened for replay, or the source is recorded already.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import aatoolkit as aa
-        >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
-        ...     client = study.record(aa.demo().client)
-        ...     collected = client.collect(["acme.example", "globex.example"], sections="domains")
-        >>> study.hosts
-        ('acme.example', 'globex.example')
-        """
-        writer = self._recording()
-        client = source.client if isinstance(source, Project) else source
-        if isinstance(client._source, Recorder | Replay):
-            raise StudyError("what is recorded or replayed already is not recorded again")
-        if client._profile is not None:
-            with writer.held():
-                store_profile(self, client.base_url, client._profile)
-        recorder = Recorder(client._source, writer.append, client.max_nodes)
-        recorded = Client._from_source(
-            recorder, client.base_url, client.workers, client._profile, client.max_nodes
-        )
-        return recorded.project(source.host) if isinstance(source, Project) else recorded
-
-    def project(
-        self,
-        host: str,
-        *,
-        base_url: str | None = None,
-        profile: ProfileSource | None = None,
-        **settings: Any,
-    ) -> Project:
-        """The project of a host: recording from the service, or replaying from the study.
-
-        Parameters
-        ----------
-        host : str
-            The project's domain.
-        base_url : str, optional
-            The service. For a replay, only needed if the study holds answers of several.
-        profile : Profile, module, str or path, optional
-            What is known of the service, as for `Client`. A replay uses the one that the study
-            was recorded with if it is left out.
-        **settings
-            Settings of the client, as for ``aa.project``; a replay takes none.
-
-        Raises
-        ------
-        StudyError
-            If the study is damaged, has no answers about the host, or settings are given to a
-            replay.
-        """
-        if self._writer is not None:
-            return self.record(Client(base_url, profile=profile, **settings).project(host))
-        if settings:
-            raise StudyError(
-                f"a replay uses no service and takes no {', '.join(settings)}; "
-                "to go on recording use Study.resume(path)",
-                path=str(self.path),
-            )
-        name = canonical_host(host)
-        if base_url is None and name not in self.hosts:
-            raise StudyError(
-                f"the study at {self.path} has no answers about {name}; it has answers about "
-                f"{', '.join(self.hosts) or 'no host'}",
-                path=str(self.path),
-            )
-        return replaying_client(self, base_url, name, profile).project(name)
-
-    def client(
-        self, base_url: str | None = None, *, profile: ProfileSource | None = None
-    ) -> Client:
-        """A client that answers from the study alone, for ``collect`` and ``datasets``.
-
-        Parameters
-        ----------
-        base_url, profile
-            As for `project`.
-
-        Raises
-        ------
-        StudyError
-            If the study is damaged, holds nothing, or holds answers of several services.
-        """
-        return replaying_client(self, base_url, profile=profile)
 
     def __enter__(self) -> Study:
         """Record while the block runs; the study is sealed unless it raises."""

@@ -24,6 +24,7 @@ from aatoolkit.study.record import Record
 from aatoolkit.study.storage import (
     ANSWERS,
     MANIFEST,
+    RESULT_FILES,
     SEAL,
     STUDY,
     TABLES,
@@ -175,7 +176,7 @@ class _Inspection:
                 self.unreadable[name] = str(error)
                 continue
             self.digests[name] = sha256_of(data)
-            if not name.startswith(ANSWERS):
+            if not name.startswith((f"{ANSWERS}/", f"{RESULT_FILES}/")):
                 self.bytes[name] = data
         self.records, self.broken = _records(self.bytes.get(MANIFEST, b""))
         self._using: dict[str, list[int]] = {}

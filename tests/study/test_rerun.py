@@ -1,0 +1,225 @@
+"""A notebook is rerun offline from a study: what it gives is compared with what was sealed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from serving import TOKEN, client_of
+
+import aatoolkit as aa
+from aatoolkit.cli import main
+from aatoolkit.errors import ConfigurationError, StudyError
+from aatoolkit.service import Store, synthesize
+
+HOST = "acme.example"
+
+
+def notebook(path: Path, *cells: str) -> Path:
+    """A notebook with these cells of code."""
+    body = {
+        "cells": [
+            {
+                "cell_type": "code",
+                "execution_count": None,
+                "id": f"cell-{at}",
+                "metadata": {},
+                "outputs": [],
+                "source": cell,
+            }
+            for at, cell in enumerate(cells)
+        ],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    path.write_text(json.dumps(body), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> aa.Study:
+    """A sealed study with three named results."""
+    path = tmp_path_factory.mktemp("rerun") / "mine"
+    with client_of(Store.of(synthesize(seed=3, answers=300))) as client:
+        study = aa.Study.create(path, title="Reruns")
+        project = study.record(client.project(HOST))
+        brands = project.read("ranking").main[["brand", "rank", "mention_count"]]
+        study.seal_result("brands", brands)
+        study.seal_result("mean", pd.DataFrame({"mean": [brands["mention_count"].mean()]}))
+        study.seal_result("gone", pd.DataFrame({"x": [1]}))
+        study.seal()
+    return study
+
+
+START = f"""import aatoolkit as aa, os
+study = aa.Study.create("mine", title="Reruns")
+project = study.record(aa.project("{HOST}", base_url="https://api.example", token="not-used"))
+brands = project.read("ranking").main[["brand", "rank", "mention_count"]].copy()"""
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(300)
+def test_a_changed_notebook_is_run_offline_and_its_differences_are_named(
+    study: aa.Study,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
+    network = """import socket, urllib.request
+refused = []
+for address in ("192.0.2.1", "api.example"):
+    try:
+        socket.create_connection((address, 80), timeout=2)
+    except OSError as error:
+        refused.append(str(error))
+seen = {"refused": refused, "token": [os.environ.get("AATOOLKIT_TOKEN", "none")] * 2}
+study.seal_result("network", __import__("pandas").DataFrame(seen))
+aa.demo().fetch("ranking").sha256 == study.current[0].sha256"""
+    changed = """brands.loc[1, "mention_count"] += 7
+study.seal_result("brands", brands.iloc[:-1])
+study.seal_result("mean", brands[["mention_count"]].mean().to_frame("mean").reset_index(drop=True))
+try:
+    study.seal_result("mean", brands)
+except aa.errors.StudyError as error:
+    print(error)
+print(study.seal(), "te" + "st-token-of-one-account")"""
+    book = notebook(tmp_path / "book.ipynb", START, network, changed)
+    before = book.read_bytes()
+    out, crate = tmp_path / "executed.ipynb", tmp_path / "crate"
+    command = ["study", "rerun", str(book), str(study.path), "-o", str(out), "--crate", str(crate)]
+    assert main([*command, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["ok"], found["problem"], found["digest"]) == (False, None, study.digest)
+    by_name = {one["name"]: one for one in found["results"]}
+    assert {name: one["status"] for name, one in by_name.items()} == {
+        "brands": "differs",
+        "mean": "differs",
+        "gone": "missing",
+        "network": "new",
+    }
+    brands = study.result("brands")
+    assert (by_name["brands"]["rows_gone"], by_name["brands"]["cells"]) == (1, 1)
+    (change,) = [one for one in by_name["brands"]["changes"] if "column" in one]
+    assert change == {
+        "key": f"brand={brands['brand'][1]}",
+        "column": "mention_count",
+        "before": str(brands["mention_count"][1]),
+        "after": str(brands["mention_count"][1] + 7),
+    }
+    executed = json.loads(out.read_text("utf-8"))
+    texts = [str(cell["outputs"]) for cell in executed["cells"]]
+    assert "True" in texts[1], "the demo replays too"
+    assert "another result is named 'mean'" in texts[2]
+    assert str(study.digest) in texts[2]
+    assert "[token removed]" in texts[2]
+    assert TOKEN not in out.read_text("utf-8")
+    assert book.read_bytes() == before
+    check_crate(crate, study, before)
+
+
+def check_crate(crate: Path, study: aa.Study, notebook: bytes) -> None:
+    rocrate = pytest.importorskip("rocrate.rocrate")
+    read = rocrate.ROCrate(str(crate))
+    assert (crate / "book.ipynb").read_bytes() == notebook
+    assert {"File", "SoftwareSourceCode", "ComputationalWorkflow"} <= {*read.mainEntity.type}
+    assert read.mainEntity["programmingLanguage"]["name"] == "Jupyter Notebook"
+    profiles = {each.id for each in read.root_dataset["conformsTo"]}
+    assert {f"https://w3id.org/ro/wfrun/{name}/0.5" for name in ("process", "workflow")} < profiles
+    (action,) = (each for each in read.get_entities() if each.type == "CreateAction")
+    assert read.root_dataset["mentions"] == [action] or read.root_dataset["mentions"] == action
+    assert action["instrument"] == read.mainEntity
+    assert action["object"]["identifier"] == f"sha256:{study.digest}"
+    assert action["startTime"] <= action["endTime"]
+    assert str(action["actionStatus"]).endswith("/CompletedActionStatus")
+    assert {each.id for each in action["result"]} == {
+        path.relative_to(crate).as_posix() for path in (crate / "outputs").iterdir()
+    }
+    network = next(each for each in action["result"] if each.get("name") == "network")
+    frame = pd.read_parquet(crate / network.id)
+    assert frame["token"].tolist() == ["none", "none"]
+    assert frame["refused"].str.contains("a rerun uses no network").all()
+    assert not any(TOKEN.encode() in path.read_bytes() for path in crate.rglob("*.*"))
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(300)
+def test_a_notebook_that_never_ends_is_ended_with_all_that_it_started(
+    study: aa.Study, tmp_path: Path
+) -> None:
+    started = tmp_path / "child"
+    child = f"""import subprocess, sys
+made = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open({str(started)!r}, "w").write(str(made.pid))"""
+    endless = "while True:\n    pass"
+    found = study.rerun(notebook(tmp_path / "book.ipynb", START, child, endless), timeout=6)
+    assert not found
+    assert found.cell == 3
+    assert found.problem == "it did not end within 6 seconds"
+    assert {one.status for one in found.compared} == {"missing"}
+    assert "in code cell 3" in repr(found)
+    until = time.monotonic() + 20
+    while os.name == "posix" and is_alive(int(started.read_text())) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert os.name != "posix" or not is_alive(int(started.read_text()))
+
+
+def is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(300)
+def test_a_notebook_that_fails_keeps_what_it_gave(
+    study: aa.Study,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
+    start = START.replace('"mine"', json.dumps(str(study.path)))
+    fails = (
+        'study.seal_result("brands", brands)\nraise ValueError("te" + "st-token-of-one-account")'
+    )
+    assert main(["study", "rerun", str(notebook(tmp_path / "book.ipynb", start, fails))]) == 1
+    printed = capsys.readouterr().out
+    assert "did not run to its end in code cell 2: ValueError: [token removed]" in printed
+    assert "same: brands" in printed
+    assert "missing: mean" in printed
+
+
+def test_what_cannot_be_rerun_is_refused_before_a_kernel_starts(
+    study: aa.Study,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    book = notebook(tmp_path / "book.ipynb", START)
+    with pytest.raises(ConfigurationError, match="cannot be run: No such file"):
+        study.rerun(tmp_path / "none.ipynb")
+    (tmp_path / "no.ipynb").write_text("{}")
+    with pytest.raises(ConfigurationError, match="no notebook"):
+        study.rerun(tmp_path / "no.ipynb")
+    for timeout in (0, -1, float("nan"), float("inf"), "1"):
+        with pytest.raises(ConfigurationError, match="seconds above 0"):
+            study.rerun(book, timeout=timeout)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="the notebook itself"):
+        study.rerun(book, out=book)
+    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
+    with pytest.raises(StudyError, match="cell 1 of the notebook holds the token"):
+        study.rerun(notebook(tmp_path / "b.ipynb", f"'{TOKEN}'"), out=tmp_path / "o.ipynb")
+    assert main(["study", "rerun", str(book)]) == 2
+    assert "names no study that is there (it names mine)" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "nbclient", None)
+    with pytest.raises(ImportError, match=r'pip install "aatoolkit\[notebook\]"'):
+        study.rerun(book)

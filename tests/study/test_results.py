@@ -1,0 +1,124 @@
+"""Named results of a study: kept under the seal, and never two under one name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import ExportError, StudyError
+from aatoolkit.study.rerun.comparison import ResultComparison, compare_frames
+from aatoolkit.study.results import described
+
+FRAME = pd.DataFrame({"brand": ["Acme", "Globex"], "rate": [0.25, None]}).convert_dtypes()
+
+
+def sealed(path: Path, **results: Any) -> aa.Study:
+    study = aa.Study.create(path / "mine", title="Results")
+    for name, frame in results.items():
+        study.seal_result(name, frame)
+    study.seal()
+    return study
+
+
+def test_a_result_comes_back_as_it_was_from_folder_and_file(tmp_path: Path) -> None:
+    rates = FRAME.set_index("brand")["rate"]
+    study = sealed(tmp_path, rates=rates, frame=FRAME.head(1))
+    for opened in (aa.Study(study.path), aa.Study(study.pack(tmp_path / "mine.zip"))):
+        assert opened.verify()
+        assert [*opened.results] == ["rates", "frame"]
+        assert opened.results["rates"].columns == ("brand", "rate")
+        assert opened.result("rates")["rate"].equals(rates)
+        pd.testing.assert_frame_equal(opened.result("frame"), FRAME.head(1))
+        assert opened.results["frame"].hash == aa.logical_hash(FRAME.head(1))
+        assert opened.digest == study.digest
+    with pytest.raises(StudyError, match="did you mean 'rates'"):
+        study.result("rate")
+
+
+def test_the_same_content_changes_nothing_and_another_is_refused(tmp_path: Path) -> None:
+    study = sealed(tmp_path, rates=FRAME)
+    digest = study.digest
+    study.seal_result("rates", FRAME.convert_dtypes(dtype_backend="pyarrow"))
+    assert study.digest == digest
+    other = FRAME.fillna({"rate": 0.0})
+    with pytest.raises(StudyError, match="replace=True"):
+        study.seal_result("rates", other)
+    study.seal_result("rates", other, replace=True)
+    assert study.seal() != digest
+    assert study.verify()
+    assert study.result("rates").equals(other)
+    assert len([*(study.path / "results").iterdir()]) == 1
+
+
+def test_a_tampered_result_is_found(tmp_path: Path) -> None:
+    study = sealed(tmp_path, rates=FRAME)
+    (file,) = (study.path / "results").iterdir()
+    content = file.read_bytes()
+    FRAME.fillna({"rate": 0.0}).to_parquet(file)
+    found = aa.Study(study.path).verify()
+    assert [problem.kind for problem in found.found] == ["altered"]
+    with pytest.raises(StudyError, match="not what was sealed"):
+        aa.Study(study.path).result("rates")
+    with pytest.raises(StudyError, match="cannot be rerun: altered"):
+        aa.Study(study.path).rerun(tmp_path / "a.ipynb")
+    file.write_bytes(content)
+    listed = study.path / "results.json"
+    listed.write_bytes(listed.read_bytes().replace(b"rates", b"rotes"))
+    assert not aa.Study(study.path).verify()
+    with pytest.raises(StudyError, match="does not match the seal"):
+        _ = aa.Study(study.path).results
+
+
+def test_what_cannot_be_a_result_is_refused(tmp_path: Path) -> None:
+    study = aa.Study.create(tmp_path / "mine")
+    for name in ("", " ", "x" * 101, "a\nb"):
+        with pytest.raises(StudyError):
+            study.seal_result(name, FRAME)
+    with pytest.raises(StudyError, match="not a dict"):
+        study.seal_result("rates", {})  # type: ignore[arg-type]
+    with pytest.raises(ExportError):
+        study.seal_result("rates", pd.DataFrame({"x": [object()]}))
+    study.seal()
+    with pytest.raises(StudyError, match="opened for replay"):
+        aa.Study(study.path).seal_result("rates", FRAME)
+    with pytest.raises(StudyError, match="no result was sealed"):
+        aa.Study(study.path).rerun(tmp_path / "a.ipynb")
+
+
+def compared(one: pd.DataFrame, other: pd.DataFrame) -> ResultComparison:
+    return compare_frames(described("r", one), described("r", other), one, other)
+
+
+def test_a_difference_is_shown_by_its_rows_columns_and_cells() -> None:
+    one = FRAME.set_index("brand").assign(n=[3, 4])
+    other = one.rename(index={"Globex": "Initech"}).assign(n=[3.5, 4.0]).drop(columns="rate")
+    found = compared(one, other)
+    assert found.notes == ("columns gone: rate", "n was whole numbers and is numbers")
+    assert (found.rows_gone, found.rows_new, found.cells) == (1, 1, 1)
+    assert found.largest == pytest.approx(1 / 7)
+    assert found.changes[-1] == {"key": "brand=Acme", "column": "n", "before": "3", "after": "3.5"}
+    assert "    [brand=Globex] gone" in [*found.lines()]
+    last = compared(FRAME, FRAME.assign(rate=[0.25 + 2**-54, None]))
+    assert last.cells == 1
+    assert last.largest is not None
+    assert last.largest < 1e-15
+    assert last.changes[0]["before"] != last.changes[0]["after"]
+    missing = compared(FRAME, FRAME.fillna({"rate": 0.0}))
+    assert missing.changes[0]["before"] == "nothing"
+    assert missing.changes[0]["after"] == "0"
+
+
+def test_an_order_or_a_kind_that_differs_is_named() -> None:
+    one = FRAME.set_index("brand")
+    assert compared(one, one.iloc[::-1]).notes == ("the rows are the same in another order",)
+    swapped = compared(FRAME, FRAME[["rate", "brand"]])
+    assert swapped.notes == ("the columns are in another order: rate, brand",)
+    typed = compared(FRAME, FRAME.assign(rate=FRAME["rate"].astype("string")))
+    assert typed.notes == ("rate was numbers and is text",)
+    lists = pd.DataFrame({"x": [["a"], ["b", "c"]]})
+    found = compared(lists, pd.DataFrame({"x": [["a"], ["b"]]}))
+    assert [(change["before"], change["after"]) for change in found.changes] == [("b, c", "b")]
