@@ -10,7 +10,7 @@ from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.readings import FieldReading
 from aatoolkit.sections.inference.relations import Measure, Relation
 from aatoolkit.sections.inference.vocabulary import words_of
-from aatoolkit.sections.inference.words import is_id_name, is_measure_name, tokens
+from aatoolkit.sections.inference.words import is_id_name, is_measure_name, is_numbered, tokens
 
 _MOST, _CANDIDATES = 3, 12
 _LABELS = words_of(
@@ -19,6 +19,7 @@ _LABELS = words_of(
     domain host theme sku merchant competitor rival week date day month hour entity slug
     """
 )
+_IDENTIFIERS = words_of("id uuid guid key sku slug hash code")
 _CURSORS = frozenset(["cursor", "etag", "checksum"])
 
 
@@ -76,7 +77,7 @@ def _rank(column: Measure, reading: FieldReading, relation: Relation) -> tuple[i
     length = max((len(one) for one in column.values if isinstance(one, str)), default=0)
     if _is_place(column, relation):
         order = 6
-    elif words[-1] in ("id", "uuid", "guid", "key", "sku", "slug", "hash"):
+    elif words[-1] in _IDENTIFIERS or is_numbered(words):
         order = 0
     elif words[-1] in _LABELS and reading.dtype != "date":
         order = 1

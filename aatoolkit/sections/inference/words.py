@@ -167,7 +167,7 @@ def meaning(name: str) -> Meaning:
     points = bool(known & _POINTS)
     counted = bool(known & _COUNTING) or any(map(_is_counted, words))
     kind, hundredths = "", 1.0
-    if _is_numbered(words) or (
+    if is_numbered(words) or (
         last in _IDS and "http" not in known and not known & {"per", "this", "by"}
     ):
         kind = "id"
@@ -264,7 +264,7 @@ def is_id_name(name: str) -> bool:
     return bool(words) and words[-1] in _IDS | {"url", "uri", "domain", "host", "path"}
 
 
-def _is_numbered(words: list[str]) -> bool:
+def is_numbered(words: list[str]) -> bool:
     """Whether a name is that of a number which tells things apart: ``insight_no``."""
     return (
         len(words) > 1
