@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability.detect.context import raw
 from aatoolkit.errors import ConfigurationError
+from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.pointing import Candidate
 from aatoolkit.sections import Aggregation, Rule, Section
 from aatoolkit.sections.inference.analysis import Analysis
@@ -184,7 +186,8 @@ class SectionDraft:
         Parameters
         ----------
         **rule
-            As of `aatoolkit.sections.Rule`: ``at``, ``words`` and the others.
+            As of `aatoolkit.sections.Rule`: ``at``, ``words`` and the others. Whether the keys of a
+            map are engines is known from the draft.
 
         Raises
         ------
@@ -192,7 +195,14 @@ class SectionDraft:
             If that is no such place.
         """
         try:
-            self.analysis.rule = Rule(**rule)
+            found = Rule(**rule)
+            steps = parse_pattern(found.at) if found.kind == "map" else ()
+            of_engines = any(
+                one.steps == steps and one.key == ("engine",) for one in self.analysis.relations
+            )
+            if found.of is None and of_engines:
+                found = replace(found, of="engine")
+            self.analysis.rule = found
         except (TypeError, ValueError) as error:
             raise ConfigurationError(f"that is no rule: {error}", setting="rule") from None
 

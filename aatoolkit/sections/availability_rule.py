@@ -33,11 +33,14 @@ class Rule:
     words : mapping of str to str
         What the service's own words or codes mean, in words that are known:
         ``{"amber": "partial", "7": "not_connected"}``.
+    of : str, optional
+        What the keys of a map are: ``engine`` or ``field``. By default each is what it is known as;
+        ids of engines that only this service has are known by this alone.
 
     Raises
     ------
     ValueError
-        If ``at`` is no such path.
+        If ``at`` is no such path, or ``of`` none of these.
 
     Examples
     --------
@@ -55,8 +58,11 @@ class Rule:
     fields: str = "fields"
     engines: str = "engines"
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
+    of: str | None = None
 
     def __post_init__(self) -> None:
+        if self.of not in (None, "engine", "field"):
+            raise ValueError(f"of={self.of!r} is neither 'engine' nor 'field'")
         if self.kind == "header":
             return
         steps = parse_pattern(self.at)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.availability import Availability, Status
+from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.availability.detect.context import AnswerContext
 from aatoolkit.availability.detect.maps import entry
 from aatoolkit.availability.detect.vocabulary import read_word
@@ -60,10 +60,16 @@ def _map(answer: AnswerContext, rule: Rule, _: Mapping[str, str]) -> None:
     given, path = answer.document, "$"
     for name in rule.steps:
         given, path = given.get(name) if isinstance(given, dict) else None, path + key_step(name)
+    states = []
     for name, value in given.items() if isinstance(given, dict) else ():
         state = _state(value, rule)
+        states.append(state)
         if state is not None:
-            entry(answer, name, None, state, path + key_step(name), value)
+            entry(answer, name, rule.of, state, path + key_step(name), value)
+    known = [state for state in states if state is not None]
+    if rule.of == "engine" and known and len(known) == len(states):
+        # A map of each engine is one of the whole, which the engines add up to.
+        answer.add("section", None, combine(known), path, rule.name, given)
 
 
 def _rows(answer: AnswerContext, rule: Rule, _: Mapping[str, str]) -> None:

@@ -66,6 +66,21 @@ def test_a_header_is_read() -> None:
     assert read(rule, {"rows": []}, {"x-other": "blue"}) == {}
 
 
+def test_the_keys_of_a_map_may_be_engines_that_only_this_service_has() -> None:
+    words = {"here": "available", "due": "not_run"}
+    answer = {"state": {"owl": "here", "kite": "due"}, "rows": []}
+    assert read(Rule(at="state{}", words=words, of="engine"), answer) == {
+        ("engine", "owl"): "available",
+        ("engine", "kite"): "unavailable (not run)",
+        ("section", None): "partial (not run)",
+    }
+    odd = {**answer, "state": {"owl": "here", "kite": 7}}
+    assert ("section", None) not in read(Rule(at="state{}", words=words, of="engine"), odd)
+    assert {scope for scope, _ in read(Rule(at="state{}", words=words), answer)} == {"field"}
+    with pytest.raises(ValueError, match="neither"):
+        Rule(at="state{}", of="brand")
+
+
 def test_such_a_rule_adds_to_the_general_ones_and_an_object_replaces_them() -> None:
     answer = {"hasData": False, "light": "red", "rows": [{"path": "/a", "q": "amber"}]}
     words = {"amber": "pending", "red": "not_connected"}
