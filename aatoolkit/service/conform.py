@@ -8,7 +8,6 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from aatoolkit.service.schema import TABLES, StoreColumn, StoreTable
@@ -106,6 +105,8 @@ def _unwanted(declared: StoreTable, table: Tabular) -> list[str]:
 
 def _checked(column: StoreColumn, table: Tabular) -> pa.ChunkedArray:
     """One column as the store keeps it."""
+    import pyarrow.compute as pc
+
     if column.name not in _names(table):
         if column.required:
             raise _ColumnError("the required column is missing")
@@ -159,6 +160,8 @@ _ACCEPTED: Mapping[str, Callable[[pa.DataType], bool]] = {
 
 
 def _converted(column: StoreColumn, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow.compute as pc
+
     kind = values.type
     if kind == column.type:
         return values
@@ -182,6 +185,8 @@ def _converted(column: StoreColumn, values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _first_unsafe(values: pa.ChunkedArray, kind: pa.DataType) -> int:
     """The first row that does not convert, by halving."""
+    import pyarrow.compute as pc
+
     low, high = 0, len(values)
     while high - low > 1:
         middle = (low + high) // 2
@@ -195,6 +200,8 @@ def _first_unsafe(values: pa.ChunkedArray, kind: pa.DataType) -> int:
 
 def _check_values(column: StoreColumn, values: pa.ChunkedArray) -> None:
     """Whether every value, or every word of a list of them, is one of those there are."""
+    import pyarrow.compute as pc
+
     words = column.kind == "words"
     single = pc.list_flatten(values) if words else values
     # pa.array would import pandas, which a service has no other use for.
@@ -216,6 +223,8 @@ def _refuse(wrong: pa.ChunkedArray, values: pa.ChunkedArray, what: str) -> None:
 
 
 def _first(flags: pa.ChunkedArray) -> int | None:
+    import pyarrow.compute as pc
+
     row = pc.index(flags, pa.scalar(True)).as_py()
     return None if row < 0 else int(row)
 
@@ -227,6 +236,8 @@ def _example(values: pa.ChunkedArray) -> str:
 
 def _is_unique(columns: list[pa.ChunkedArray]) -> bool:
     """Whether the rows of some columns are surely distinct; group_by would import pandas."""
+    import pyarrow.compute as pc
+
     codes, known = pa.scalar(0, pa.int64()), 1
     for column in columns:
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
@@ -240,6 +251,8 @@ def _is_unique(columns: list[pa.ChunkedArray]) -> bool:
 
 def _repeated(declared: StoreTable, columns: Mapping[str, pa.ChunkedArray]) -> list[str]:
     """Whether a key that should name one row names several."""
+    import pyarrow.compute as pc
+
     key = list(declared.key)
     if not key or not columns.keys() >= set(key):
         return []
