@@ -179,15 +179,8 @@ def run_server(
 
     Parameters
     ----------
-    service
-        What is served.
-    host
-        The address to listen at.
-    port
-        The port to listen at; 0 takes a free one.
-    allowed_hosts
-        Names accepted in the Host header beside those of the loopback interface; they matter
-        only where the service listens there.
+    service, host, port, allowed_hosts
+        As for `start_server`.
     on_ready
         Called once, with the base URL, when the server answers.
 
