@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -75,13 +76,20 @@ def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
 
 def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
     from aatoolkit.frame.concat import concat
+    from aatoolkit.frame.merge import unique_key
     from aatoolkit.frame.reshape import with_constant
+    from aatoolkit.metadata.attrs import attach, metadata_of
 
     frames = {value: tables[name] for value, tables in parts.items() if name in tables}
     taken = any(by in frame.columns for frame in frames.values())
     column = f"filter_{by}" if taken else by
     labelled = [with_constant(frame, column, value) for value, frame in frames.items()]
-    return concat(labelled, ignore_index=True)
+    whole = concat(labelled, ignore_index=True)
+    keys = {metadata_of(frame).key for frame in frames.values()}
+    if len(keys) > 1:
+        return whole
+    key = unique_key(whole, (column, *keys.pop()))
+    return attach(whole, replace(metadata_of(whole), key=key))
 
 
 def _words(name: str, parts: Mapping[str, Tables]) -> str:

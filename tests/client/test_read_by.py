@@ -7,6 +7,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError, ScopeError
+from aatoolkit.metadata.attrs import metadata_of
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,16 @@ def test_a_table_with_such_a_column_keeps_it(project: aa.Project) -> None:
     frame = project.read("domains", by="engine", engine="chatgpt")["source_domain_engines"]
     assert frame.columns[0] == "filter_engine"
     assert {*frame["filter_engine"]} == {*frame["engine"]} == {"chatgpt"}
+
+
+def test_the_value_is_part_of_the_key_and_a_trend_is_drawn_as_lines(project: aa.Project) -> None:
+    tables = project.read("overview", by="engine")
+    assert metadata_of(tables["overview_trend"]).key == ("engine", "date")
+    assert metadata_of(tables["overview_engines"]).key == ("filter_engine", "engine")
+    pytest.importorskip("matplotlib").use("agg")
+    for chosen in ({}, {"by": "engine"}, {"x": "date", "by": "engine"}):
+        axes = tables["overview_trend"].aa.plot(**chosen)
+        assert axes.finding.startswith("Mention rate by date and engine"), axes.finding
 
 
 def test_answers_about_several_brands_are_not_added(project: aa.Project) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot import canvas, heatmap
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
@@ -183,7 +183,9 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
     names = data.text(by) if by else [""] * len(data)
     levels = list(dict.fromkeys(names))
     most = options.top or (len(SERIES) if options.kind else FEW)
-    if len(levels) > most and not options.kind:
+    there = np.isfinite(data.values(ys[0]))
+    measured = {name for name, given in zip(names, there.tolist(), strict=True) if given}
+    if len(measured) > most and not options.kind and heatmap.plan(data, options):
         return None
     if options.x or options.by:
         data = one_row_per_mark(data, marks, list(ys))
