@@ -21,6 +21,7 @@ CHECKS = {
         ),
         "weeks": 'weeks["mention_rate"].notna().all()',
         'print(f"recomputed': "abs(whole - kpi) < 1e-12",
+        "daily =": 'daily.aa.aggregate(columns="conversions")["conversions"].isna().all()',
         "engines.aa.aggregate(columns=rate)": (
             'asked_ones.aa.availability.loc[rate, "status"] == "available"'
         ),
@@ -37,7 +38,10 @@ CHECKS = {
         'project.fetch("domains")': '"parcel-token" not in repr(client)',
         "tables.main.aa.codebook": "tables.drafted and tables.rebuild() == tables.payload.json",
         "print(ads.counts())": 'ads.counts()["open"] == 0',
-        "dataset.summary": 'dataset["domains"].main["reach"].between(0, 1).all()',
+        "dataset.summary": (
+            'dataset["domains"].main["reach"].between(0, 1).all() '
+            'and set(dataset.summary["availability"]) == {"available", "partial (not run)"}'
+        ),
         "project.client.profile.check(project)": "client.profile is not project.client.profile",
         "changes": (
             'set(changes["section"]) == {"domains"} and '
