@@ -10,6 +10,8 @@ answers' bytes. In reading order:
   them; ``passing``: verbs that take cells over; ``aggregates``; ``statistics``; ``archived``.
 - ``evidence``: finds answers by their hash, in memory, a study or an archive, and reads them again.
 - ``rows``: which row of a replayed frame a row is.
+- ``fields``: from the other side, a JSON path to the cells that hold it.
+- ``samples``: the sampled chats behind a number.
 - ``cells``: a cell of an answer: its path, its bytes, the statements about it, why it is missing.
 """
 

@@ -52,11 +52,12 @@ class ReadAnswer:
     def cited(self) -> CitedAnswer:
         """It as an explanation cites it."""
         payload = self.tables.payload
+        digest = hashlib.sha256(self.body).hexdigest()
         return CitedAnswer(
-            **asdict(self.source) | {"sha256": hashlib.sha256(self.body).hexdigest()},
+            **asdict(self.source) | {"sha256": digest},
             status=None if payload is None else payload.status,
             found_in=self.found_in,
-            checked=self.source.sha256 is not None,
+            checked=self.source.sha256 == digest,
         )
 
     def span(self, path: str) -> ByteSpan | None:

@@ -15,11 +15,13 @@ from aatoolkit.explain.explanation import Explanation
 from aatoolkit.explain.made import Made
 from aatoolkit.explain.replay import replay
 from aatoolkit.explain.rows import matched, matching, position_of, same
+from aatoolkit.explain.samples import with_samples
 from aatoolkit.explain.text import plain, shown
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import ATTRIBUTE, FrameMetadata, metadata_of, stored_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
+from aatoolkit.metadata.recorded import is_intact
 
 _NO_METADATA = "nothing is known of where this frame comes from: it has no metadata"
 _NO_RECIPE = "the frame does not say how it was made, as frames of earlier versions do not"
@@ -48,12 +50,13 @@ class Explainer:
     def __init__(self, within: Any = None) -> None:
         self.evidence = AnswerFinder(within)
         self._made: dict[str, Made | str] = {}
+        self._changed: dict[tuple[int, str], bool] = {}
         self._frames: dict[int, tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]] = {}
 
     def explain(
         self, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any], column: str
     ) -> Explanation:
-        """How a number of a frame is known.
+        """How a number of a frame is known; with sampled chats, where ``within`` has them.
 
         Parameters
         ----------
@@ -73,6 +76,12 @@ class Explainer:
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
+        return with_samples(self._explained(frame, row, column), self.evidence)
+
+    def _explained(
+        self, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any], column: str
+    ) -> Explanation:
+        """The explanation without samples."""
         at = position_of(frame, row)
         if id(frame) not in self._frames:
             flat = flattened(frame)
@@ -90,12 +99,21 @@ class Explainer:
             return replace(seen, end=str(end))
         value = made.frame[column].iloc[there]
         if same(value, flat[column].iloc[at]):
-            if known.columns[column].availability.reason == OVERWRITTEN:
+            if self._is_changed(flat, column, known):
                 why = f"{column} was changed by a plain pandas step; this cell is as it was"
                 return replace(seen, end=why, children=(found,))
             return found if seen.row == found.row else replace(found, row=seen.row or found.row)
         why = f"the value was changed since by a plain pandas step: it was {shown(value)}"
         return replace(seen, end=why, children=(found,))
+
+    def _is_changed(self, flat: pd.DataFrame, column: str, known: FrameMetadata) -> bool:
+        """Whether other cells of a column are not what they were."""
+        if known.columns[column].availability.reason == OVERWRITTEN:
+            return True
+        place = id(flat), column
+        if place not in self._changed:
+            self._changed[place] = is_intact(flat, column) is False
+        return self._changed[place]
 
     @staticmethod
     def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:

@@ -59,7 +59,10 @@ def headline(one: Explanation) -> str:
     """What it is, of which row, and its value."""
     key = ", ".join(f"{name} = {shown(value)}" for name, value in one.row.items())
     unit = f" ({one.unit})" if one.unit and one.value is not None else ""
-    return f"{clipped(one.column)}{f', {clipped(key)}' if key else ''}: {shown(one.value)}{unit}"
+    name = f"{clipped(one.column)}{f', {clipped(key)}' if key else ''}"
+    if one.value is None and one.missing is None and one.operation in ("path", "column", "rows"):
+        return name
+    return f"{name}: {shown(one.value)}{unit}"
 
 
 def answer_line(answer: CitedAnswer) -> str:

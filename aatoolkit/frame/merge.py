@@ -24,7 +24,7 @@ from aatoolkit.metadata.attrs import (
 )
 from aatoolkit.metadata.fingerprint import whole_fingerprint
 from aatoolkit.metadata.fingerprint_check import FingerprintCheck
-from aatoolkit.metadata.recorded import record, recorded
+from aatoolkit.metadata.recorded import checked_once, record, recorded
 
 _SIDE = "_aatoolkit_side"
 
@@ -88,19 +88,20 @@ def _merged_grains(
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
     """``frame.rename(…)`` with the metadata of each column under its new name."""
     renamed: pd.DataFrame = frame.rename(*arguments, **options)
-    known = metadata_of(frame, levels=True)
-    names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
-    columns = {
-        names.get(name, name): column.renamed(names) for name, column in known.columns.items()
-    }
-    key = tuple(names.get(name, name) for name in known.key)
-    grains = {
-        table: tuple(names.get(name, name) for name in grain)
-        for table in tables_of(known)
-        if (grain := known.grain(table, declared_key(table))) is not None
-    }
-    attach(renamed, FrameMetadata(columns, key, known.sources, grains, known.repeated))
-    record(renamed, "rename", {"frame": frame, "names": names}, ("frame",))
+    with checked_once():
+        known = metadata_of(frame, levels=True)
+        names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
+        columns = {
+            names.get(name, name): column.renamed(names) for name, column in known.columns.items()
+        }
+        key = tuple(names.get(name, name) for name in known.key)
+        grains = {
+            table: tuple(names.get(name, name) for name in grain)
+            for table in tables_of(known)
+            if (grain := known.grain(table, declared_key(table))) is not None
+        }
+        attach(renamed, FrameMetadata(columns, key, known.sources, grains, known.repeated))
+        record(renamed, "rename", {"frame": frame, "names": names}, ("frame",))
     return renamed
 
 

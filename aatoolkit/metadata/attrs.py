@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -146,6 +147,12 @@ class FrameMetadata:
         return _loads(text)
 
 
+CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
+    "checks", default=None
+)
+"""The frames checked while a verb runs, which changes none of them, so that it checks each once."""
+
+
 def attach(
     frame: pd.DataFrame,
     metadata: FrameMetadata,
@@ -163,9 +170,10 @@ def attach(
         if column != NOTHING and column.availability.status not in EMPTY
     ]
     fingerprint = fingerprint_of(frame, measured, metadata.key, table=table)
-    text = Carrier(replace(metadata, fingerprint=fingerprint).dumps())
+    described = replace(metadata, fingerprint=fingerprint)
+    text = Carrier(described.dumps())
     text.hash_later(frame if table is None else table, measured, metadata.key)
-    text.holding(answers)
+    text.holding(answers).described = described
     frame.attrs[ATTRIBUTE] = text
     return frame
 
@@ -200,6 +208,9 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     inside = [str(name) for name in frame.index.names if name is not None]
     fingerprint = whole or known.fingerprint or Fingerprint()
     check = FingerprintCheck(frame, fingerprint, known.key)
+    shared = CHECKS.get()
+    if shared is not None:
+        shared[id(frame)] = frame, check
     columns = {name: _verified(known, name, check) for name in dict.fromkeys((*names, *inside))}
     columns = over_rows(frame, columns)
     for name in {*inside} - {*names} if not levels else ():
@@ -217,7 +228,9 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldAnswer, ...
         If it is damaged, or of a newer major version.
     """
     stored = frame.attrs.get(ATTRIBUTE)
-    return _stored(frame), stored.answers if isinstance(stored, Carrier) else ()
+    if not isinstance(stored, Carrier):
+        return _stored(frame), ()
+    return stored.described or _stored(frame), stored.answers
 
 
 def tables_of(known: FrameMetadata) -> list[str]:

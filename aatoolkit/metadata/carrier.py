@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.metadata.column import Source
 
 
@@ -37,6 +38,9 @@ class Carrier(str):
 
     answers: tuple[HeldAnswer, ...] = ()
     """The answers that the frame was made of, as far as they are at hand."""
+
+    described: FrameMetadata | None = None
+    """What the text says, where it was not read from text."""
 
     _snapshot: tuple[pd.DataFrame | pa.Table, list[str], tuple[str, ...]] | None = None
     _fingerprint: Fingerprint | None = None
@@ -68,9 +72,10 @@ class Carrier(str):
         self.answers = tuple(dict.fromkeys(answers))
         return self
 
-    def rewritten(self, text: str) -> Carrier:
-        """Another text for the same rows."""
-        other = Carrier(text)
+    def rewritten(self, described: FrameMetadata) -> Carrier:
+        """Other metadata for the same rows."""
+        other = Carrier(described.dumps())
+        other.described = described
         other.answers = self.answers
         other._snapshot, other._fingerprint = self._snapshot, self._fingerprint
         return other

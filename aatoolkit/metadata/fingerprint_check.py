@@ -80,6 +80,11 @@ class FingerprintCheck:
         self._key = key
         self._hashed: dict[str, Hashes] = {}
 
+    @property
+    def hashed(self) -> set[str]:
+        """The columns whose cells were hashed."""
+        return {*self._fingerprint.cells}
+
     def placed(self) -> tuple[Places, set[str]] | None:
         """The number of the row that each row was when it was hashed, and the columns that hold
         the same; None if it is not sure which rows they are.

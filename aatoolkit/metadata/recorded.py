@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from aatoolkit.metadata.attrs import (
     ATTRIBUTE,
+    CHECKS,
     EMPTY,
     NOTHING,
     Carrier,
@@ -55,15 +57,26 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
                 if isinstance(found, Iterable) and not hasattr(found, "attrs"):
                     kept = dict(found) if isinstance(found, Mapping) else [*found]
                     given.arguments[name] = kept
-            result = function(*given.args, **given.kwargs)
-            frame: Any = result
-            if hasattr(frame, "attrs"):
-                record(frame, verb, given.arguments, inputs)
+            with checked_once():
+                result = function(*given.args, **given.kwargs)
+                frame: Any = result
+                if hasattr(frame, "attrs"):
+                    record(frame, verb, given.arguments, inputs)
             return result
 
         return wrapper
 
     return decorate
+
+
+@contextmanager
+def checked_once() -> Iterator[None]:
+    """While a verb runs, which changes no frame, check each frame once."""
+    token = CHECKS.set({})
+    try:
+        yield
+    finally:
+        CHECKS.reset(token)
 
 
 @cache
@@ -121,7 +134,7 @@ def record(
     described = replace(known, recipe=made, sources=tuple(sources))
     carrier = result.attrs.get(ATTRIBUTE)
     if isinstance(carrier, Carrier):
-        result.attrs[ATTRIBUTE] = carrier.rewritten(described.dumps()).holding(answers)
+        result.attrs[ATTRIBUTE] = carrier.rewritten(described).holding(answers)
     else:
         attach(result, described, answers=answers)
 
@@ -194,7 +207,8 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
     carrier = frame.attrs[ATTRIBUTE]
     whole = carrier.fingerprint if isinstance(carrier, Carrier) else None
     fingerprint = whole or known.fingerprint or Fingerprint()
-    check = FingerprintCheck(frame, fingerprint, known.key)
+    seen = (CHECKS.get() or {}).get(id(frame))
+    check = seen[1] if seen else FingerprintCheck(frame, fingerprint, known.key)
     changes: dict[str, Any] = {}
     placed = check.placed()
     places, same = placed or (None, set())
@@ -213,6 +227,20 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
         if labels and "rows" in changes:
             changes["index"] = "range"
     return _view(known.recipe, _set(frame, changed, changes)), known.sources, answers
+
+
+def is_intact(frame: pd.DataFrame, name: str) -> bool | None:
+    """Whether a column is as it was when the metadata was attached; None if that is not sure."""
+    known, _ = stored_of(frame)
+    carrier = frame.attrs.get(ATTRIBUTE)
+    whole = carrier.fingerprint if isinstance(carrier, Carrier) else None
+    check = FingerprintCheck(frame, whole or known.fingerprint or Fingerprint(), known.key)
+    placed = check.placed()
+    if placed is None:
+        return None
+    if name not in check.hashed:
+        return _is_empty(name, known, check) or None
+    return name in placed[1]
 
 
 def _range(size: int) -> pd.Index:

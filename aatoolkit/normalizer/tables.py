@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from aatoolkit._util.listing import Listing
     from aatoolkit.availability.detect import Hint, Signal
+    from aatoolkit.explain.explanation import Explanation
     from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.normalizer.drift import Drift
     from aatoolkit.normalizer.reread import AnswerAtHand
@@ -179,6 +180,40 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     def parts(self) -> TableParts:
         """What the frames are made of."""
         return self._parts
+
+    def explain(self, path: str) -> Explanation:
+        """Explain a place of the answer: which cells hold it, or why none does.
+
+        Parameters
+        ----------
+        path : str
+            A JSON path, such as ``$.domains[0].citationCount``; or a pattern, such as
+            ``domains[].citationCount``, of which the columns are listed.
+
+        Returns
+        -------
+        Explanation
+            The value with its bytes; its children are the cells that hold it or parts of it, and
+            the values that are kept in ``extra``, each with the reason.
+
+        Raises
+        ------
+        ConfigurationError
+            If it is not a path.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> columns = (aa.Column("brand", "string"), aa.Column("mention_count", "Int64"))
+        >>> table = aa.Table("brands", "Brands.", aa.sections.records("rows"), "brand", columns)
+        >>> body = b'{"rows": [{"brand": "Acme", "mentionCount": 3}]}'
+        >>> tables = aa.normalize(aa.Section("mine", "Mine.", table), body)
+        >>> [each.column for each in tables.explain("$.rows[0]").children]
+        ['brands.brand', 'brands.mention_count']
+        """
+        from aatoolkit.explain.fields import explain_path
+
+        return explain_path(self, path)
 
     def rebuild(self) -> Any:
         """Rebuild the whole answer from the tables and ``extra`` as they are now.

@@ -1,4 +1,4 @@
-"""One read of the demo for the tests of this folder, and a study of it."""
+"""The demonstration study, and some of its sections as they are read from it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,15 @@ import pytest
 
 import aatoolkit as aa
 
-SECTIONS = ("overview", "domains", "urls", "prompts", "chats", "ranking")
+STUDY = Path(__file__).parents[2] / "data" / "demo-study"
+SECTIONS = ("overview", "domains", "urls", "prompts", "ranking", "crawl", "conversions")
 
 
 @pytest.fixture(scope="package")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[aa.Dataset, Path]:
-    folder = tmp_path_factory.mktemp("explained") / "mine"
-    with aa.Study.create(folder) as study:
-        dataset = study.record(aa.demo()).read_all(aa.Scope(days=30), sections=SECTIONS)
-    return dataset, folder
+def study() -> aa.Study:
+    return aa.Study(STUDY)
 
 
 @pytest.fixture(scope="package")
-def dataset(recorded: tuple[aa.Dataset, Path]) -> aa.Dataset:
-    return recorded[0]
-
-
-@pytest.fixture(scope="package")
-def study(recorded: tuple[aa.Dataset, Path]) -> aa.Study:
-    return aa.Study(recorded[1])
+def dataset(study: aa.Study) -> aa.Dataset:
+    return study.project("acme.example").read_all(aa.Scope(days=30), sections=SECTIONS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -23,13 +22,10 @@ def numbers_of(dataset: aa.Dataset) -> Iterator[tuple[pd.DataFrame, int, str]]:
                     yield frame, at, str(column)
 
 
-def test_random_numbers_are_what_the_bytes_hold(
-    recorded: tuple[aa.Dataset, Path],
-) -> None:
-    dataset, folder = recorded
+def test_random_numbers_are_what_the_bytes_hold(dataset: aa.Dataset, study: aa.Study) -> None:
     chosen = random.Random(17).sample([*numbers_of(dataset)], 100)
     assert len({id(frame) for frame, _, _ in chosen}) > 8
-    answers, explainer = Answers(folder), Explainer()
+    answers, explainer = Answers(study.path), Explainer()
     checked = 0
     for frame, at, column in chosen:
         found = explainer.explain(frame, at, column)
@@ -43,10 +39,9 @@ def test_random_numbers_are_what_the_bytes_hold(
 
 
 def test_random_aggregates_are_what_the_bytes_add_up_to(
-    recorded: tuple[aa.Dataset, Path],
+    dataset: aa.Dataset, study: aa.Study
 ) -> None:
-    dataset, folder = recorded
-    answers, explainer = Answers(folder), Explainer()
+    answers, explainer = Answers(study.path), Explainer()
     trend = dataset["overview"]["overview_trend"]
     weekly = trend.aa.aggregate(pd.Grouper(key="date", freq="W"))
     engines = dataset["domains"]["source_domain_engines"]
@@ -65,18 +60,17 @@ def test_random_aggregates_are_what_the_bytes_add_up_to(
         for at in frame[column].notna().to_numpy().nonzero()[0].tolist()
         if not str(column).endswith("_coverage")
     ]
-    for frame, at, column in random.Random(5).sample(cells, effort(60)):
+    for frame, at, column in random.Random(5).sample(cells, effort(80)):
         found = explainer.explain(frame, at, column)
         assert found.is_complete, found
         assert close(answers.computed(found), frame[column].iloc[at]), found
 
 
 @pytest.mark.thorough
-def test_every_number_of_six_sections_is_explained(recorded: tuple[aa.Dataset, Path]) -> None:
-    dataset, folder = recorded
-    answers, explainer = Answers(folder), Explainer()
-    cells = [*numbers_of(dataset)]
-    for frame, at, column in random.Random(3).sample(cells, min(2000, len(cells))):
+def test_many_numbers_of_all_sections_are_what_the_bytes_hold(study: aa.Study) -> None:
+    dataset = study.project("acme.example").read_all(aa.Scope(days=30))
+    answers, explainer = Answers(study.path), Explainer()
+    for frame, at, column in random.Random(3).sample([*numbers_of(dataset)], 1200):
         found = explainer.explain(frame, at, column)
         assert found.is_complete
         if found.place is not None and found.place.text is not None:
