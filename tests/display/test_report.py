@@ -199,12 +199,28 @@ def test_a_number_that_was_changed_since_says_so(dataset: aa.Dataset) -> None:
 
 
 def test_no_name_of_code_is_shown(written: str) -> None:
+    check_words(written)
+
+
+def check_words(written: str) -> None:
     shown = re.sub(r"<(style|svg).*?</\1>", "", written, flags=re.S)
     # An API's own keys stand in quotes, where a value is in its answer.
     shown = re.sub(r"“[^”]*”|https?://\S+", "", re.sub(r"<[^>]+>", " ", shown))
     assert re.findall(r"\b[a-z]\w*_\w+\b", shown) == []
     assert re.findall(r"\b[a-z]+[a-z0-9]*[A-Z]\w*", shown) == []
     assert re.findall(r"\$\.|\w\[\d*\]", shown) == []
+
+
+def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
+    body = {"resultList": [{"brand": "Acme", "hit_count": 3, "sub": {"ratePct": 12.5}}]}
+    drawn = aa.sections.propose(body, "something_new").section
+    tables = aa.normalize(drawn, __import__("json").dumps(body))
+    text = page(aa.Dataset({"something_new": tables}), 5)
+    check_words(text)
+    shown = "".join(Page(text).text)
+    assert "Something new" in shown
+    assert "“resultList” › entry 1 › “hit_count”, bytes" in shown
+    assert "From the answer for Something new" in shown
 
 
 def test_every_picture_describes_what_it_shows(written: str) -> None:

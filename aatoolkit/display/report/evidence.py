@@ -10,13 +10,13 @@ import pandas as pd
 from aatoolkit.display.plot.labels import describe_scope
 from aatoolkit.display.report.grid import Link
 from aatoolkit.display.report.markup import element, text
-from aatoolkit.display.report.wording import column_title, plain, unit_words
+from aatoolkit.display.report.outline import chapter_of
+from aatoolkit.display.report.wording import column_title, path_words, plain, unit_words
 from aatoolkit.explain import CitedAnswer, Explainer, Explanation, ValuePlace
 from aatoolkit.explain.evidence import TrailEnd
 from aatoolkit.explain.made import Made
 from aatoolkit.explain.replay import replay
 from aatoolkit.explain.rows import same
-from aatoolkit.jsontree.paths import Field, Position, parse_path
 from aatoolkit.metadata.attrs import stored_of
 
 if TYPE_CHECKING:
@@ -173,33 +173,10 @@ def _place_words(place: ValuePlace, exact: str) -> str:
     return f"read at {path_words(place.path)}, bytes {place.start:,} to {place.end:,}{spelled}"
 
 
-def path_words(path: str) -> str:
-    """A place in an answer in words: its fields, and which entry of a list.
-
-    Examples
-    --------
-    >>> path_words("$.brands[0].mentionRate")
-    '“brands” › entry 1 › “mentionRate”'
-    """
-    try:
-        steps = parse_path(path.removesuffix("~"))
-    except ValueError:
-        return path
-    words = [
-        f"“{step.name}”"
-        if isinstance(step, Field)
-        else f"entry {step.number + 1}"
-        if isinstance(step, Position)
-        else "all entries"
-        for step in steps
-    ]
-    return " › ".join(words) or "the whole answer"
-
-
 def _answer_words(answer: CitedAnswer) -> str:
     """An answer in a sentence."""
     parts = [
-        f"the answer to the question for <b>{text(answer.section or 'everything')}</b>",
+        f"the answer for <b>{text(chapter_of(answer.section or 'all sections').title)}</b>",
         f"about {text(answer.host)}" if answer.host else "",
         text(describe_scope(answer.scope)) if answer.scope else "",
         f"sent {text((answer.fetched_at or '')[:19].replace('T', ' '))} UTC"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aatoolkit.display.report.grid import grid
 from aatoolkit.display.report.markup import element, text
 from aatoolkit.display.report.outline import chapter_of, in_reading_order, title_of
-from aatoolkit.display.report.wording import column_title, state_words, value_words
+from aatoolkit.display.report.wording import column_title, path_words, state_words, value_words
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -81,7 +81,5 @@ def _subject(scope: str, target: object) -> str:
         return scope
     if scope == "engine":
         return target
-    from aatoolkit.display.report.evidence import path_words
-
     words = path_words(target) if any(sign in target for sign in ".[{$") else value_words(target)
     return column_title(words) if scope == "field" and words == target else words

@@ -13,7 +13,7 @@ from aatoolkit.display.report.measured import measured, statements
 from aatoolkit.display.report.outline import Chapter, chapter_of, in_reading_order, title_of
 from aatoolkit.display.report.style import STYLE
 from aatoolkit.display.report.summary import summary
-from aatoolkit.display.report.wording import RowNames, plain, state_words
+from aatoolkit.display.report.wording import RowNames, counted, plain, state_words
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.metadata.attrs import Source, metadata_of
 
@@ -130,7 +130,8 @@ class _Page:
         notes = "".join(element("li", note) for note in statements(tables))
         listed = [table for table in tables if tables.rows[table]]
         folds = [
-            f"<details><summary>{text(title_of(table))}, {tables.rows[table]:,} rows</summary>"
+            f"<details><summary>{text(title_of(table))}, "
+            f"{counted(tables.rows[table], 'row')}</summary>"
             f"{table_of(self._names.data(tables[table]), table, self._rows, self._names)}</details>"
             for table in listed
         ]
@@ -203,10 +204,8 @@ def _foot(sources: list[Source]) -> str:
     table = grid(
         "The answers that this page was made from", ("Section", "SHA-256", "Fetched"), rows
     )
-    return (
-        f"</main>\n<footer><details><summary>Sources: {len(sources):,} answers</summary>{table}"
-        "</details></footer>"
-    )
+    head = f"<summary>Sources: {counted(len(sources), 'answer')}</summary>"
+    return f"</main>\n<footer><details>{head}{table}</details></footer>"
 
 
 def _moment(moment: str) -> str:

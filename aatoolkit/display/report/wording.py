@@ -10,12 +10,23 @@ import pandas as pd
 
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.roles import PlotData, plot_data
+from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
 
 _QUOTED = re.compile(r"`+([^`]*)`+")
-_SNAKE = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
+_PATH = re.compile(
+    r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
+)
+_DTYPES = {
+    "Float64": "number",
+    "Int64": "whole number",
+    "boolean": "yes or no",
+    "list<string>": "list of texts",
+}
+_DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
+_SNAKE = re.compile(r"(?<!“)\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 _TOKEN = re.compile(r"[a-z][a-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 _UNITS = {
     "fraction 0-1": "",
@@ -65,9 +76,47 @@ def plain(words: str) -> str:
     --------
     >>> plain("The action; refers to `impact_actions`.")
     'The action; refers to impact actions.'
+    >>> plain("as $.rows[0].hitCount, which is no Int64")
+    'as “rows” › entry 1 › “hitCount”, which is no whole number'
     """
     unquoted = _QUOTED.sub(lambda found: humanize(found[1]), words)
+    unquoted = _PATH.sub(lambda found: path_words(found[0]), unquoted)
+    unquoted = _DTYPE.sub(lambda found: _DTYPES[found[0]], unquoted)
     return _SNAKE.sub(lambda found: humanize(found[0]), unquoted)
+
+
+def path_words(path: str) -> str:
+    """A place in an answer in words: its fields, and which entry of a list.
+
+    Examples
+    --------
+    >>> path_words("$.brands[0].mentionRate")
+    '“brands” › entry 1 › “mentionRate”'
+    """
+    try:
+        steps = parse_path(path.removesuffix("~"))
+    except ValueError:
+        return path
+    words = [
+        f"“{step.name}”"
+        if isinstance(step, Field)
+        else f"entry {step.number + 1}"
+        if isinstance(step, Position)
+        else "all entries"
+        for step in steps
+    ]
+    return " › ".join(words) or "the whole answer"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1204, "row")
+    ('1 row', '1,204 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def value_words(value: str) -> str:
@@ -139,7 +188,9 @@ class RowNames:
         """A column of words as a reader wants them: names for identifiers, words for tokens."""
         values = data.text(column)
         declared = data.column(column)
-        is_token = declared is not None and declared.dtype == "category"
+        is_token = isinstance(data.frame[column].dtype, pd.CategoricalDtype) or (
+            declared is not None and declared.dtype == "category"
+        )
         if column == "value" and data.kinds.get("kind") == "word":
             return [self._of_any(value) for value in values]
         return [*map(value_words, values)] if is_token else self.words(column, values)
