@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,14 @@ from aatoolkit.metadata.recipe import read_from
 from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.drift import DriftReport
 from aatoolkit.normalizer.keys import count_distinct
-from aatoolkit.normalizer.masking import WHY, denies_any, is_measure, mask_denied
+from aatoolkit.normalizer.masking import (
+    WHY,
+    EngineRows,
+    denies_any,
+    is_measure,
+    mask_denied,
+    rows_by_engine,
+)
 from aatoolkit.normalizer.row_statements import describer
 from aatoolkit.normalizer.rows import TableRows, held
 from aatoolkit.sections.section import Column, Table
@@ -36,12 +44,13 @@ def build_table(
     known: dict[str, attrs.ColumnMetadata] = {}
     found = {c.name: _column(rows, c, report, source.host) for c in table.columns}
     arrays = {name: array for name, (array, _) in found.items()}
-    may_deny = denies_any(signals)
+    may_deny, engines = denies_any(signals), arrays.get("engine")
+    engine_rows = cache(lambda: rows_by_engine(engines, signals))
     describe = describer(table, signals, dict(arrays))
     for column in table.columns:
         array, absent = found[column.name]
         if may_deny and is_measure(table, column):
-            array = _mask(array, arrays.get("engine"), rows, column, signals, report)
+            array = _mask(array, engine_rows, rows, column, signals, report)
         arrays[column.name], measured = array, array.null_count < len(array)
         described = describe(column, absent, measured, _json_path_of(rows, column))
         known[column.name] = (
@@ -81,7 +90,7 @@ def _column(
 
 def _mask(
     array: Array,
-    engines: Array | None,
+    engine_rows: Callable[[], list[EngineRows]],
     rows: TableRows,
     column: Column,
     signals: list[Signal],
@@ -89,7 +98,7 @@ def _mask(
 ) -> Array:
     """One column without the numbers that the answer denies."""
     path = _json_path_of(rows, column)
-    array, denied = mask_denied(array, engines, rows.table, column, signals, path)
+    array, denied = mask_denied(array, engine_rows, rows.table, column, signals, path)
     found = rows.find(column.source or "")
     for number, (cursor, _) in enumerate(found if denied else ()):
         which, there = rows.source_rows(found)

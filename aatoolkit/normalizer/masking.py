@@ -24,13 +24,16 @@ from aatoolkit.sections.section import Column, Table
 
 Mask = npt.NDArray[np.bool_]
 
+EngineRows = tuple[Mask, bool]
+"""Rows of an engine, and whether their numbers are denied."""
+
 WHY = "denied"
 """The reason in ``extra`` for a number that an answer denies."""
 
 
 def mask_denied(
     array: pa.Array,
-    engines: pa.Array | None,
+    engine_rows: Callable[[], list[EngineRows]],
     table: Table,
     column: Column,
     signals: list[Signal],
@@ -42,8 +45,8 @@ def mask_denied(
     ----------
     array
         The column's values.
-    engines
-        The engine of each row, where the table has a column of that name.
+    engine_rows
+        What gives `rows_by_engine` of the table, which all its columns share.
     table, column
         What is declared.
     signals
@@ -51,10 +54,12 @@ def mask_denied(
     path
         The JSON path of the value in a row.
     """
+    if array.null_count == len(array):
+        return array, []
     given = array.is_valid().to_numpy(zero_copy_only=False)
     denied = np.full(len(array), stated(column, signals).status in EMPTY)
-    if engines is not None:
-        _by_engine(denied, engines, signals)
+    for there, is_denied in engine_rows():
+        denied[there] = is_denied
     states = {
         format_json_path(target_steps(signal.target)): signal.availability
         for signal in signals
@@ -87,13 +92,28 @@ def is_measure(table: Table, column: Column) -> bool:
     return not is_size(names[-1] if names else "")
 
 
-def _by_engine(denied: Mask, engines: pa.Array, signals: Iterable[Signal]) -> None:
-    """Apply what the answer states about engines; scope options never deny a number."""
-    for signal in signals:
-        if signal.scope != "engine" or signal.rule == INFERRED:
-            continue
-        rows = pc.fill_null(pc.equal(engines, signal.target), False)
-        denied[rows.to_numpy(zero_copy_only=False)] = _denies(signal)
+def rows_by_engine(engines: pa.Array | None, signals: Iterable[Signal]) -> list[EngineRows]:
+    """The rows of each engine of which an answer states something, and whether it denies them.
+
+    Scope options never deny a number.
+
+    Parameters
+    ----------
+    engines
+        The engine of each row; None where the table has no column of that name.
+    signals
+        What the answer states.
+    """
+    if engines is None:
+        return []
+    return [
+        (
+            pc.fill_null(pc.equal(engines, signal.target), False).to_numpy(zero_copy_only=False),
+            _denies(signal),
+        )
+        for signal in signals
+        if signal.scope == "engine" and signal.rule != INFERRED
+    ]
 
 
 def _by_row(
