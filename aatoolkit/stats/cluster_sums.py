@@ -110,7 +110,7 @@ def cluster_sums(
     rules = with_flags(flat, column, rules or {})
     (planned,) = plan(flat, known, groups, column, rules)
     if planned.rule.rule not in _POOLED:
-        raise _refused(column, f"its rule ({planned.rule}) names no numerator and denominator")
+        raise _refused(column, _not_pooled(planned.rule, declared(known.columns[column])))
     cells = cells_of_plan(planned, flat, known, groups)
     y, n = _parts(planned, flat)
     given = cells.given & (n > 0) & np.isfinite(y)
@@ -146,6 +146,17 @@ def cluster_sums(
         groups.count(cells.applicable),
         _states(cells, groups, given),
         declared(known.columns[column]),
+    )
+
+
+def _not_pooled(rule: Aggregation, column: Column | None) -> str:
+    """Why the rows of a column cannot be pooled."""
+    if column is None or column.aggregate.counts is None:
+        return f"its rule ({rule}) names no numerator and denominator"
+    parts = " of ".join(column.aggregate.counts)
+    return (
+        f"it is a share ({parts}) of which one answer can hold several, so nothing says how it "
+        f"differs between answers; df.aa.interval({column.name!r}) gives that of each row"
     )
 
 
