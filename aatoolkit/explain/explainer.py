@@ -19,7 +19,7 @@ from aatoolkit.explain.samples import with_samples
 from aatoolkit.explain.text import plain, shown
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import ATTRIBUTE, FrameMetadata, metadata_of, stored_of
+from aatoolkit.metadata.attrs import ATTRIBUTE, NOTHING, FrameMetadata, metadata_of, stored_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
 from aatoolkit.metadata.recorded import is_intact
 
@@ -99,16 +99,19 @@ class Explainer:
             return replace(seen, end=str(end))
         value = made.frame[column].iloc[there]
         if same(value, flat[column].iloc[at]):
-            if self._is_changed(flat, column, known):
+            if self._is_changed(flat, column, known, stored):
                 why = f"{column} was changed by a plain pandas step; this cell is as it was"
                 return replace(seen, end=why, children=(found,))
             return found if seen.row == found.row else replace(found, row=seen.row or found.row)
         why = f"the value was changed since by a plain pandas step: it was {shown(value)}"
         return replace(seen, end=why, children=(found,))
 
-    def _is_changed(self, flat: pd.DataFrame, column: str, known: FrameMetadata) -> bool:
+    def _is_changed(
+        self, flat: pd.DataFrame, column: str, known: FrameMetadata, stored: FrameMetadata
+    ) -> bool:
         """Whether other cells of a column are not what they were."""
-        if known.columns[column].availability.reason == OVERWRITTEN:
+        before = stored.columns.get(column, NOTHING).availability.reason
+        if known.columns[column].availability.reason == OVERWRITTEN != before:
             return True
         place = id(flat), column
         if place not in self._changed:
@@ -139,6 +142,8 @@ class Explainer:
                 self._made[name] = replay(stored.recipe, stored.sources, self.evidence)
             except TrailEnd as end:
                 self._made[name] = str(end)
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                self._made[name] = f"what the frame says of how it was made is damaged: {error}"
         made = self._made[name]
         if isinstance(made, str):
             raise TrailEnd(made)

@@ -319,7 +319,8 @@ def _recipe_of(body: Mapping[str, Any]) -> Any:
     """The recipe of a carrier; 0 stands for the one table of its first answer."""
     if body.get("recipe") != 0:
         return body.get("recipe")
-    return read_from(0, next(of for of, _ in body["columns"].values() if of).partition(".")[0])
+    named = [of for of, _ in body["columns"].values() if of]
+    return read_from(0, named[0].partition(".")[0])
 
 
 def _damaged(version: str | None = None) -> MetadataError:

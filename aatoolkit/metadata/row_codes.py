@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _RANGE = re.compile(r"(\d+):(\d+)")
 _MOST_VALUES = 4000
+_MOST_BYTES = 1 << 24
 
 
 def dump_rows(rows: Numbers) -> str:
@@ -101,7 +102,11 @@ def _packed(content: bytes) -> str:
 
 
 def _unpacked(text: str) -> bytes:
+    stream = zlib.decompressobj()
     try:
-        return zlib.decompress(base64.b85decode(text))
+        found = stream.decompress(base64.b85decode(text), _MOST_BYTES)
     except zlib.error:
-        raise ValueError("row numbers are damaged") from None
+        found = b""
+    if not stream.eof:
+        raise ValueError("row numbers are damaged")
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -213,6 +214,29 @@ def test_frames_carry_little(dataset: aa.Dataset, domains: pd.DataFrame) -> None
     assert len(str(many.attrs["aatoolkit"])) < 20_000
     plain = str(domains.attrs["aatoolkit"])
     assert '"recipe":0' in plain
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        ["read", 7, "source_domains"],
+        ["read", 0, "nothing"],
+        ["view", ["read", 0, "source_domains"], {"rows": "dxyz"}],
+        ["view", ["read", 0, "source_domains"], {"rows": "5:999"}],
+        ["do", "aggregate", {"by": {"grouper": {"freq": 1}}}, []],
+        ["do", "rm", {}, []],
+    ],
+)
+def test_a_damaged_recipe_ends_the_trail(domains: pd.DataFrame, recipe: list[object]) -> None:
+    body = json.loads(str(domains.attrs["aatoolkit"]))
+    frame = domains.copy()
+    frame.attrs["aatoolkit"] = json.dumps(body | {"recipe": recipe})
+    found = frame.aa.explain(0, "citation_count")
+    assert found.end is not None
+    assert found.place is None
+    frame.attrs["aatoolkit"] = json.dumps(body | {"recipe": ["read"]})
+    with pytest.raises(aa.errors.MetadataError):
+        frame.aa.explain(0, "citation_count")
 
 
 def test_a_pickled_frame_needs_a_study(domains: pd.DataFrame, study: aa.Study) -> None:
