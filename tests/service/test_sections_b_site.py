@@ -104,10 +104,15 @@ def test_conversions(whole: Store) -> None:
         "aiConversionRate": 1 / 2,
         "otherConversionRate": 1 / 3,
         "aiRevenue": 100.0,
+        "aiCompleteSessions": 2,
+        "otherConversions": 1,
+        "otherCompleteSessions": 3,
     }
     chatgpt, gemini, aio = found["engines"]
     assert (chatgpt["users"], chatgpt["engagementRate"]) == (2, 2 / 3)
     assert chatgpt["averageSessionSeconds"] == 70.0
+    assert (chatgpt["completeSessions"], chatgpt["engagedSessions"]) == (2, 2)
+    assert chatgpt["ratedSessions"] == 3
     assert (gemini["sessions"], gemini["conversions"], gemini["conversionRate"]) == (0, 0, None)
     assert aio.pop("engine") == "aio"
     assert aio.pop("referrers") == []
