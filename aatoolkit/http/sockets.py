@@ -137,7 +137,11 @@ class _Connection(HTTPConnection):
     def send(self, data: Any) -> None:
         """Send with the token: below everything that logs, records or caches a request."""
         if self.sock is None:
-            self.connect()
+            try:
+                self.connect()
+            except (BrokenPipeError, ConnectionResetError):
+                # urllib3 takes these for faults of sending, and would go on to read an answer.
+                raise ConnectionAbortedError from None
         self.sock.sendall(Call.current().signed(data))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import select
 import signal
@@ -10,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +221,6 @@ def test_a_quota_refills_by_answers_and_by_time() -> None:
 
 
 def test_after_closing_no_connection_is_kept(fetcher: Any) -> None:
-    before = open_sockets()
     with HostileServer(one_by_one(whole(), whole(), whole())) as server:
         asking = fetcher(server.url, deadline=20, cache=False)
         assert ask(asking) == {"ok": True}
@@ -229,12 +229,11 @@ def test_after_closing_no_connection_is_kept(fetcher: Any) -> None:
             assert ask(asking) == {"ok": True}
             assert server.gone(), "a connection was kept"
         assert server.connections == 3
-        assert open_sockets() == before + 1  # the listener
 
 
 @pytest.mark.parametrize("turns", [3, pytest.param(60, marks=pytest.mark.thorough)])
 def test_what_threads_abandoned_keeps_no_connection_after_closing(fetcher: Any, turns: int) -> None:
-    arrived, before = threading.Event(), open_sockets()
+    arrived = threading.Event()
 
     def slowly(wire: Wire) -> None:
         arrived.set()
@@ -251,27 +250,28 @@ def test_what_threads_abandoned_keeps_no_connection_after_closing(fetcher: Any, 
                 asking.close()
             assert [call.result() for call in calls] == [{"ok": True}] * 6
             assert server.gone(), "a connection was kept"
-        assert open_sockets() == before + 1  # the listener
 
 
+@pytest.mark.parametrize("noticed", [True, False])
 def test_a_connection_that_breaks_as_it_opens_is_closed(
-    fetcher: Any, monkeypatch: pytest.MonkeyPatch
+    fetcher: Any, monkeypatch: pytest.MonkeyPatch, noticed: bool
 ) -> None:
     connect = sockets.Socket.connect_within
 
     def and_lose(opened: sockets.Socket, address: Any, seconds: float) -> None:
-        connect(opened, address, seconds)
+        with suppress(ConnectionResetError):
+            connect(opened, address, seconds)
         select.select([opened], [], [], SLACK)
+        if noticed:
+            raise ConnectionResetError(errno.ECONNRESET, "reset")
 
     monkeypatch.setattr(sockets.Socket, "connect_within", and_lose)
     with HostileServer(Wire.reset) as server:
-        before = open_sockets()
         asking = fetcher(server.url, deadline=20, sleep=lambda _: None)
         with pytest.raises(errors.ConnectionFailed, match="broke off"):
             ask(asking)
         assert server.connections == 3
-        gc.collect()
-        assert open_sockets() == before
+    gc.collect()  # one that was left open would warn, and warnings are errors
 
 
 # -- interrupts ------------------------------------------------------------------------------
