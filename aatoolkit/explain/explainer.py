@@ -19,7 +19,7 @@ from aatoolkit.explain.samples import with_samples
 from aatoolkit.explain.text import plain, shown
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import ATTRIBUTE, NOTHING, FrameMetadata, metadata_of, stored_of
+from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, carrier_of, metadata_of, stored_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
 from aatoolkit.metadata.recorded import is_intact
 
@@ -136,7 +136,7 @@ class Explainer:
     def _replayed(self, frame: pd.DataFrame, stored: FrameMetadata) -> Made:
         if stored.recipe is None:
             raise TrailEnd(_NO_RECIPE if stored.columns or stored.sources else _NO_METADATA)
-        name = str(frame.attrs[ATTRIBUTE])
+        name = str(carrier_of(frame))
         if name not in self._made:
             try:
                 self._made[name] = replay(stored.recipe, stored.sources, self.evidence)

@@ -219,6 +219,17 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     return FrameMetadata(columns, key, known.sources, known.grains, known.repeated)
 
 
+def carrier_of(frame: pd.DataFrame) -> str | None:
+    """The text of the metadata that a frame carries; None where it carries none."""
+    text: str | None = frame.attrs.get(ATTRIBUTE)
+    return text
+
+
+def carry(frame: pd.DataFrame, carrier: Carrier) -> None:
+    """Put the text of metadata on a frame as it is."""
+    frame.attrs[ATTRIBUTE] = carrier
+
+
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldAnswer, ...]]:
     """The metadata as it was attached, and the answers at hand; the frame may differ since.
 

@@ -10,13 +10,14 @@ from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from aatoolkit.metadata.attrs import (
-    ATTRIBUTE,
     CHECKS,
     EMPTY,
     NOTHING,
     Carrier,
     FrameMetadata,
     attach,
+    carrier_of,
+    carry,
     metadata_of,
     stored_of,
 )
@@ -117,7 +118,7 @@ def record(
     written = {name: _written(value) for name, value in rest.items()}
     lost = [name for name, value in written.items() if value is _LOST]
     known, _ = stored_of(result)
-    if ATTRIBUTE not in result.attrs:
+    if carrier_of(result) is None:
         known = FrameMetadata(sources=())
     views = [view_of(each) for each in frames]
     sources = dict.fromkeys((*known.sources, *(s for _, own, _ in views for s in own)))
@@ -132,9 +133,9 @@ def record(
         made = ended(f"{verb} was given {', '.join(lost)}, which cannot be written down")
     answers = [answer for _, _, own in views for answer in own]
     described = replace(known, recipe=made, sources=tuple(sources))
-    carrier = result.attrs.get(ATTRIBUTE)
+    carrier = carrier_of(result)
     if isinstance(carrier, Carrier):
-        result.attrs[ATTRIBUTE] = carrier.rewritten(described).holding(answers)
+        carry(result, carrier.rewritten(described).holding(answers))
     else:
         attach(result, described, answers=answers)
 
@@ -192,7 +193,7 @@ def serialized(frame: pd.DataFrame) -> str:
         return known.dumps()
     bare = frame.copy(deep=False)
     attach(bare, replace(verified, recipe=recipe))
-    return str(bare.attrs[ATTRIBUTE])
+    return str(carrier_of(bare))
 
 
 def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
@@ -201,10 +202,10 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
 
     known, answers = stored_of(frame)
     if known.recipe is None:
-        why = FOREIGN if ATTRIBUTE not in frame.attrs else "it does not say how it was made"
+        why = FOREIGN if carrier_of(frame) is None else "it does not say how it was made"
         names = [str(name) for name in frame.columns]
         return _view(ended(why), _set(frame, names, {"size": len(frame)})), (), ()
-    carrier = frame.attrs[ATTRIBUTE]
+    carrier = carrier_of(frame)
     whole = carrier.fingerprint if isinstance(carrier, Carrier) else None
     fingerprint = whole or known.fingerprint or Fingerprint()
     seen = (CHECKS.get() or {}).get(id(frame))
@@ -232,7 +233,7 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
 def is_intact(frame: pd.DataFrame, name: str) -> bool | None:
     """Whether a column is as it was when the metadata was attached; None if that is not sure."""
     known, _ = stored_of(frame)
-    carrier = frame.attrs.get(ATTRIBUTE)
+    carrier = carrier_of(frame)
     whole = carrier.fingerprint if isinstance(carrier, Carrier) else None
     check = FingerprintCheck(frame, whole or known.fingerprint or Fingerprint(), known.key)
     placed = check.placed()

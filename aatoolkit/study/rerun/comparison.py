@@ -182,7 +182,6 @@ def _alike(before: pd.DataFrame, after: pd.DataFrame) -> tuple[pd.DataFrame, pd.
         )
         if not numbers and before[name].dtype != after[name].dtype:
             one[name], other[name] = before[name].astype("string"), after[name].astype("string")
-    one.attrs, other.attrs = before.attrs, after.attrs
     return one, other
 
 
