@@ -17,7 +17,7 @@ from aatoolkit.archive.selection import When
 from aatoolkit.archive.snapshot import Snapshot
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import AAToolkitWarning, ArchiveError, ScopeError
-from aatoolkit.explain import Explainer, Explanation
+from aatoolkit.frame.explain import Explainer, Explanation
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables

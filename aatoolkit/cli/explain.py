@@ -11,7 +11,7 @@ from aatoolkit.cli.arguments import output
 from aatoolkit.errors import ColumnNotFound, ConfigurationError, RowNotFound
 
 if TYPE_CHECKING:
-    from aatoolkit.explain import Explanation
+    from aatoolkit.frame.explain import Explanation
 
 Note = Callable[[str], None]
 

@@ -16,5 +16,6 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``require``: ``require`` and ``drop_unavailable``
 - ``dtypes``: one dtype a column over several frames
 - ``parquet``: frames to Parquet files and back
+- ``explain``: how a cell is known, down to the bytes of the answers
 - ``csv``, ``excel``: to CSV and workbooks that are safe to open
 """

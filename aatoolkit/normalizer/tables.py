@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from aatoolkit._util.listing import Listing
     from aatoolkit.availability.detect import Hint, Signal
-    from aatoolkit.explain.explanation import Explanation
+    from aatoolkit.frame.explain.explanation import Explanation
     from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.normalizer.drift import Drift
     from aatoolkit.normalizer.reread import AnswerAtHand
@@ -211,7 +211,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         >>> [each.column for each in tables.explain("$.rows[0]").children]
         ['brands.brand', 'brands.mention_count']
         """
-        from aatoolkit.explain.fields import explain_path
+        from aatoolkit.frame.explain.fields import explain_path
 
         return explain_path(self, path)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ScopeError, StudyError
-from aatoolkit.explain import Explainer, Explanation
+from aatoolkit.frame.explain import Explainer, Explanation
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from aatoolkit.explain import Explanation
+from aatoolkit.frame.explain import Explanation
 
 
 class Answers:

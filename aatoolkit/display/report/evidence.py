@@ -12,11 +12,11 @@ from aatoolkit.display.report.grid import Link
 from aatoolkit.display.report.markup import element, text
 from aatoolkit.display.report.outline import chapter_of
 from aatoolkit.display.report.wording import column_title, path_words, plain, unit_words
-from aatoolkit.explain import CitedAnswer, Explainer, Explanation, ValuePlace
-from aatoolkit.explain.evidence import TrailEnd
-from aatoolkit.explain.made import Made
-from aatoolkit.explain.replay import replay
-from aatoolkit.explain.rows import same
+from aatoolkit.frame.explain import CitedAnswer, Explainer, Explanation, ValuePlace
+from aatoolkit.frame.explain.evidence import TrailEnd
+from aatoolkit.frame.explain.made import Made
+from aatoolkit.frame.explain.replay import replay
+from aatoolkit.frame.explain.rows import same
 from aatoolkit.metadata.attrs import stored_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 if TYPE_CHECKING:
-    from aatoolkit.explain.explanation import Explanation
+    from aatoolkit.frame.explain.explanation import Explanation
 
 
 class Explain:
@@ -57,6 +57,6 @@ class Explain:
           unknown
           the trail ends here: nothing is known of where this frame comes from: it has no metadata
         """
-        from aatoolkit.explain.explainer import Explainer
+        from aatoolkit.frame.explain.explainer import Explainer
 
         return Explainer(within).explain(self._frame, row, column)

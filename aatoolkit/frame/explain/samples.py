@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.explain.evidence import AnswerFinder
-from aatoolkit.explain.explanation import Explanation
-from aatoolkit.explain.rows import matching
-from aatoolkit.explain.text import plain
+from aatoolkit.frame.explain.evidence import AnswerFinder
+from aatoolkit.frame.explain.explanation import Explanation
+from aatoolkit.frame.explain.rows import matching
+from aatoolkit.frame.explain.text import plain
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.tables import Tables
 

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.errors import AAToolkitError
-from aatoolkit.explain.aggregates import AggregateCells
-from aatoolkit.explain.explanation import Explanation
-from aatoolkit.explain.made import Made, Result
-from aatoolkit.explain.rows import matching, same
-from aatoolkit.explain.text import plain, shown
 from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.explain.aggregates import AggregateCells
+from aatoolkit.frame.explain.explanation import Explanation
+from aatoolkit.frame.explain.made import Made, Result
+from aatoolkit.frame.explain.rows import matching, same
+from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.groupby import flattened
 
 _SIDES = {"now": ("after", "now"), "before": ("before",)}

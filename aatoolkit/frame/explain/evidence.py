@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.errors import AAToolkitError
-from aatoolkit.explain.explanation import CitedAnswer
+from aatoolkit.frame.explain.explanation import CitedAnswer
 from aatoolkit.jsontree.byte_span import ByteIndex, ByteSpan
 from aatoolkit.metadata.carrier import HeldAnswer
 from aatoolkit.metadata.column import Source

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import markup
-from aatoolkit.explain.text import facts, headline
+from aatoolkit.frame.explain.text import facts, headline
 
 if TYPE_CHECKING:
-    from aatoolkit.explain.explanation import Explanation
+    from aatoolkit.frame.explain.explanation import Explanation
 
 _MOST = 200
 """How many parts of one number a page shows."""
@@ -19,7 +19,7 @@ def page_part(one: Explanation) -> str:
 
     Examples
     --------
-    >>> from aatoolkit.explain.explanation import Explanation
+    >>> from aatoolkit.frame.explain.explanation import Explanation
     >>> print(page_part(Explanation(3, "n", end="a <step>")))
     <div class="tex2jax_ignore aatoolkit-explanation"><details open><summary>n: 3</summary>
     <ul><li>the trail ends here: a &lt;step&gt;</li></ul></details></div>

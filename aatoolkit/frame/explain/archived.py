@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pandas as pd
 
-from aatoolkit.explain.cells import TableCells
-from aatoolkit.explain.evidence import AnswerFinder, TrailEnd
-from aatoolkit.explain.explanation import Explanation
-from aatoolkit.explain.made import Result
-from aatoolkit.explain.rows import matching, same
-from aatoolkit.explain.text import plain, shown
+from aatoolkit.frame.explain.cells import TableCells
+from aatoolkit.frame.explain.evidence import AnswerFinder, TrailEnd
+from aatoolkit.frame.explain.explanation import Explanation
+from aatoolkit.frame.explain.made import Result
+from aatoolkit.frame.explain.rows import matching, same
+from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.column import Source

@@ -17,8 +17,8 @@ answers' bytes. In reading order:
 
 from __future__ import annotations
 
-from aatoolkit.explain.explainer import Explainer
-from aatoolkit.explain.explanation import (
+from aatoolkit.frame.explain.explainer import Explainer
+from aatoolkit.frame.explain.explanation import (
     CitedAnswer,
     Explanation,
     StatedAvailability,

@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from aatoolkit.explain.explanation import Explanation
-from aatoolkit.explain.made import Result
-from aatoolkit.explain.text import shown
 from aatoolkit.frame.cell_status import is_status_column
+from aatoolkit.frame.explain.explanation import Explanation
+from aatoolkit.frame.explain.made import Result
+from aatoolkit.frame.explain.text import shown
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.merge import columns_after
 

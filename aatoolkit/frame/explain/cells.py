@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit.availability.detect import Signal
-from aatoolkit.explain.evidence import ReadAnswer
-from aatoolkit.explain.explanation import Explanation, StatedAvailability, ValuePlace
-from aatoolkit.explain.text import plain, shown
 from aatoolkit.frame.cell_status import Cells, cells_of
+from aatoolkit.frame.explain.evidence import ReadAnswer
+from aatoolkit.frame.explain.explanation import Explanation, StatedAvailability, ValuePlace
+from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.row_units import row_units
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path

@@ -11,7 +11,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.errors import ColumnNotFound, RowNotFound
-from aatoolkit.explain import Explanation
+from aatoolkit.frame.explain import Explanation
 from aatoolkit.metadata.attrs import stored_of
 from aatoolkit.metadata.recipe import LIMIT
 

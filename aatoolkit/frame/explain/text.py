@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.text import clipped
 
 if TYPE_CHECKING:
-    from aatoolkit.explain.explanation import CitedAnswer, Explanation, StatedAvailability
+    from aatoolkit.frame.explain.explanation import CitedAnswer, Explanation, StatedAvailability
 
 _SHOWN = 8
 """How many parts of one number a tree shows."""

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.explain.evidence import AnswerFinder, TrailEnd
-from aatoolkit.explain.explanation import Explanation
-from aatoolkit.explain.made import Made
-from aatoolkit.explain.replay import replay
-from aatoolkit.explain.rows import matched, matching, position_of, same
-from aatoolkit.explain.samples import with_samples
-from aatoolkit.explain.text import plain, shown
+from aatoolkit.frame.explain.evidence import AnswerFinder, TrailEnd
+from aatoolkit.frame.explain.explanation import Explanation
+from aatoolkit.frame.explain.made import Made
+from aatoolkit.frame.explain.replay import replay
+from aatoolkit.frame.explain.rows import matched, matching, position_of, same
+from aatoolkit.frame.explain.samples import with_samples
+from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, carrier_of, metadata_of, stored_of

@@ -11,7 +11,7 @@ from effort import effort
 from recompute import Answers, close
 
 import aatoolkit as aa
-from aatoolkit.explain import Explainer
+from aatoolkit.frame.explain import Explainer
 
 
 def numbers_of(dataset: aa.Dataset) -> Iterator[tuple[pd.DataFrame, int, str]]:

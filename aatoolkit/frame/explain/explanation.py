@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from aatoolkit.explain.html import page_part
-from aatoolkit.explain.text import plain, tree
+from aatoolkit.frame.explain.html import page_part
+from aatoolkit.frame.explain.text import plain, tree
 
 
 @dataclass(frozen=True)

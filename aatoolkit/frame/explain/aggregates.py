@@ -10,13 +10,13 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from aatoolkit.explain.explanation import Explanation
-from aatoolkit.explain.made import Result, View, row_of
-from aatoolkit.explain.passing import positions, sum_in_words
-from aatoolkit.explain.text import plain, shown
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import Plan, plan
 from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW, Cells
+from aatoolkit.frame.explain.explanation import Explanation
+from aatoolkit.frame.explain.made import Result, View, row_of
+from aatoolkit.frame.explain.passing import positions, sum_in_words
+from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.groupby import Groups, flattened, group
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from aatoolkit.errors import ConfigurationError
-from aatoolkit.explain.cells import TableCells
-from aatoolkit.explain.evidence import ReadAnswer
-from aatoolkit.explain.explanation import Explanation, StatedAvailability, ValuePlace
+from aatoolkit.frame.explain.cells import TableCells
+from aatoolkit.frame.explain.evidence import ReadAnswer
+from aatoolkit.frame.explain.explanation import Explanation, StatedAvailability, ValuePlace
 from aatoolkit.jsontree.paths import (
     KEY_SIGN,
     Each,

@@ -9,12 +9,15 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning
-from aatoolkit.explain.aggregates import AggregateCells
-from aatoolkit.explain.archived import ArchivedCells
-from aatoolkit.explain.cells import TableCells
-from aatoolkit.explain.evidence import AnswerFinder, TrailEnd
-from aatoolkit.explain.made import Made, View
-from aatoolkit.explain.passing import (
+from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.complete import complete
+from aatoolkit.frame.concat import concat
+from aatoolkit.frame.explain.aggregates import AggregateCells
+from aatoolkit.frame.explain.archived import ArchivedCells
+from aatoolkit.frame.explain.cells import TableCells
+from aatoolkit.frame.explain.evidence import AnswerFinder, TrailEnd
+from aatoolkit.frame.explain.made import Made, View
+from aatoolkit.frame.explain.passing import (
     CompleteCells,
     ConcatCells,
     ContextCells,
@@ -23,10 +26,7 @@ from aatoolkit.explain.passing import (
     RenamedCells,
     SameCells,
 )
-from aatoolkit.explain.statistics import StatisticsCells
-from aatoolkit.frame.aggregate import aggregate
-from aatoolkit.frame.complete import complete
-from aatoolkit.frame.concat import concat
+from aatoolkit.frame.explain.statistics import StatisticsCells
 from aatoolkit.frame.merge import adopt, merge, rename
 from aatoolkit.frame.reshape import to_long, with_constant, with_context
 from aatoolkit.metadata.attrs import metadata_of

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from aatoolkit.explain.evidence import TrailEnd
-from aatoolkit.explain.explanation import Explanation
-from aatoolkit.explain.text import plain
+from aatoolkit.frame.explain.evidence import TrailEnd
+from aatoolkit.frame.explain.explanation import Explanation
+from aatoolkit.frame.explain.text import plain
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.errors import RowNotFound
-from aatoolkit.explain.text import plain, shown
+from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.fingerprint import arrays_of
 
