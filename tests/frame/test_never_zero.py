@@ -281,9 +281,6 @@ def test_conversions_without_revenue_have_no_revenue(scripted, reply) -> None:  
             {
                 "engine": engine,
                 "sessions": 10,
-                "completeSessions": 10,
-                "ratedSessions": 10,
-                "engagedSessions": 5,
                 "users": 9,
                 "conversions": conversions,
                 "conversionRate": conversions / 10,
