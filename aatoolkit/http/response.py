@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from aatoolkit import errors
 from aatoolkit._util.suggest import did_you_mean
 from aatoolkit.availability import Cause, Status
-from aatoolkit.availability.detect import explains_absence, recognise
+from aatoolkit.availability.detect import explains_absence, signals_of
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import NO_CONTENT
@@ -83,7 +83,7 @@ def is_temporary(body: bytes) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.UnknownAvailabilityWarning)
         try:
-            signals = recognise(decode.decode(body))
+            signals = signals_of(decode.decode(body))
         except errors.DecodeError:
             return False
     return any(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aatoolkit import Availability, Cause
-from aatoolkit.availability.detect import recognise
+from aatoolkit.availability.detect import signals_of
 from aatoolkit.normalizer.column_availability import section_state
 
 _WORDS = {
@@ -26,7 +26,7 @@ def canonical(state: Availability) -> str:
 
 def statements_in(document: Any, **given: Any) -> dict[str, str]:
     """Statements of an answer by ``section``, ``field NAME``, ``row PATH`` and ``engine ID``."""
-    found = recognise(document, **given)
+    found = signals_of(document, **given)
     whole = section_state(found)
     words = {} if whole is None else {"section": canonical(whole)}
     for signal in found:

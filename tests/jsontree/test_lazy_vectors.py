@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import aatoolkit as aa
-from aatoolkit.availability.detect import FullDocument, Signal, recognise
+from aatoolkit.availability.detect import FullDocument, Signal, signals_of
 from aatoolkit.jsontree import split
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.parse import parse_document
@@ -107,13 +107,13 @@ def shortened(value: Any, path: tuple[str, ...]) -> Any:
 def test_statements_are_detected_in_columns(name: str) -> None:
     value = DOCUMENTS[name]
     document = Cursor.of(parse_document(value).root)
-    expected = set(map(str, recognise(value)))
+    expected = set(map(str, signals_of(value)))
     for path in lists(value):
         whole = FullDocument(LazyVector(document), path)
-        assert set(map(str, recognise(shortened(value, path), whole=whole))) == expected
+        assert set(map(str, signals_of(shortened(value, path), whole=whole))) == expected
 
 
-def signals_of(body: bytes) -> list[Signal]:
+def stated_by(body: bytes) -> list[Signal]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", aa.errors.AAToolkitWarning)
         found = aa.normalize("chats", body).availability
@@ -136,7 +136,7 @@ def test_statements_late_in_a_long_list_are_detected(
     row, around = late
     rows = [{"chatId": f"c{n}", "position": None} for n in range(40)]
     body = json.dumps({**around, key: [*rows, {"chatId": "last", **row}]}).encode()
-    expected = signals_of(body)
+    expected = stated_by(body)
     monkeypatch.setattr(split, "_FIRST", 64)
     monkeypatch.setattr(split, "_CHUNK", 64)
-    assert signals_of(body) == expected
+    assert stated_by(body) == expected

@@ -34,7 +34,7 @@ In reading order:
 from __future__ import annotations
 
 from aatoolkit.availability.detect.context import Hint, Signal
-from aatoolkit.availability.detect.detection import Detection, detect, recognise
+from aatoolkit.availability.detect.detection import Detection, detect, signals_of
 from aatoolkit.availability.detect.fields import FullDocument, envelope_of
 from aatoolkit.availability.detect.roles import is_size
 from aatoolkit.availability.detect.transport import explains_absence, is_availability_header
@@ -55,5 +55,5 @@ __all__ = [
     "is_availability_header",
     "is_size",
     "read_word",
-    "recognise",
+    "signals_of",
 ]

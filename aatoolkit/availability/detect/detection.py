@@ -169,7 +169,7 @@ def detect(
     return Detection(answer, headers or {}, failure)
 
 
-def recognise(document: Any, rule: Rule | None = None, **about: Any) -> list[Signal]:
+def signals_of(document: Any, rule: Rule | None = None, **about: Any) -> list[Signal]:
     """The signals of `detect`, whose arguments it takes."""
     return detect(document, rule, **about).signals
 

@@ -21,7 +21,7 @@ from aatoolkit.availability.detect import (
     envelope_of,
     is_availability_header,
     read_word,
-    recognise,
+    signals_of,
 )
 from aatoolkit.errors import UnknownAvailabilityWarning
 
@@ -48,7 +48,7 @@ REFERENCE: dict[str, Any] = {
 
 
 def test_the_reference_shape() -> None:
-    section, field, engine = recognise(REFERENCE)
+    section, field, engine = signals_of(REFERENCE)
     assert (section.scope, section.target, section.path) == ("section", None, "$.availability")
     assert section.availability == Availability(Status.PARTIAL, None, "Two engines did not run.")
     assert (section.sample_size, section.as_of) == (812, "2026-11-20T06:10:00Z")
@@ -62,25 +62,25 @@ def test_the_reference_shape() -> None:
 
 
 def test_the_evidence_is_a_json_path_as_everywhere_else_with_the_raw_value() -> None:
-    _, field, engine = recognise(REFERENCE)
+    _, field, engine = signals_of(REFERENCE)
     assert field.path == '$.availability.fields["totals.revenue"]'
     assert engine.path == "$.availability.engines.gemini"
     assert field.raw == '{"status": "not_connected", "reason": "Connect GA4."}'
-    assert recognise({"_meta": {"dataStatus": "pending"}})[0].path == "$._meta.dataStatus"
-    assert recognise({"_meta": {"dataStatus": "pending"}})[0].raw == '"pending"'
+    assert signals_of({"_meta": {"dataStatus": "pending"}})[0].path == "$._meta.dataStatus"
+    assert signals_of({"_meta": {"dataStatus": "pending"}})[0].raw == '"pending"'
 
 
 def test_long_evidence_is_cut() -> None:
-    (found,) = recognise({"hasData": False, "availability": None, "rows": []})
+    (found,) = signals_of({"hasData": False, "availability": None, "rows": []})
     assert found.raw == "false"
-    (found,) = recognise({"caveats": ["x" * 2000]})
+    (found,) = signals_of({"caveats": ["x" * 2000]})
     assert found.raw is not None
     assert len(found.raw) == 500
     assert found.availability.reason == "x" * 2000
 
 
 def test_an_answer_of_a_known_service_is_read_by_its_rule_alone() -> None:
-    assert recognise({**REFERENCE, "hasData": False, "rows": [{"noData": True}]}) == recognise(
+    assert signals_of({**REFERENCE, "hasData": False, "rows": [{"noData": True}]}) == signals_of(
         REFERENCE
     )
     loose = {"availability": {"status": "partial"}, "rows": [{"noData": True}]}
@@ -90,7 +90,7 @@ def test_an_answer_of_a_known_service_is_read_by_its_rule_alone() -> None:
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 def test_of_the_samples_the_envelope_is_read_and_nothing_else(sample: Path) -> None:
     document = json.loads(sample.read_bytes())
-    found = recognise(document)
+    found = signals_of(document)
     stated = document.get("availability")
     assert [signal.path for signal in found] == (["$.availability"] if stated else [])
     assert [signal.availability.reason for signal in found] == (
@@ -102,7 +102,7 @@ def test_of_the_samples_the_envelope_is_read_and_nothing_else(sample: Path) -> N
 def test_without_it_only_statements_of_samples_about_engines_are_read(sample: Path) -> None:
     document = json.loads(sample.read_bytes())
     document.pop("availability", None)
-    assert {signal.path.split(".")[1].split("[")[0] for signal in recognise(document)} <= {
+    assert {signal.path.split(".")[1].split("[")[0] for signal in signals_of(document)} <= {
         "engineSupport",
         "sampling",
     }
@@ -111,12 +111,12 @@ def test_without_it_only_statements_of_samples_about_engines_are_read(sample: Pa
 def test_a_known_service_is_one_rule_away() -> None:
     rule = Rule("theirs", at="_x", status="s", reason="note", fields="perField")
     answer = {"_x": {"s": "pending", "note": "Soon.", "perField": {"x": "error"}}, "noData": True}
-    section, field = recognise(answer, rule)
+    section, field = signals_of(answer, rule)
     assert section.availability == Availability(Status.UNAVAILABLE, Cause.PENDING, "Soon.")
     assert field.availability == Availability(Status.UNAVAILABLE, Cause.FAILED)
     assert {section.rule, field.rule} == {"theirs"}
     assert statements_in({"noData": True}, rule=rule) == {"section": "unavailable"}
-    assert recognise(answer, rule, status=503)[0].rule == "transport"
+    assert signals_of(answer, rule, status=503)[0].rule == "transport"
 
 
 # --- words ----------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def test_a_code_names_the_cause_of_an_absence_and_prose_does_not() -> None:
 )
 def test_an_unknown_word_of_availability_is_unknown_with_one_warning(answer: Any) -> None:
     with pytest.warns(UnknownAvailabilityWarning, match="'blue_moon'") as caught:
-        (found,) = recognise(answer)
+        (found,) = signals_of(answer)
     assert found.availability == Availability(Status.UNKNOWN, None, "'blue_moon'")
     assert len(caught) == 1
 
@@ -257,18 +257,18 @@ def test_an_unknown_word_of_availability_is_unknown_with_one_warning(answer: Any
     ],
 )
 def test_without_statements_nothing_is_found(answer: object) -> None:
-    assert recognise(answer) == []
+    assert signals_of(answer) == []
 
 
 @pytest.mark.parametrize("odd", [True, "812", 8.5, None])
 def test_a_sample_that_is_no_whole_number_is_not_known(odd: object) -> None:
-    (found,) = recognise({"availability": {"status": "available", "sampleCount": odd, "asOf": 5}})
+    (found,) = signals_of({"availability": {"status": "available", "sampleCount": odd, "asOf": 5}})
     assert (found.sample_size, found.as_of) == (None, None)
 
 
 def test_sample_and_moment_are_read_under_other_names() -> None:
     stated = {"state": "partial", "sample_size": 6, "data_through": "2026-11-19", "why": "Late."}
-    (found,) = recognise({"data_quality": stated})
+    (found,) = signals_of({"data_quality": stated})
     assert (found.sample_size, found.as_of) == (6, "2026-11-19")
     assert found.availability.reason == "Late."
 
@@ -306,18 +306,18 @@ def test_a_decoy_is_no_statement(decoy: str) -> None:
 
 def test_a_named_field_is_given_the_path_its_column_has() -> None:
     rows = [{"domain": "a.example", "retrievalCount": None}]
-    (found,) = recognise({"missingFields": ["retrievalCount"], "domains": rows})
+    (found,) = signals_of({"missingFields": ["retrievalCount"], "domains": rows})
     assert found.target == "domains[].retrievalCount"
     twice = {"missingFields": ["revenue"], "a": {"revenue": None}, "b": {"revenue": None}}
-    assert recognise(twice)[0].target == "revenue"
-    assert recognise({"missingFields": ["revenue"], "rows": []})[0].target == "revenue"
+    assert signals_of(twice)[0].target == "revenue"
+    assert signals_of({"missingFields": ["revenue"], "rows": []})[0].target == "revenue"
 
 
 def test_what_is_pending_or_thin_is_partial_beside_numbers() -> None:
     for word, cause in (("pending", Cause.PENDING), ("low_sample", Cause.INSUFFICIENT_SAMPLE)):
-        (found,) = recognise({"dataStatus": word, "rows": [{"n": 3}]})
+        (found,) = signals_of({"dataStatus": word, "rows": [{"n": 3}]})
         assert found.availability == Availability(Status.PARTIAL, cause)
-        (found,) = recognise({"dataStatus": word, "rows": [{"n": None}]})
+        (found,) = signals_of({"dataStatus": word, "rows": [{"n": None}]})
         assert found.availability == Availability(Status.UNAVAILABLE, cause)
 
 
@@ -343,17 +343,17 @@ def test_what_is_pending_or_thin_is_partial_beside_numbers() -> None:
 )
 def test_a_status_is_a_statement_without_a_body(status: int, word: str) -> None:
     assert statements_in(None, status=status) == {"section": word}
-    (found,) = recognise(None, status=status)
+    (found,) = signals_of(None, status=status)
     assert (found.path, found.rule, found.raw) == ("status", "transport", str(status))
 
 
 def test_a_good_status_is_no_statement() -> None:
-    assert recognise({"rows": []}, status=200) == recognise(None, status=304) == []
+    assert signals_of({"rows": []}, status=200) == signals_of(None, status=304) == []
 
 
 def test_the_body_of_an_error_is_more_precise_than_its_status() -> None:
     plan = {"error": {"code": "plan_required", "message": "Not on your plan."}}
-    (found,) = recognise(plan, status=404)
+    (found,) = signals_of(plan, status=404)
     assert found.availability == Availability(
         Status.UNAVAILABLE, Cause.WITHHELD, "Not on your plan."
     )
@@ -384,14 +384,14 @@ def test_no_statement_of_a_body_outweighs_the_transport() -> None:
 def test_a_header_is_a_statement(header: str, value: str, word: str) -> None:
     assert is_availability_header(header)
     assert statements_in({"rows": []}, headers={header: value}) == {"section": word}
-    (found,) = recognise({"rows": []}, headers={header: value})
+    (found,) = signals_of({"rows": []}, headers={header: value})
     assert (found.path, found.rule) == (f"header {header.lower()}", "header")
 
 
 @pytest.mark.parametrize("header", ["Content-Type", "Date", "ETag", "Retry-After", "X-Request-Id"])
 def test_other_headers_are_no_statements(header: str) -> None:
     assert not is_availability_header(header)
-    assert recognise({"rows": []}, headers={header: "unavailable"}) == []
+    assert signals_of({"rows": []}, headers={header: "unavailable"}) == []
 
 
 # --- scope options, and what sections share -------------------------------------------------
@@ -407,7 +407,7 @@ ENGINES = [
 def test_scope_options_list_engines_that_cannot_report() -> None:
     found = statements_in({"rows": [{"n": 1}]}, options={"engines": ENGINES})
     assert found == {"engine alice": "not_run", "engine copilot": "not_connected"}
-    assert recognise({"rows": []}, options={"engines": ENGINES})[1].availability.cause == (
+    assert signals_of({"rows": []}, options={"engines": ENGINES})[1].availability.cause == (
         Cause.NOT_CONFIGURED
     )
 
@@ -428,7 +428,7 @@ def test_scope_options_know_engines_that_nobody_else_does() -> None:
 def test_scope_options_are_about_engines_and_never_about_the_answer_as_a_whole() -> None:
     silent = {"engines": ENGINES[1:2]}
     for answer in ({"rows": []}, {"rows": [{"n": 0}]}, {"sessions": 14, "conversions": 0}):
-        assert [signal.scope for signal in recognise(answer, options=silent)] == ["engine"]
+        assert [signal.scope for signal in signals_of(answer, options=silent)] == ["engine"]
     assert statements_in({"hasData": True, "rows": []}, options=silent)["section"] == "available"
 
 
@@ -450,7 +450,7 @@ def test_scope_options_may_be_read_ones() -> None:
         own_terms=(),
         days=(30,),
     )
-    found = recognise({"rows": [{"n": 1}]}, options=options)
+    found = signals_of({"rows": [{"n": 1}]}, options=options)
     assert [(each.target, each.availability.cause) for each in found] == [
         ("b", Cause.NOT_CONFIGURED),
         ("c", Cause.NOT_RUN),
@@ -468,12 +468,12 @@ def test_what_most_sections_share_is_the_envelope() -> None:
 
 def test_in_the_envelope_a_word_under_any_name_is_read() -> None:
     documents = {name: {"zq": {"verdict": "not_connected"}, name: [1]} for name in "abcde"}
-    assert recognise(documents["a"]) == []
-    (found,) = recognise(documents["a"], envelope=envelope_of(documents))
+    assert signals_of(documents["a"]) == []
+    (found,) = signals_of(documents["a"], envelope=envelope_of(documents))
     assert (found.path, found.rule) == ("$.zq.verdict", "envelope")
     assert found.availability.cause == Cause.NOT_CONNECTED
     calm = {"zq": {"verdict": "active"}, "a": [1]}
-    assert recognise(calm, envelope=envelope_of(documents)) == []
+    assert signals_of(calm, envelope=envelope_of(documents)) == []
 
 
 # --- laws -----------------------------------------------------------------------------------
@@ -508,7 +508,7 @@ JSON = st.recursive(
 def test_no_document_makes_it_fail(document: Any, status: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownAvailabilityWarning)
-        found = recognise(document, status=status, headers={"x-data-status": "partial"})
+        found = signals_of(document, status=status, headers={"x-data-status": "partial"})
     for signal in found:
         assert signal.scope in ("section", "field", "row", "engine")
         assert (signal.target is None) == (signal.scope == "section")
@@ -524,7 +524,7 @@ def test_no_depth_makes_it_fail(name: str) -> None:
     for _ in range(3000):
         objects, arrays = {name: objects}, [arrays]
     for document in (objects, {name: arrays}, arrays):
-        assert len(recognise(document)) <= 1
+        assert len(signals_of(document)) <= 1
 
 
 BUSINESS = st.fixed_dictionaries(
@@ -558,7 +558,7 @@ BUSINESS = st.fixed_dictionaries(
 )
 @settings(deadline=None)
 def test_business_records_are_no_statements(lists: dict[str, Any], echoed: dict[str, Any]) -> None:
-    assert recognise({"section": "x", **lists, "filters": echoed}) == []
+    assert signals_of({"section": "x", **lists, "filters": echoed}) == []
 
 
 @pytest.mark.parametrize(
@@ -576,6 +576,6 @@ def test_business_records_are_no_statements(lists: dict[str, Any], echoed: dict[
 )  # fmt: skip
 def test_parts_of_a_statement_are_never_engines(stated: dict[str, Any], target: str | None) -> None:
     rows = [{"engine": "chatgpt", "mentionRate": 0.5}, {"engine": "gemini", "mentionRate": 0.0}]
-    (signal,) = recognise({"engines": rows, **stated})
+    (signal,) = signals_of({"engines": rows, **stated})
     assert (signal.scope, signal.target) == ("section" if target is None else "field", target)
     assert signal.availability.status in ("unavailable", "partial")

@@ -8,7 +8,7 @@ import pytest
 from signal_words import statements_in
 
 from aatoolkit import Status
-from aatoolkit.availability.detect import recognise
+from aatoolkit.availability.detect import signals_of
 
 
 def names(text: str) -> pytest.MarkDecorator:
@@ -54,14 +54,14 @@ STOCK = (
 
 @pytest.mark.parametrize("word", STOCK.split("|"))
 def test_words_of_the_shop_are_not_even_unknown(word: str) -> None:
-    assert recognise({"availability": word, "price": 3}) == []
+    assert signals_of({"availability": word, "price": 3}) == []
 
 
 @names(
     "reason message detail details description note explanation why text hint cause comment title"
 )
 def test_the_words_for_a_state(name: str) -> None:
-    (found,) = recognise({"availability": {"status": "partial", name: "It is so."}})
+    (found,) = signals_of({"availability": {"status": "partial", name: "It is so."}})
     assert found.availability.reason == "It is so."
 
 
@@ -70,7 +70,7 @@ def test_the_words_for_a_state(name: str) -> None:
     "dataPoints baseSize sampleN"
 )
 def test_the_size_of_a_sample(name: str) -> None:
-    (found,) = recognise({"dataStatus": {"status": "low_sample", name: 4}})
+    (found,) = signals_of({"dataStatus": {"status": "low_sample", name: 4}})
     assert found.sample_size == 4
     assert found.availability.status == Status.UNAVAILABLE
 
@@ -80,7 +80,7 @@ def test_the_size_of_a_sample(name: str) -> None:
     "measuredThrough lastRunAt dataLastUpdatedAt completeThrough"
 )
 def test_the_moment_of_a_statement(name: str) -> None:
-    (found,) = recognise({"availability": {"status": "partial", name: "2026-11-20"}})
+    (found,) = signals_of({"availability": {"status": "partial", name: "2026-11-20"}})
     assert found.as_of == "2026-11-20"
 
 
@@ -134,7 +134,7 @@ def test_no_source_of_data(name: str) -> None:
 )
 def test_notes_of_limits(name: str) -> None:
     for value in ("Two of five.", ["Two of five."], [{"text": "Two of five."}]):
-        (found,) = recognise({name: value, "rows": []})
+        (found,) = signals_of({name: value, "rows": []})
         assert (found.availability.status, found.rule) == (Status.PARTIAL, "note")
         assert found.availability.reason == "Two of five."
 
@@ -188,7 +188,7 @@ def test_the_word_of_a_statement(name: str) -> None:
     "minimum required threshold status retryIn waitAfter"
 )
 def test_numbers_of_form_measure_nothing(name: str) -> None:
-    (found,) = recognise({"dataStatus": "pending", name: 3})
+    (found,) = signals_of({"dataStatus": "pending", name: 3})
     assert found.availability.status == Status.UNAVAILABLE
 
 

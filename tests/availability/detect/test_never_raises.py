@@ -12,7 +12,7 @@ from hypothesis import given
 from vocabulary_documents import documents
 
 from aatoolkit import normalize
-from aatoolkit.availability.detect import detect, forms, recognise, rows
+from aatoolkit.availability.detect import detect, forms, rows, signals_of
 from aatoolkit.availability.detect.transport import explains_absence
 from aatoolkit.errors import DetectionWarning, SchemaDriftWarning, UnknownAvailabilityWarning
 
@@ -55,14 +55,14 @@ def test_a_reason_that_is_null_in_some_rows_is_read_in_the_others() -> None:
             {"id": 2, "after": 4, "afterReason": None},
         ]
     }
-    (found,) = recognise(answer)
+    (found,) = signals_of(answer)
     assert (found.scope, found.target) == ("row", "experiments[0].after")
     assert found.availability.reason == "OBSERVATION_WINDOW_OPEN until 2026-12-01"
 
 
 def test_a_sibling_may_be_of_any_type() -> None:
     for odd in ([], {}, 7, 1.5, None, [None]):
-        assert recognise({"rows": [{"x": None, "xStatus": odd}, {"x": 1, "xStatus": True}]}) == []
+        assert signals_of({"rows": [{"x": None, "xStatus": odd}, {"x": 1, "xStatus": True}]}) == []
 
 
 def test_a_flag_beside_a_value_may_be_of_any_type() -> None:
