@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import one_in
 
 CITED = "7cccdd6382785ecc60d83b60c3a6cd7294ba277a3534f233a0c70b5d0c326e71"
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
@@ -102,7 +101,8 @@ def test_it_holds_neither_outputs_nor_widget_state(path: Path) -> None:
             assert cell["execution_count"] is None
 
 
-@pytest.mark.parametrize("path", one_in(len(NOTEBOOKS), NOTEBOOKS), ids=lambda path: path.stem)
+@pytest.mark.thorough
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.timeout(400)  # a kernel of its own: 15 s on an idle machine
 # Libraries of the kernel's side warn of their own deprecations; the cells are what is tested.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")

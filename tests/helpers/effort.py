@@ -14,7 +14,7 @@ from hypothesis import settings
 
 T = TypeVar("T")
 
-FAST = 40
+FAST = 30
 """How many examples a law is tried on in a fast run."""
 
 
