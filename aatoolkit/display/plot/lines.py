@@ -183,9 +183,7 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
     names = data.text(by) if by else [""] * len(data)
     levels = list(dict.fromkeys(names))
     most = options.top or (len(SERIES) if options.kind else FEW)
-    there = np.isfinite(data.values(ys[0]))
-    measured = {name for name, given in zip(names, there.tolist(), strict=True) if given}
-    if len(measured) > most and not options.kind and heatmap.plan(data, options):
+    if len(levels) > most and not options.kind and heatmap.plan(data, options):
         return None
     if options.x or options.by:
         data = one_row_per_mark(data, marks, list(ys))
