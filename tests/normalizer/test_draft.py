@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import aatoolkit as aa
@@ -124,6 +124,8 @@ _json = st.recursive(
 )
 
 
+@example("2026-11-20", "domains")
+@example(2026, "domains")
 @given(_json, st.sampled_from(["domains", "overview", "chats"]))
 def test_no_answer_is_lost_by_drafting(answer: Any, name: str) -> None:
     body = json.dumps(answer).encode()

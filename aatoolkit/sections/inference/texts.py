@@ -69,6 +69,8 @@ def _days(value: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple
     if isinstance(value, dict) and depth < _DEEPEST:
         for name, one in value.items():
             yield from _days(one, (*path, name), depth + 1)
+    elif not path:
+        return  # an answer that is one value has no name for it
     elif isinstance(value, str) and _DAY.match(value):
         yield path, value
     elif type(value) is int and 1900 < value < 2200 and tokens(path[-1])[-1:] == ["year"]:
