@@ -22,8 +22,9 @@ from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
 
 _RESAMPLES = 499
-_CELLS = 1_000_000
+_CELLS = 500_000
 _LEAST_RESAMPLES = 49
+_LEAST_DRAWS = 20
 _FEW_RESAMPLES = 200
 _LEAST = 20
 _MEASURES = ("hhi", "effective", "top_share", "gini")
@@ -134,7 +135,9 @@ def _measured(counts: Numbers, top: int, depth: int | None, level: float) -> lis
         point = _all(counts[None, :], top)[0]
     else:
         whole = counts.astype(np.int64)
-        drawn = rng.multivariate_hypergeometric(whole, depth, size=times, method="marginals")
+        # The mean over draws settles sooner than how much they vary.
+        few = min(times, max(_CELLS // (4 * len(counts)), _LEAST_DRAWS))
+        drawn = rng.multivariate_hypergeometric(whole, depth, size=few, method="marginals")
         point = np.nanmean(_all(drawn.astype(np.float64), top), axis=0)
     draws = rng.multinomial(depth or size, counts / size, size=times).astype(np.float64)
     found = _all(draws, top)
