@@ -122,8 +122,8 @@ class ArchiveExplanations:
     def explain(
         self,
         table: str,
-        row: int | Hashable | Mapping[str, Any],
-        column: str,
+        row: int | Hashable | Mapping[str, Any] | None = None,
+        column: str | None = None,
         *,
         host: str | None = None,
         scope: Scope | None = None,

@@ -37,7 +37,12 @@ def add_explain(
         metavar="NAME=VALUE",
         help="what identifies the row, such as engine=chatgpt; may be given several times",
     )
-    added.add_argument("--row", type=int, metavar="N", help="the row by its number, from 0")
+    added.add_argument(
+        "--row",
+        type=int,
+        metavar="N",
+        help="the row by its number, from 0; by default the first without a value",
+    )
     added.add_argument("--host", metavar="HOST", help="the project, where there are several")
     added.add_argument(
         "--scope", metavar="QUERY", help="the filters, where there are several: days=30&engine=…"
@@ -75,8 +80,6 @@ def _explained(args: argparse.Namespace) -> Explanation:
     from aatoolkit.scope import Scope
 
     row: Any = _where(args.where) if args.where else args.row
-    if row is None:
-        raise ConfigurationError("name the row with --where NAME=VALUE or --row", setting="where")
     scope = None if args.scope is None else Scope.from_query(args.scope)
     found: Explanation = _opened(args.study).explain(
         args.table, row, args.column, host=args.host, scope=scope

@@ -115,8 +115,8 @@ class StudyExplanations:
     def explain(
         self,
         table: str,
-        row: int | Hashable | Mapping[str, Any],
-        column: str,
+        row: int | Hashable | Mapping[str, Any] | None = None,
+        column: str | None = None,
         *,
         host: str | None = None,
         scope: Scope | None = None,
@@ -129,8 +129,8 @@ class StudyExplanations:
         ----------
         table : str
             The table: its name, or ``section.table``.
-        row : int, label or mapping of str to object
-            The row, as for ``df.aa.explain``.
+        row : int, label or mapping of str to object, optional
+            The row, as for ``df.aa.explain``; by default the first without a value.
         column : str
             The column.
         host : str, optional

@@ -17,9 +17,16 @@ class Explain:
     _frame: pd.DataFrame
 
     def explain(
-        self, row: int | Hashable | Mapping[str, Any], column: str, *, within: Any = None
+        self,
+        row: int | Hashable | Mapping[str, Any] | None = None,
+        column: str | None = None,
+        *,
+        within: Any = None,
     ) -> Explanation:
-        """Explain a number, down to the bytes of the answers it was made of.
+        """Explain a number, down to the bytes of the answers it was made of; or why there is none.
+
+        ``df.aa.explain("mention_rate")``, without a row, answers "why is this missing?": of the
+        first value of the column that is, with how many are, by cause.
 
         The frame is made again from the answers' bytes, and the explanation holds only if that
         gives the same value; where it does not, or where plain pandas changed the value since, it
@@ -28,11 +35,12 @@ class Explain:
 
         Parameters
         ----------
-        row : int, label or mapping of str to object
+        row : int, label or mapping of str to object, optional
             The row: the values of columns that identify it, such as ``{"engine": "chatgpt"}``; or
             its label in the index, as in ``df.loc``; or its position, where there is no such label.
+            By default the first row without a value in the column, or the first if none is.
         column : str
-            The column.
+            The column. A single argument that names a column is the column.
         within : Study, Archive, Tables, Dataset, or a list of these, optional
             Where answers are looked for, beside those in memory.
 
@@ -49,6 +57,8 @@ class Explain:
             If there is no such row, or several.
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
+        TypeError
+            If no column is given.
 
         Examples
         --------
@@ -56,6 +66,11 @@ class Explain:
         n: 1
           unknown
           the trail ends here: nothing is known of where this frame comes from: it has no metadata
+        >>> import aatoolkit as aa
+        >>> engines = aa.demo().read("overview", days=7)["overview_engines"]
+        >>> found = engines.aa.explain("mention_rate")
+        >>> found.row, found.missing
+        ({'engine': 'deepseek'}, 'the answer holds null here')
         """
         from aatoolkit.frame.explain.explainer import Explainer
 

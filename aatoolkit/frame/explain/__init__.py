@@ -11,6 +11,7 @@ answers' bytes. In reading order:
 - ``evidence``: finds answers by their hash, in memory, a study or an archive, and reads them again.
 - ``rows``: which row of a replayed frame a row is.
 - ``fields``: from the other side, a JSON path to the cells that hold it.
+- ``missing``: which row is explained where none was named, and the causes of missing values.
 - ``samples``: the sampled chats behind a number.
 - ``cells``: a cell of an answer: its path, its bytes, the statements about it, why it is missing.
 """
@@ -21,8 +22,16 @@ from aatoolkit.frame.explain.explainer import Explainer
 from aatoolkit.frame.explain.explanation import (
     CitedAnswer,
     Explanation,
+    MissingRows,
     StatedAvailability,
     ValuePlace,
 )
 
-__all__ = ["CitedAnswer", "Explainer", "Explanation", "StatedAvailability", "ValuePlace"]
+__all__ = [
+    "CitedAnswer",
+    "Explainer",
+    "Explanation",
+    "MissingRows",
+    "StatedAvailability",
+    "ValuePlace",
+]

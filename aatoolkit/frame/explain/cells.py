@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -81,6 +82,16 @@ class TableCells:
             children=children,
         )
 
+    def about(self, found: Explanation) -> Explanation:
+        """What the answer states of a whole column, put into its explanation."""
+        declared = self._declared(found.column)
+        return replace(
+            found,
+            meaning=declared.doc if declared and declared.doc else None,
+            answer=self.answer.cited,
+            statements=(*self._statements(None, found.column, declared, None),),
+        )
+
     def row(self, at: int) -> dict[str, Any]:
         """What identifies a row."""
         names = [name for name in self.known.key if name in self.frame.columns]
@@ -150,7 +161,7 @@ class TableCells:
         return f"{over[0]} / {over[1]} = {above} / {below}, as the answer gives it", parts
 
     def _statements(
-        self, at: int, column: str, declared: Column | None, place: ValuePlace | None
+        self, at: int | None, column: str, declared: Column | None, place: ValuePlace | None
     ) -> Iterator[StatedAvailability]:
         for signal in self.answer.tables.parts.signals:
             if self._concerns(signal, at, column, declared, place):
@@ -171,7 +182,7 @@ class TableCells:
     def _concerns(
         self,
         signal: Signal,
-        at: int,
+        at: int | None,
         column: str,
         declared: Column | None,
         place: ValuePlace | None,
@@ -180,7 +191,7 @@ class TableCells:
         if signal.rule == INFERRED or declared is None:
             return False
         for condition in signal.rows:
-            if condition.column not in self.frame.columns:
+            if at is None or condition.column not in self.frame.columns:
                 continue  # any row may be meant
             given = plain(self.frame[condition.column].iloc[at])
             if not condition.matches([given])[0]:

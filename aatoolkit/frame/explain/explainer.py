@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit.frame.explain.cells import TableCells
 from aatoolkit.frame.explain.evidence import AnswerFinder, TrailEnd
 from aatoolkit.frame.explain.explanation import Explanation
 from aatoolkit.frame.explain.made import Made
+from aatoolkit.frame.explain.missing import without_row
 from aatoolkit.frame.explain.replay import replay
 from aatoolkit.frame.explain.rows import matched, matching, position_of, same
 from aatoolkit.frame.explain.samples import with_samples
@@ -54,7 +56,10 @@ class Explainer:
         self._frames: dict[int, tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]] = {}
 
     def explain(
-        self, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any], column: str
+        self,
+        frame: pd.DataFrame,
+        row: int | Hashable | Mapping[str, Any] | None = None,
+        column: str | None = None,
     ) -> Explanation:
         """How a number of a frame is known; with sampled chats, where ``within`` has them.
 
@@ -62,10 +67,11 @@ class Explainer:
         ----------
         frame : pandas.DataFrame
             The frame.
-        row : int, label or mapping of str to object
-            The row: its label, its position, or the values of columns that identify it.
+        row : int, label or mapping of str to object, optional
+            The row: its label, its position, or the values of columns that identify it. By
+            default the first without a value in the column, or the first of all if none is.
         column : str
-            The column.
+            The column; a single argument that names a column is the column.
 
         Raises
         ------
@@ -76,18 +82,49 @@ class Explainer:
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        return with_samples(self._explained(frame, row, column), self.evidence)
+        _, flat, known = self._seen_before(frame)
+        if column is None and isinstance(row, str) and row in flat.columns:
+            row, column = None, row
+        if column is None:
+            raise TypeError("explain takes a column: explain(row, column) or explain(column=...)")
+        find(flat, [column])
+        if row is not None:
+            found = self._explained(frame, position_of(frame, row), column)
+        elif len(flat):
+            named: str = column
+            found = without_row(flat, column, known, lambda at: self._explained(frame, at, named))
+        else:
+            found = self._of_no_rows(frame, column, known)
+        return with_samples(found, self.evidence)
 
-    def _explained(
-        self, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any], column: str
-    ) -> Explanation:
-        """The explanation without samples."""
-        at = position_of(frame, row)
+    def _of_no_rows(self, frame: pd.DataFrame, column: str, known: FrameMetadata) -> Explanation:
+        """A column of a frame without rows: what is known of why there are none."""
+        state = known.columns[column].availability
+        found = Explanation(
+            None,
+            column,
+            operation="column",
+            availability=str(state),
+            missing=f"the frame has no rows; {column} is {state}",
+        )
+        stored, answers = stored_of(frame)
+        self.evidence.hold(answers)
+        try:
+            made = self._replayed(frame, stored)
+        except TrailEnd as end:
+            return replace(found, end=str(end))
+        return made.about(found) if isinstance(made, TableCells) else found
+
+    def _seen_before(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]:
+        """A frame, flat, and its metadata; looked at once."""
         if id(frame) not in self._frames:
             flat = flattened(frame)
             self._frames[id(frame)] = frame, flat, metadata_of(flat)
-        _, flat, known = self._frames[id(frame)]
-        find(flat, [column])
+        return self._frames[id(frame)]
+
+    def _explained(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
+        """The explanation without samples."""
+        _, flat, known = self._seen_before(frame)
         stored, answers = stored_of(frame)
         self.evidence.hold(answers)
         seen = self._seen(flat, at, column, known)

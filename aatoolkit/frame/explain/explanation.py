@@ -91,6 +91,25 @@ class StatedAvailability:
     as_of: str | None = None
 
 
+@dataclass(frozen=True)
+class MissingRows:
+    """How many rows of a column have no value for one reason.
+
+    Parameters
+    ----------
+    rows : int
+        How many.
+    why : str
+        The reason.
+    first : mapping of str to object
+        What identifies the first of them.
+    """
+
+    rows: int
+    why: str
+    first: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, repr=False)
 class Explanation:
     """How one number is known: a tree whose leaves are values in answers.
@@ -123,6 +142,8 @@ class Explanation:
         What the answer states about its availability, with the evidence.
     missing : str, optional
         Why there is no value; None where there is one.
+    causes : tuple of MissingRows
+        Where no row was named: how many values of the column are missing, by reason.
     notes : tuple of str
         What else there is to know, such as what a row was filtered by.
     samples : tuple of mapping
@@ -162,6 +183,7 @@ class Explanation:
     availability: str | None = None
     statements: tuple[StatedAvailability, ...] = ()
     missing: str | None = None
+    causes: tuple[MissingRows, ...] = ()
     notes: tuple[str, ...] = ()
     samples: tuple[Mapping[str, Any], ...] = ()
     samples_note: str | None = None
@@ -211,6 +233,9 @@ class Explanation:
             {k: v for k, v in asdict(each).items() if v is not None} for each in self.statements
         ]
         found |= {"missing": self.missing, "notes": [*self.notes], "end": self.end}
+        found["causes"] = [
+            {"rows": each.rows, "why": each.why, "first": dict(each.first)} for each in self.causes
+        ]
         found["samples"] = [
             {str(name): plain(value) for name, value in each.items()} for each in self.samples
         ]

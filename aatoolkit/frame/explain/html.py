@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import markup
-from aatoolkit.frame.explain.text import facts, headline
+from aatoolkit.frame.explain.text import Written, facts, headline
 
 if TYPE_CHECKING:
     from aatoolkit.frame.explain.explanation import Explanation
@@ -24,13 +24,20 @@ def page_part(one: Explanation) -> str:
     <div class="tex2jax_ignore aatoolkit-explanation"><details open><summary>n: 3</summary>
     <ul><li>the trail ends here: a &lt;step&gt;</li></ul></details></div>
     """
-    return f'<div class="tex2jax_ignore aatoolkit-explanation">{fold(one, is_open=True)}</div>'
+    parts = fold(one, Written(), is_open=True)
+    return f'<div class="tex2jax_ignore aatoolkit-explanation">{parts}</div>'
 
 
-def fold(one: Explanation, above: Explanation | None = None, *, is_open: bool = False) -> str:
+def fold(
+    one: Explanation,
+    before: Written,
+    above: Explanation | None = None,
+    *,
+    is_open: bool = False,
+) -> str:
     """One number as a fold: its headline, what is known of it, and its parts as folds."""
-    listed = "".join(f"<li>{markup(fact)}</li>" for fact in facts(one, above))
-    parts = "".join(f"<li>{fold(child, one)}</li>" for child in one.children[:_MOST])
+    listed = "".join(f"<li>{markup(fact)}</li>" for fact in facts(one, before, above))
+    parts = "".join(f"<li>{fold(child, before, one)}</li>" for child in one.children[:_MOST])
     if len(one.children) > _MOST:
         parts += f"<li>… {len(one.children) - _MOST:,} more</li>"
     head = f"<details{' open' if is_open else ''}><summary>{markup(headline(one))}</summary>\n"

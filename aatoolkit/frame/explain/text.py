@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from aatoolkit._util.text import clipped
 
 if TYPE_CHECKING:
     from aatoolkit.frame.explain.explanation import CitedAnswer, Explanation, StatedAvailability
+
+AVAILABLE = "available"
 
 _SHOWN = 8
 """How many parts of one number a tree shows."""
@@ -93,26 +96,60 @@ def statement_line(stated: StatedAvailability) -> str:
     return clipped(f"{words}{about}{reason}{evidence}{raw}")
 
 
-def facts(one: Explanation, above: Explanation | None = None) -> Iterator[str]:
-    """What is known of one number, a line each, without its parts and what is stated above it."""
+@dataclass
+class Written:
+    """What was written of the numbers before: it is not repeated.
+
+    Parameters
+    ----------
+    lines : set of str
+        Meanings and statements.
+    answer : CitedAnswer, optional
+        The answer that was cited last.
+    """
+
+    lines: set[str] = field(default_factory=set)
+    answer: CitedAnswer | None = None
+
+    def new(self, line: str) -> Iterator[str]:
+        """The line, if it was not written before."""
+        if line not in self.lines:
+            self.lines.add(line)
+            yield line
+
+
+def facts(one: Explanation, before: Written, above: Explanation | None = None) -> Iterator[str]:
+    """What is known of one number, a line each, without its parts and what was written before."""
     if one.meaning:
-        yield clipped(one.meaning)
+        yield from before.new(clipped(one.meaning))
     if one.formula:
         yield f"= {clipped(one.formula)}"
     if one.missing:
         yield f"missing: {clipped(one.missing)}"
-    if one.availability and (above is None or above.availability != one.availability):
+    if (
+        one.availability
+        and one.availability not in (one.missing or "")
+        and (above is None or above.availability != one.availability)
+    ):
         yield clipped(one.availability)
-    stated = one.statements if above is None or above.statements != one.statements else ()
-    yield from (f"stated: {statement_line(each)}" for each in stated)
+    # Of a missing value those count first that say it was not measured.
+    stated = sorted(one.statements, key=lambda each: bool(one.missing) and each.status == AVAILABLE)
+    for each in stated:
+        yield from before.new(f"stated: {statement_line(each)}")
     if one.place is not None:
         place = one.place
         where = "" if place.start is None else f", bytes {place.start} to {place.end}"
         spelled = "" if place.text is None else f": {place.text}"
         yield clipped(f"at {place.path}{where}{spelled}")
-    if one.answer is not None and (above is None or above.answer != one.answer):
+    if one.answer is not None and before.answer != one.answer:
+        before.answer = one.answer
         yield answer_line(one.answer)
     yield from (clipped(note) for note in one.notes)
+    for cause in one.causes:
+        first = ", ".join(f"{name} = {shown(value)}" for name, value in cause.first.items())
+        where = f", such as {first}" if first else ""
+        why = "for this reason" if cause.why == one.missing else f"for another: {cause.why}"
+        yield clipped(f"{cause.rows:,} of them {why}{where}")
     if one.samples_note:
         yield clipped(one.samples_note)
     for chat in one.samples[:3]:
@@ -123,14 +160,16 @@ def facts(one: Explanation, above: Explanation | None = None) -> Iterator[str]:
 
 def tree(one: Explanation, indent: str = "") -> str:
     """An explanation as an indented tree."""
-    return "\n".join(_lines(one, indent))
+    return "\n".join(_lines(one, indent, Written()))
 
 
-def _lines(one: Explanation, indent: str, above: Explanation | None = None) -> Iterator[str]:
+def _lines(
+    one: Explanation, indent: str, before: Written, above: Explanation | None = None
+) -> Iterator[str]:
     yield indent + headline(one)
     inner = indent + "  "
-    yield from (inner + fact for fact in facts(one, above))
+    yield from (inner + fact for fact in facts(one, before, above))
     for child in one.children[:_SHOWN]:
-        yield from _lines(child, inner, one)
+        yield from _lines(child, inner, before, one)
     if len(one.children) > _SHOWN:
         yield f"{inner}… {len(one.children) - _SHOWN:,} more"

@@ -122,14 +122,16 @@ def test_the_command_line(
     assert "<details open>" in page.read_text("utf-8")
     assert main(["explain", str(study.path), table, *ARGUMENTS, "--scope", "days=7"]) == 0
     capsys.readouterr()
+    engines = ["explain", str(small.path), "overview_engines", "--column", "mention_rate"]
+    assert main(engines) == 0
+    assert "no row was named: 1 of 5 values are missing" in capsys.readouterr().out
     wrong = [
-        ["explain", str(small.path), table, "--column", "value"],
         ["explain", str(small.path), table, "--where", "metric", "--column", "value"],
         ["explain", str(small.path), table, "--where", "metric=x", "--column", "value"],
         ["explain", str(small.path), table, "--row", "1", "--column", "valu"],
         ["explain", str(small.path), "overview_kpi", *ARGUMENTS],
     ]
-    assert [main(arguments) for arguments in wrong] == [2] * 5
+    assert [main(arguments) for arguments in wrong] == [2] * 4
     assert "did you mean" in capsys.readouterr().err
     assert main(["explain", str(tmp_path / "none"), table, *ARGUMENTS]) == 1
 

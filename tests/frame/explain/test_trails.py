@@ -184,6 +184,35 @@ def test_why_is_this_missing() -> None:
     assert "states that it was not measured" in missing("d", "rate")
 
 
+def test_without_a_row_the_first_missing_value_and_all_causes(
+    dataset: aa.Dataset, trend: pd.DataFrame
+) -> None:
+    engines = dataset["overview"]["overview_engines"]
+    found = engines.aa.explain(column="mention_rate")
+    assert found.row == {"engine": "google-ai-overview"}
+    assert [(cause.rows, cause.why) for cause in found.causes] == [(1, found.missing)]
+    assert engines.aa.explain("mention_rate").to_dict() == found.to_dict()
+    whole = engines.aa.explain("answer_count")
+    assert (whole.row, whole.causes) == ({"engine": "chatgpt"}, ())
+    assert "none of 5 values is missing" in whole.notes[-1]
+    mixed = engines.aa.complete(engine=[*engines["engine"], "engine-x"]).aa.explain("mention_rate")
+    assert sorted(cause.why for cause in mixed.causes)[0] == "no answer has this row"
+    assert sum(cause.rows for cause in mixed.causes) == 2
+    assert "1 of them for another: no answer has this row, such as engine = engine-x" in repr(mixed)
+    many = pd.concat([engines] * 250).reset_index(drop=True)  # each row is there often
+    assert sum(cause.rows for cause in many.aa.explain("mention_rate").causes) == 250
+    nothing = trend.iloc[:0].aa.explain("mention_rate")
+    assert "has no rows" in str(nothing.missing)
+    with pytest.raises(TypeError, match="column"):
+        engines.aa.explain(0)
+
+
+def test_an_answer_without_rows_says_why() -> None:
+    found = aa.demo("initech.example").read("crawl").main.aa.explain("requests")
+    assert "the frame has no rows; requests is unavailable (not connected)" in str(found.missing)
+    assert found.statements[0].evidence == "$.availability"
+
+
 def test_a_rate_of_nothing_says_so(trend: pd.DataFrame, dataset: aa.Dataset) -> None:
     empty = trend.index[trend["answer_count"] == 0]
     if len(empty):
