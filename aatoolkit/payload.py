@@ -23,7 +23,7 @@ Resource = Literal["scope-options", "agent-analytics"]
 
 @dataclass(frozen=True)
 class Request:
-    """One request to the API, before it is sent; what finds an answer takes nothing else.
+    """One request to the API, before it is sent: all that looking up an answer depends on.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class Payload:
 
     @property
     def origin(self) -> str:
-        """Where it was taken from: ``service``, ``cache`` or ``stale cache``."""
+        """Where the answer was taken from: ``service``, ``cache`` or ``stale cache``."""
         if not self.from_cache:
             return "service"
         return "stale cache" if self.stale else "cache"
@@ -177,7 +177,7 @@ class Payload:
         return f'<table class="tex2jax_ignore">{rows}</table>'
 
     def _facts(self) -> dict[str, Any]:
-        """The parts of its one-line summary, by name."""
+        """The parts of the one-line summary, by name."""
         facts = {
             "host": self.host,
             "section": self.section,
@@ -219,7 +219,7 @@ def _is_day(word: object) -> bool:
 
 
 def _size(count: int) -> str:
-    """A number of bytes, as people say it."""
+    """Format a number of bytes with a unit, such as ``1.2 kB``."""
     size, unit = float(count), _UNITS[0]
     for larger in _UNITS[1:]:
         if size < 1000:

@@ -10,7 +10,7 @@ class Closing:
     """Calls ``close`` at the end of a ``with`` block."""
 
     def close(self) -> None:
-        """Release what is held."""
+        """Release the resources that the object holds."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

@@ -171,7 +171,7 @@ class _Progress:
 
 @contextlib.contextmanager
 def _reporting(target: Path) -> Iterator[_Progress]:
-    """Raise system errors as `NotWritten`, which names what became of the new version."""
+    """Convert system errors to `NotWritten`, which names what became of the new version."""
     progress = _Progress()
     try:
         yield progress
@@ -191,7 +191,7 @@ def _reporting(target: Path) -> Iterator[_Progress]:
 
 @contextlib.contextmanager
 def _unfinished(place: Path, private: bool, *, is_folder: bool) -> Iterator[Path]:
-    """A new file or folder in a place, locked meanwhile; whatever has its name then goes."""
+    """Yield a new, locked temporary file or folder in a place, and remove it afterwards."""
     _make(place, 0o700 if private else 0o777)
     _sweep_once(place)
     while True:
@@ -212,7 +212,7 @@ _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
 
 
 def _lock(path: Path, until: contextlib.ExitStack) -> bool | None:
-    """Lock a file or folder; False if another has, None where that cannot be."""
+    """Lock a file or folder; False if another process holds the lock, None without locks."""
     if fcntl is None:
         return None
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -228,7 +228,7 @@ def _lock(path: Path, until: contextlib.ExitStack) -> bool | None:
 
 @contextlib.contextmanager
 def _abandoned(path: Path) -> Iterator[bool]:
-    """Whether no writer is at work on it, nor can come to be meanwhile."""
+    """Yield whether a temporary file has no writer; it stays locked meanwhile."""
     with contextlib.ExitStack() as at_end:
         if fcntl is None:
             yield time.time() - path.stat().st_mtime > _ABANDONED
@@ -250,7 +250,7 @@ def _mode(target: Path) -> int | None:
 
 
 def _is_taken(target: Path) -> bool:
-    """Whether something is in a folder's place that an empty folder could not give way to."""
+    """Whether a folder is there already and is not empty."""
     if not target.exists():
         return False
     with os.scandir(target) as entries:

@@ -44,7 +44,7 @@ class Listing(pd.DataFrame):
         return Listing
 
     def fold_by(self, column: str) -> Listing:
-        """The same rows; a notebook shows those of each value of a column under a fold."""
+        """Return the same rows, folded in notebooks by the values of a column."""
         folded = self.copy(deep=False)
         object.__setattr__(folded, "folded_by", column)
         return folded

@@ -188,7 +188,7 @@ def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
 
 @dataclass(frozen=True)
 class AddPlan:
-    """What is asked of a service: for each project and scope, the sections without an answer."""
+    """The requests to send: for each project and scope, the sections without an answer."""
 
     targets: list[tuple[Project, Scope, list[str]]]
     resumed: list[list[StoredAnswer]]
@@ -204,7 +204,7 @@ def plan(
     *,
     refresh: bool,
 ) -> AddPlan:
-    """Leave out what has an answer of today, and take over what an unfinished run has fetched."""
+    """Plan the requests: without those answered today or fetched by an unfinished run."""
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     wanted = {
         (project.host, name, scope.to_query()): (project, scope)
@@ -259,7 +259,7 @@ def fetch_groups(
 
 
 def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
-    """What a request ended in."""
+    """Return the answer of a request, or the error that it raises."""
     try:
         return result()
     except AAToolkitError as error:
@@ -267,7 +267,7 @@ def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
 
 
 def checked(client: Client, payload: Payload) -> Payload:
-    """An answer that does not hold the token of its request.
+    """Return an answer that does not repeat the token of its request; raise if it does.
 
     Raises
     ------

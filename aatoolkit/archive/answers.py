@@ -164,12 +164,12 @@ class StoredAnswer:
 
     @property
     def question(self) -> Question:
-        """What was asked: host, section and scope."""
+        """The key of the request: host, section and scope."""
         return self.host, self.section, self.scope
 
     @property
     def identity(self) -> Identity:
-        """What no two answers of an archive have in common."""
+        """The key that no two answers of an archive share."""
         return *self.question, self.fetched_at, self.sha256 or ""
 
     @property
@@ -211,12 +211,12 @@ class StoredAnswer:
 
     @property
     def name(self) -> str:
-        """The answer in words."""
+        """The answer in words, for messages."""
         return f"{self.section} of {self.host}, {self.scope}, {self.fetched_at:%Y-%m-%d %H:%M}"
 
     @cached_property
     def context(self) -> dict[str, Any]:
-        """The context that the rows of its tables have."""
+        """The values of the context columns in the rows of its tables."""
         scope = Scope.from_query(self.scope)
         return {
             "month": self.month,
@@ -232,7 +232,7 @@ class StoredAnswer:
 
 
 def to_arrow(answers: Iterable[StoredAnswer]) -> pa.Table:
-    """Answers as rows; bodies are compressed."""
+    """Build the rows of the table ``answers``; bodies are compressed."""
     listed = list(answers)
     codec = pa.Codec(_CODEC, _LEVEL)
     columns: dict[str, list[Any]] = {
@@ -246,7 +246,7 @@ def to_arrow(answers: Iterable[StoredAnswer]) -> pa.Table:
 
 
 def from_arrow(rows: pa.Table) -> list[StoredAnswer]:
-    """Answers from rows, with their bodies where the rows have them.
+    """Read answers from rows, with their bodies where the rows have them.
 
     Raises
     ------
@@ -266,7 +266,7 @@ def from_row(row: Mapping[str, Any]) -> StoredAnswer:
 
 
 def unpacked(packed: bytes, size: int) -> bytes:
-    """A body as it came.
+    """Decompress the stored body of an answer.
 
     Raises
     ------

@@ -220,7 +220,7 @@ class Archive(ArchiveKeeper):
         return adder.add(groups, AnswerIndex(self._store, runs), total=0)
 
     def _check_place(self) -> None:
-        """Refuse a folder that holds something else."""
+        """Raise if a folder holds something else than an archive."""
         if not self._store.is_local:
             return
         folder = Path(self._store.root)
@@ -240,7 +240,7 @@ class Archive(ArchiveKeeper):
     # -- looking back --------------------------------------------------------------------------
 
     def as_of(self, when: When) -> Archive:
-        """The archive as it was known at a moment, for reading: later answers are not seen.
+        """Return the archive as it was at a moment, read-only: later answers are not seen.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The tables beside the declared ones: what answers say of themselves, one row a statement."""
+"""The statement tables: what answers state of their availability, drift and extra values."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def dump_states(known: FrameMetadata) -> str:
-    """The availability of each column as compact JSON: the commonest state names no columns."""
+    """Serialize the availability of columns to compact JSON; the commonest names no columns."""
     by_state: dict[Any, list[str]] = {}
     for name, column in known.columns.items():
         by_state.setdefault(dump_state(column.elsewhere), []).append(name)
@@ -80,7 +80,7 @@ def dump_states(known: FrameMetadata) -> str:
 
 
 def load_states(text: str, columns: Iterable[str]) -> dict[str, ColumnMetadata]:
-    """The availability of columns, by their declared names; not which columns they are."""
+    """Parse the availability of columns, by their declared names."""
     body = json.loads(text)
     states = body["states"]
     usual = load_state(states[0][0] if states else (str(Status.UNKNOWN), None, None))

@@ -107,7 +107,7 @@ def verify(
 
 
 def _files(snapshot: Snapshot, name: str) -> Iterator[str]:
-    """What is wrong with the files of a table."""
+    """Yield the problems of a table's files."""
     try:
         files = snapshot.files(name)
     except ArchiveError as error:
@@ -131,7 +131,7 @@ def _files(snapshot: Snapshot, name: str) -> Iterator[str]:
 
 
 def _answers(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
-    """Every body against its hash, and every answer once."""
+    """Check every body against its hash, and that no answer is there twice."""
     found: list[tuple[str, str]] = []
     dataset, needed = snapshot.dataset(ANSWERS)
     seen: Counter[tuple[Any, ...]] = Counter()
@@ -176,7 +176,7 @@ def _body_problem(row: dict[str, Any]) -> str | None:
 
 
 def _counts(snapshot: Snapshot, names: Iterable[str]) -> list[tuple[str, str]]:
-    """Whether the tables have the rows that their answers gave."""
+    """Compare the number of rows of each table with what its answers gave."""
     found: list[tuple[str, str]] = []
     if snapshot.files(FRAMES).table is None:
         return found
@@ -208,7 +208,7 @@ def _counts(snapshot: Snapshot, names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> list[tuple[str, str]]:
-    """Whether the answers give the rows that are there."""
+    """Derive the tables again from the answers, and compare them with the rows stored."""
     found: list[tuple[str, str]] = []
     runs = snapshot.runs.committed
     wanted = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
@@ -224,7 +224,7 @@ def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> li
 
 
 def _compared(snapshot: Snapshot, buffer: TableBuffer) -> list[tuple[str, str]]:
-    """The tables of which not every row is there; that there are no others, their counts say."""
+    """The tables in which a derived row is missing; surplus rows show in the counts."""
     found: list[tuple[str, str]] = []
     with snapshot.connect({}) as connection:
         for name, rows in buffer.tables():

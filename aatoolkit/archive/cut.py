@@ -19,7 +19,7 @@ from aatoolkit.study.study import Study
 def cut(
     snapshot: Snapshot, selection: Selection, path: str | os.PathLike[str], about: Mapping[str, Any]
 ) -> Study:
-    """A sealed study of the answers of a selection, in the order of their fetching."""
+    """Create a sealed study of the answers of a selection, in the order of their fetching."""
     runs = snapshot.runs.committed
     condition = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
     condition &= selection.expression()

@@ -46,7 +46,7 @@ _TOGETHER_BYTES = 1 << 22
 
 @dataclass(frozen=True)
 class DerivedAnswer:
-    """What one answer gives: its tables, and the rows of the tables beside them.
+    """What is derived of one answer: its tables, and its rows in the statement tables.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def derive_many(
 def derive_stored(
     groups: Iterable[Sequence[StoredAnswer]], profile: Profile | None, max_nodes: int
 ) -> Iterator[tuple[StoredAnswer, DerivedAnswer]]:
-    """Stored answers of one host, scope and run after another, and what each gives."""
+    """Yield stored answers, grouped by host, scope and run, each with what is derived of it."""
     for some in in_batches(groups, lambda answer: answer.size):
         usable = [[answer.payload() for answer in group if answer.body] for group in some]
         for group, found in zip(some, derive_many(usable, profile, max_nodes), strict=True):
@@ -181,7 +181,7 @@ def _batched(
 
 
 def _alone(payload: Payload, **how: Any) -> DerivedAnswer:
-    """What one answer gives, read by itself."""
+    """Derive the tables of one answer by itself, not in a batch."""
     try:
         tables = to_tables(str(payload.section), payload, **how)
     except AAToolkitError as error:
@@ -201,7 +201,7 @@ def _derived(
     states: dict[int, str],
     name: str = "",
 ) -> DerivedAnswer:
-    """What an answer gives; ``states`` holds the columns' metadata that is written already."""
+    """Build a `DerivedAnswer`; ``states`` caches the columns' metadata as JSON."""
     name = name or (declared.name if declared is not None else "")
     short = declared is not None and sections.default_profile().get(name) is declared
     beside: dict[str, Rows] = {

@@ -52,14 +52,14 @@ class ArchivedAnswer:
 
     @property
     def body(self) -> bytes | None:
-        """Its bytes, checked against their hash."""
+        """The answer's stored bytes, checked against their hash."""
         body = self.answer.body
         if body is not None and hashlib.sha256(body).hexdigest() != self.answer.sha256:
             raise ArchiveError(f"the body of {self.answer.name} is not what was added; verify it")
         return body
 
     def tables(self) -> Tables | None:
-        """Its tables, read again."""
+        """The answer's tables, normalised again from its stored body."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AAToolkitWarning)
             payload = self.answer.payload()
@@ -68,7 +68,7 @@ class ArchivedAnswer:
 
 
 class ArchiveExplanations:
-    """What an archive explains; see `aatoolkit.Archive`."""
+    """The methods of an archive that explain numbers; see `aatoolkit.Archive`."""
 
     _store: ArchiveStore
 
@@ -77,7 +77,7 @@ class ArchiveExplanations:
 
     @property
     def kind_of_store(self) -> str:
-        """What an explanation calls it."""
+        """The word for the archive in explanations."""
         return "the archive"
 
     def held_answers(self, source: Source) -> Iterator[ArchivedAnswer]:
@@ -103,7 +103,7 @@ class ArchiveExplanations:
                 )
 
     def archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
-        """A frame that was read from it, read again.
+        """Read a frame from the archive again, as it was read before.
 
         Parameters
         ----------

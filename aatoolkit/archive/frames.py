@@ -31,7 +31,7 @@ MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 @dataclass(frozen=True)
 class AnswerStates:
-    """What one answer says of the columns of a table, as text, and where it is from."""
+    """The availability that one answer states for a table's columns, as text, and its source."""
 
     host: str
     fetched_at: datetime
@@ -51,7 +51,7 @@ def frame_of(
     moment: str = "fetched_at",
     recipe: Recipe | None = None,
 ) -> pd.DataFrame:
-    """A DataFrame of rows, with the metadata of its columns.
+    """Build a DataFrame of rows, with the metadata of its columns.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _lacking(column: ColumnMetadata, failed: int, read: int) -> ColumnMetadata:
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
-    """Rows whose categories have the declared levels, and after them those that are new."""
+    """Cast texts to categories: the declared levels first, after them those that are new."""
     for name, column in table.columns.items():
         if column.dtype != "category" or name not in rows.column_names:
             continue

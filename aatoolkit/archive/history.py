@@ -13,12 +13,12 @@ _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 
 
 def identity_of(table: StoredTable) -> list[str]:
-    """What identifies a row of a dated table: the window is no part of it, the filters are."""
+    """The columns that identify a row of a dated table: filters included, the window not."""
     return ["host", *_FILTERS, *table.key, "_row"]
 
 
 def history_sql(table: StoredTable, view: str, where: str, *, withdrawn: bool) -> str:
-    """The query for the history of a dated table.
+    """The SQL query for the history of a dated table.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which answers an archive has: for resuming, and for storing each body once."""
+"""Index of the answers in an archive: to resume a run, and to store each body once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AnswerIndex:
         self._answered: dict[tuple[Question, date], bool] = {}
 
     def load(self, months: Iterable[str]) -> None:
-        """Make sure that some months, and those before them, are known."""
+        """Load the index of some months, and of the month before each."""
         wanted = {each for month in months for each in (month, _before(month))} - self._months
         if not wanted:
             return
@@ -77,7 +77,7 @@ class AnswerIndex:
                     self._bodies.add((*question, row["sha256"]))
 
     def has(self, answer: StoredAnswer) -> bool:
-        """Whether the very answer is in the archive."""
+        """Whether this answer is in the archive already."""
         self.load([answer.month])
         return answer.error is None and answer.identity in self._seen
 
@@ -92,7 +92,7 @@ class AnswerIndex:
         return (*answer.question, answer.sha256 or "") in self._bodies
 
     def add(self, answer: StoredAnswer) -> None:
-        """Take note of an answer that was stored."""
+        """Enter an answer that was stored into the index."""
         if answer.error is None:
             self._seen.add(answer.identity)
             if answer.body is not None:

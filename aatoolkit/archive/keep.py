@@ -1,4 +1,4 @@
-"""What keeps an archive: compact, forget, verify, rebuild, and cut studies."""
+"""The methods that maintain an archive: compact, forget, verify, rebuild and cut studies."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class ArchiveKeeper(ArchiveReader):
-    """What changes an archive without adding to it; see `aatoolkit.Archive`."""
+    """The methods that change an archive without adding answers; see `aatoolkit.Archive`."""
 
     _profile: Profile | None = None
     _max_nodes: int = MAX_NODES
 
     def compact(self, *, keep_hours: float = 168.0) -> UpkeepReport:
-        """Join small files, sort them by host, and remove those that nobody needs any more.
+        """Join small files, sort them by host, and delete the ones no reader needs any more.
 
         What interrupted runs left behind is removed after a day. Others may read and add
         meanwhile.
@@ -57,7 +57,7 @@ class ArchiveKeeper(ArchiveReader):
     def forget(
         self, hosts: str | Iterable[str] | None = None, *, before: When | None = None
     ) -> UpkeepReport:
-        """Remove answers with all that was derived of them, and the files that held them.
+        """Remove answers with all rows derived of them, and the files that held them.
 
         On an object store the commits of the last 30 days stay, whose statistics may name a host.
 
@@ -106,7 +106,7 @@ class ArchiveKeeper(ArchiveReader):
     def rebuild(
         self, *, profile: ProfileSource | None = None, progress: bool | None = None
     ) -> AddReport:
-        """Make the tables anew from the answers, after a declaration or a profile improved.
+        """Rebuild the tables from the stored answers, after a declaration or a profile changed.
 
         Each table changes in one commit, and `changes` says what changed. Runs that were under
         way cannot be committed after it: adding again continues them.

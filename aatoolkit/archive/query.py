@@ -1,4 +1,4 @@
-"""Questions to a whole archive: SQL, Dask, and what there is."""
+"""Query a whole archive: SQL, Dask, and an overview of its tables."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def views(snapshot: Snapshot, names: set[str]) -> dict[str, str]:
 
 
 def _limit(connection: Any, view: str, whole: str, until: datetime | None) -> None:
-    """Put a view of what was fetched until a moment in the place of a whole table."""
+    """Create a temporary view of a table's rows that were fetched until a moment."""
     names = [row[0] for row in connection.execute(f"DESCRIBE {identifier(whole)}").fetchall()]
     where = "true"
     if "fetched_at" in names:

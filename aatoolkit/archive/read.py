@@ -28,7 +28,7 @@ _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 
 
 class ArchiveReader(ArchiveExplanations):
-    """What only reads an archive; see `aatoolkit.Archive`."""
+    """The methods that only read an archive; see `aatoolkit.Archive`."""
 
     def __init__(self, store: ArchiveStore, until: datetime | None = None) -> None:
         self._store, self._until = store, until
@@ -201,7 +201,7 @@ class ArchiveReader(ArchiveExplanations):
         return reader.rows(Selection.of(hosts, since, until, scope).before(self._until))
 
     def paths(self, section: str, table: str | None = None) -> list[str]:
-        """The Parquet files of a table, for any engine: they hold rows of committed runs alone.
+        """Return the Parquet files of a table that hold rows of committed runs alone.
 
         The partition column ``month`` is in their folders' names.
 
@@ -220,7 +220,7 @@ class ArchiveReader(ArchiveExplanations):
         return [*found.files]
 
     def sql(self, query: str) -> Any:
-        """Ask a question in SQL, which DuckDB answers.
+        """Run an SQL query over the tables with DuckDB.
 
         The declared tables are views of their names, and so are ``answers``, ``runs``,
         ``frames``, ``availability``, ``drift``, ``hints``, ``changes`` and ``columns`` (unit,
@@ -246,7 +246,7 @@ class ArchiveReader(ArchiveExplanations):
         return relation(self._snapshot(), query, self._until)
 
     def dask(self, section: str, table: str | None = None) -> Any:
-        """A table as a Dask DataFrame, one partition a file; workers read the files themselves.
+        """Return a table as a Dask DataFrame; its workers read the files themselves.
 
         Raises
         ------
@@ -260,7 +260,7 @@ class ArchiveReader(ArchiveExplanations):
 
     @property
     def tables(self) -> pd.DataFrame:
-        """What there is, one row per table.
+        """The tables of the archive, one row each: rows, answers, hosts, days, files, bytes.
 
         ``section``, ``table``, ``rows``, ``answers``, ``hosts``, ``first_day`` and ``last_day``
         (of fetch), ``files`` and ``bytes``.
@@ -271,7 +271,7 @@ class ArchiveReader(ArchiveExplanations):
 
     @property
     def changes(self) -> pd.DataFrame:
-        """What changed in the tables, and when: one row per new table, column or meaning."""
+        """The changes of tables and their columns, and when: one row each."""
         import pandas as pd
 
         rows = sorted(changes_of(self._snapshot()), key=lambda row: row["at"])
@@ -283,7 +283,7 @@ class ArchiveReader(ArchiveExplanations):
 
     @property
     def columns(self) -> pd.DataFrame:
-        """What every column means: ``section``, ``table``, ``column``, ``dtype``, ``unit`` …"""
+        """The unit, rule and meaning of every column, one row each."""
         from aatoolkit.archive.query import columns_of
         from aatoolkit.normalizer.to_pandas import to_frame
 

@@ -1,4 +1,4 @@
-"""Make the tables anew from the answers, after a declaration or a profile improved."""
+"""Rebuild the tables from the stored answers, after a declaration or a profile changed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _WIDER = {
 def rebuild(
     store: ArchiveStore, profile: Profile | None, max_nodes: int, progress: bool | None
 ) -> dict[str, AAToolkitError]:
-    """Replace the rows of every table by what the answers give today.
+    """Replace the rows of every table by those derived of the answers today.
 
     Each table changes in one commit. Until all have, nothing can be added; a rebuild that was
     interrupted is done again. Returns the answers that give no tables, and why.
@@ -104,7 +104,7 @@ class _Spool:
 
 
 def _as_text(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Columns that answers give different types, as text where the schema says text."""
+    """Cast columns to text where the schema says text, as answers give different types."""
     for at, name in enumerate(rows.column_names):
         kind = rows.schema.field(name).type
         if name not in schema.names or not pa.types.is_string(schema.field(name).type):
@@ -118,7 +118,7 @@ def _as_text(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _replace(store: ArchiveStore, spool: _Spool) -> None:
-    """Put the rows in the place of those that are there, table by table."""
+    """Replace the rows that are there, table by table."""
     there = declared.stored_tables(store)
     changes: list[declared.Change] = []
     for name, table in spool.tables.items():
@@ -199,7 +199,7 @@ def _changes(old: StoredTable, new: StoredTable) -> list[declared.Change]:
 
 
 def _united(one: StoredTable, two: StoredTable) -> StoredTable:
-    """The declaration that holds the rows of two, which drafts of two answers may differ in."""
+    """Merge two declarations of a table, which drafts of two answers may differ in."""
     if one.prefix == two.prefix:
         return two
     facts, other = dump_table(two.table), dump_table(one.table)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class AddReport:
-    """What was added to an archive, and what failed; true if nothing did.
+    """The result of adding answers to an archive: counts and failures; true if none failed.
 
     Attributes
     ----------

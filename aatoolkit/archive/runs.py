@@ -1,4 +1,4 @@
-"""Runs: what a reader may see. A run's row ``committed`` comes last, so it is whole or not there.
+"""The log of runs: rows become visible when a run's last entry, ``committed``, is written.
 
 The table ``runs`` is a log. A run is ``begun`` before anything of it is written, ``alive`` while
 it goes on, ``committed`` when all of it is in place; ``removing`` before what a dead one left is
@@ -42,7 +42,7 @@ DEAD_AFTER = timedelta(hours=24)
 
 
 def new_run() -> str:
-    """A name for a run; names sort by time.
+    """Make a name for a run; names sort by time.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def new_run() -> str:
 
 @dataclass(frozen=True)
 class RunLog:
-    """The runs as they were at one moment.
+    """The log of runs as it was at one moment.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class RunLog:
 
     @property
     def removing(self) -> frozenset[str]:
-        """The runs that are or were swept: they cannot be committed any more."""
+        """The runs that are being or were swept: they cannot be committed any more."""
         return self._of("removing", "removed")
 
     @property
@@ -153,7 +153,7 @@ def log(
 
 
 def software() -> dict[str, str]:
-    """The versions of what writes a run."""
+    """The versions of the software that writes a run."""
     return {
         "aatoolkit": __version__,
         "pyarrow": pa.__version__,

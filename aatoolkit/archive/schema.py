@@ -90,7 +90,7 @@ class StoredTable:
 
     @property
     def moment(self) -> str | None:
-        """The column of the key that says when, where a row is about a day or a moment."""
+        """The column of the key that holds a row's day or moment; None if there is none."""
         kinds = {stored(name): self.table[name].dtype for name in self.table.key}
         return next((name for name, kind in kinds.items() if kind in ("date", "timestamp")), None)
 
@@ -102,7 +102,7 @@ class StoredTable:
         return pa.schema([*CONTEXT_FIELDS, *own])
 
     def configuration(self) -> dict[str, str]:
-        """What the table's metadata says of it, for `load`."""
+        """The declaration as properties of the Delta table, which `load` reads."""
         return {
             SECTION: self.section,
             PREFIX: self.prefix,
@@ -163,12 +163,12 @@ def field_of(name: str, column: Column) -> pa.Field:
 
 
 def bare(schema: pa.Schema) -> pa.Schema:
-    """A schema without metadata, which every data file would repeat."""
+    """Remove the metadata from a schema, which every data file would repeat."""
     return pa.schema([pa.field(field.name, field.type) for field in schema])
 
 
 def meaning(column: Column) -> dict[str, Any]:
-    """What decides whether rows of two declarations of a column may stand side by side."""
+    """The facts on which two declarations of a column must agree to share one column."""
     return {
         "dtype": column.dtype,
         "unit": column.unit,
@@ -178,7 +178,7 @@ def meaning(column: Column) -> dict[str, Any]:
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table with exactly the columns of a schema; missing ones are null.
+    """Conform a table to the columns of a schema; missing ones are null.
 
     Raises
     ------

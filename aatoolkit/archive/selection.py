@@ -1,4 +1,4 @@
-"""Which rows of an archive are asked for: hosts, times and scope, as conditions of SQL."""
+"""Selections: rows of an archive by host, time and scope, as conditions of SQL."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Selection:
         until: When | None = None,
         scope: Scope | None = None,
     ) -> Selection:
-        """The selection that arguments ask for.
+        """Validate arguments, and return the selection that they describe.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class Selection:
         )
 
     def before(self, limit: datetime | None) -> Selection:
-        """The same, of what was fetched until a moment."""
+        """Return the selection limited to what was fetched until a moment."""
         if limit is None:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
@@ -122,7 +122,7 @@ class Selection:
 
 
 def moment(given: When, name: str, *, last: bool = False) -> datetime:
-    """A moment in UTC; of a day its first, or its last.
+    """Parse a moment in UTC; of a day, its first or its last moment.
 
     Raises
     ------

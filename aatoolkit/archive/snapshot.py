@@ -1,4 +1,4 @@
-"""What readers see: the files of committed runs, as of one moment.
+"""Snapshots: the files of committed runs, as of one moment.
 
 Runs are read before a table and after it. What was committed before is seen; rows of any run that
 had begun by then and was not committed before are not, so that no run is seen in part.

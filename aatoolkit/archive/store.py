@@ -148,7 +148,7 @@ class ArchiveStore:
         return list(rows)
 
     def _last(self, name: str) -> tuple[Any, ...] | None:
-        """What tells one state of a table's log from every other; None where nothing does."""
+        """The identity of a table's newest log file; None where it cannot be looked up."""
         if not self.is_local:
             return None
         folder = Path(self.uri(name), "_delta_log")
@@ -170,7 +170,7 @@ class ArchiveStore:
         description: str | None = None,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """A table, which is made where it is missing; of two that make it one does."""
+        """Open a table, creating it where it is missing; of two processes only one creates it."""
         deltalake = engine()
         found = self.open(name)
         if found is not None:
@@ -239,7 +239,7 @@ class ArchiveStore:
 
     @contextlib.contextmanager
     def errors(self, what: str) -> Iterator[None]:
-        """Raise what the engines raise as errors of this package, without secrets."""
+        """Convert the errors of the engines to errors of this package, without secrets."""
         found = engine().exceptions
         conflict, problem = False, ""
         try:

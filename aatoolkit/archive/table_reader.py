@@ -93,7 +93,7 @@ class TableReader:
         return _typed(found, self.stored)
 
     def answers(self, selection: Selection) -> tuple[list[AnswerStates], int]:
-        """What the answers of a selection say of the table, and how many requests failed."""
+        """The availability that the answers state for the table, and the number that failed."""
         section, table = self.stored.section, self.stored.table.name
         with self.snapshot.connect({"frames": "frames", "answers": "answers"}) as connection:
             states = run(

@@ -75,7 +75,7 @@ def load(store: ArchiveStore, path: str) -> tuple[Any, StoredTable] | None:
 
 
 def prepare(store: ArchiveStore, wanted: Iterable[StoredTable]) -> None:
-    """Put tables on the list, before any of them is made: an object store has no folders."""
+    """Enter tables into the catalog before they are created: an object store has no folders."""
     there = stored_tables(store)
     new = [each for each in wanted if each.name not in there]
     if not new:
@@ -158,7 +158,7 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
 
 
 def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
-    """What keeps rows of two declarations apart: where, before and after."""
+    """List how two declarations differ such that their rows cannot share a table."""
     found = []
     if tuple(old.key) != tuple(new.key):
         found.append(("key", ", ".join(old.key), ", ".join(new.key)))
@@ -175,7 +175,7 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
 
 
 def check(store: ArchiveStore, sections: Iterable[Section]) -> None:
-    """Refuse declarations under which new rows could not stand beside those that are there.
+    """Raise if new rows could not be stored beside those there, as declarations differ.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def changed(
 
 
 def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
-    """Write down what changed."""
+    """Append changes of declarations to the table ``changes``."""
     rows = list(changes)
     if not rows:
         return

@@ -31,7 +31,7 @@ _QUESTION = ("host", "section", "scope", "sha256")
 
 @dataclass(frozen=True)
 class UpkeepReport:
-    """What an archive was before and after it was compacted, or parts of it were removed.
+    """The result of compacting or forgetting: files and bytes before and after, rows removed.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
 
 
 def _sweep(store: ArchiveStore) -> None:
-    """Remove what dead runs left behind; none of them can be committed after that."""
+    """Remove the rows of dead runs, which cannot be committed after that."""
     runs, _ = read_runs(store)
     dead = runs.dead(datetime.now(UTC))
     if not dead:
@@ -219,9 +219,7 @@ def _rows(table: Any) -> int:
 
 
 def _heirs(store: ArchiveStore, table: Any, before: datetime) -> tuple[list[str], pa.Table | None]:
-    """Bodies that only rows before a moment have and later ones refer to, and all later rows of
-    them: the first of each question has the body.
-    """
+    """The hashes of bodies to move to later rows, as their first row is removed; and those rows."""
     dataset = table.to_pyarrow_dataset()
     columns = [*_QUESTION, "fetched_at", "has_body"]
     with store.errors(ANSWERS):
@@ -269,7 +267,7 @@ _RETENTION = "delta.logRetentionDuration"
 
 
 def _measured(store: ArchiveStore) -> tuple[int, int]:
-    """The data files of all tables, and their bytes."""
+    """Count the data files of all tables, and their bytes."""
     files = size = 0
     own: Iterable[str] = (*names_of(store), RUNS, declared.CATALOG, declared.CHANGES)
     for name in own:

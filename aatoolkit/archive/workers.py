@@ -104,7 +104,7 @@ def _fetched(client: Client, task: FetchTask) -> Group:
 
 
 def derived(outcomes: list[Outcome], profile: Profile | None, max_nodes: int) -> Group:
-    """The outcomes of one host and scope, with what is derived of the usable ones."""
+    """Pair the outcomes of one host and scope with what is derived of the usable ones."""
     usable = [got for _, got in outcomes if isinstance(got, Payload)]
     return outcomes, derive(usable, profile, max_nodes)
 
@@ -182,7 +182,7 @@ def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Gen
 
 
 def _first(running: Mapping[Any, Any], wait: Any) -> list[Any]:
-    """The futures that are done; at least one."""
+    """Wait until a future is done, and return those that are."""
     if all(isinstance(future, Future) for future in running):
         return list(wait(running, return_when=FIRST_COMPLETED).done)
     future = next(iter(running))

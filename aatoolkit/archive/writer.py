@@ -62,7 +62,7 @@ class RunWriter:
         self._tables: dict[str, Any] = {}
 
     def _begin(self) -> None:
-        """Write down that the run has begun, before the first row of it."""
+        """Append ``begun`` to the log of runs, before the first row is written."""
         if not self._has_begun:
             log(self.store, self.run, "begun", check=self._look)
             self._has_begun = True
@@ -92,7 +92,7 @@ class RunWriter:
         return fresh
 
     def take(self, answers: Sequence[StoredAnswer], derived: Sequence[DerivedAnswer]) -> None:
-        """Take the rows of answers that were stored; they are written when there are many."""
+        """Buffer the derived rows of stored answers; many of them are written at once."""
         for answer, found in zip(answers, derived, strict=True):
             if found.error is None:
                 self._buffer.add(answer, found)
@@ -101,7 +101,7 @@ class RunWriter:
             log(self.store, self.run, "alive")
 
     def flush(self) -> None:
-        """Write the rows that are in memory; nobody sees them before the run is committed."""
+        """Write the buffered rows; nobody sees them before the run is committed."""
         buffer, self._buffer = self._buffer, TableBuffer()
         declared.prepare(
             self.store, (t for name, t in buffer.declared.items() if name not in self._tables)
@@ -160,7 +160,7 @@ class RunWriter:
         return self._again(doubled)
 
     def _check(self, runs: RunLog) -> None:
-        """Whether the run may be committed, after all that was committed before it."""
+        """Raise unless the run may be committed after what was committed before it."""
         if self.run in runs.removing:
             raise ArchiveConflict(
                 "this run gave no sign for so long that it was taken for dead and removed; add "
@@ -183,7 +183,7 @@ class RunWriter:
             self._seen = runs
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:
-        """What the answers of some runs are identified by."""
+        """The identities of the answers of some runs."""
         table = self.store.open(ANSWERS)
         if table is None:
             return set()
@@ -216,7 +216,7 @@ class RunWriter:
 
 
 def _without(rows: pa.Table, left_out: set[tuple[str, str]]) -> pa.Table:
-    """The rows beside tables, without those of tables that could not be written."""
+    """The statement rows without those of tables that could not be written."""
     if not left_out or "table" not in rows.column_names:
         return rows
     keep = [

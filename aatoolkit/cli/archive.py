@@ -50,7 +50,7 @@ def hosts_of(args: argparse.Namespace) -> list[str]:
 def add(
     args: argparse.Namespace, client: Client, scope: Scope, hosts: list[str], note: Note
 ) -> int:
-    """Add the answers of today; 1 if anything failed."""
+    """Add today's answers; return 1 if anything failed."""
     done = Archive(args.dir).add(client, hosts, scope, args.sections, refresh=args.refresh)
     if args.json:
         report.print_json(_facts(done))
@@ -128,7 +128,7 @@ def verify(args: argparse.Namespace, note: Note) -> int:
 
 
 def rebuild(args: argparse.Namespace, note: Note) -> int:
-    """Make the tables anew; 1 if some answers give none."""
+    """Rebuild the tables from the answers; return 1 if some answers give none."""
     done = Archive(args.dir, profile=args.profile, **limits(args)).rebuild()
     if args.json:
         report.print_json(_facts(done))

@@ -53,11 +53,11 @@ class DatedFolders:
         self._day = f"{datetime.now(UTC):%Y-%m-%d}"
 
     def place(self, host: str) -> Path:
-        """The folder of a host."""
+        """The folder of a host for the day."""
         return self._folder / canonical_host(host) / self._day
 
     def lacking(self, host: str, sections: Iterable[str]) -> list[str]:
-        """The sections that are to be read: those that are not there."""
+        """The sections that are not written yet; all of them under ``--force``."""
         return [name for name in sections if self._force or not self._is_kept(host, name)]
 
     def write(self, host: str, tables: Tables) -> int:

@@ -1,4 +1,4 @@
-"""``aatoolkit profile``: draft, check and show what is known of a service, also as types."""
+"""``aatoolkit profile``: draft, check and show the profile of a service, also as types."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def draft(args: argparse.Namespace, project: Project, note: Note) -> int:
 
 
 def check(args: argparse.Namespace, project: Project, note: Note) -> int:
-    """Say where a service answers otherwise than its profile; 1 if it does."""
+    """List where a service's answers differ from its profile; return 1 if they do."""
     if args.profile is None:
         raise ConfigurationError("which profile? give --profile FILE", setting="profile")
     found = project.client.profile.check(project)

@@ -79,7 +79,7 @@ def serve(args: Namespace, note: Callable[[str], None]) -> None:
 
 
 def _accounts(file: Path) -> Accounts:
-    """The accounts in a file; where it cannot be read its name, maybe a token, is not repeated."""
+    """Load the accounts in a file; an error does not repeat its name, which may be a token."""
     from aatoolkit.service import Accounts
 
     try:
@@ -93,7 +93,7 @@ def _accounts(file: Path) -> Accounts:
 
 
 def _token(file: Path | None) -> tuple[str, str]:
-    """The one token that may see every host, and a description of it."""
+    """Read or make the one token that may see every host, and describe it."""
     if file is not None:
         try:
             return file.read_text(encoding="utf-8").strip(), "the token in that file"

@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class AnswerSource(Protocol):
-    """What answers requests: a fetcher, or a study that records or replays."""
+    """The source of a client's answers: a fetcher, or a study that records or replays."""
 
     offline: bool
     has_token: bool
@@ -47,7 +47,7 @@ class AnswerSource(Protocol):
 
 @final
 class Client(Closing):
-    """One service, used as one account; its projects share a cache and connections.
+    """The connection to one service as one account; its projects share cache and connections.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ class Client(Closing):
 
 
 def each_of(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """One value or many, without duplicates, as a list."""
+    """Return one value or several as a list without duplicates."""
     if given is None or isinstance(given, kind):
         return [] if given is None else [given]
     listed = list(given) if isinstance(given, Iterable) else [given]

@@ -190,7 +190,7 @@ def _rows(dataset: Dataset) -> int:
 
 
 def _failures(dataset: Dataset) -> str:
-    """The sections that failed, each with the type of its error."""
+    """Format the sections that failed, each with the type of its error."""
     return ", ".join(f"{name}: {type(error).__name__}" for name, error in dataset.errors.items())
 
 

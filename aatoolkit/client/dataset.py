@@ -69,7 +69,7 @@ class Dataset(DatasetStatistics):
 
     @property
     def hints(self) -> pd.DataFrame:
-        """What may be about availability and was not read.
+        """Values that may be about availability and were not read, one row each.
 
         One row a hint: ``section``, ``path``, ``value``, ``why``.
         """

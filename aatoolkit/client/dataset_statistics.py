@@ -1,4 +1,4 @@
-"""Statistics of a dataset: what changed, and how far pages come from crawled to converted."""
+"""Statistics of a dataset: changes between windows, and the funnel from crawled to converted."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class DatasetStatistics(Mapping[str, Tables]):
-    """What is computed over several sections of a dataset."""
+    """The methods of a dataset that compute over several sections."""
 
     errors: dict[str, AAToolkitError]
 
     def compare(self, other: DatasetStatistics | None = None, level: float = 0.95) -> pd.DataFrame:
-        """What is shown to have changed since another dataset, or since the window before.
+        """Compare mention rates and positions with another dataset, or with the window before.
 
         The mention rate and mean position over all prompts and by topic, paired by prompt where
         both asked the same ones; the mention rate by engine and by brand. P-values are adjusted
@@ -68,7 +68,7 @@ class DatasetStatistics(Mapping[str, Tables]):
         return headline(self, other, level)
 
     def funnel(self, by: str | None = "path", level: float = 0.95) -> pd.DataFrame:
-        """From crawled to converted: how far each page, day or platform comes.
+        """Join the stages of each page, day or platform: crawled, cited, visited, converted.
 
         Four stages, each from the section that counts it: requests of AI crawlers (``crawl``),
         answers that cite the page (``crawl`` and ``conversions``; citations by day and platform:

@@ -83,7 +83,7 @@ def normalized(
 
 
 def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
-    """Normalise an answer that came; a fault of ours says that it is one and gives the answer.
+    """Normalise an answer; an internal error says that it is one and carries the answer.
 
     Raises
     ------

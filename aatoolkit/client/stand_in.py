@@ -1,4 +1,4 @@
-"""What answers in the place of every service while a notebook is rerun from a study."""
+"""Replace every client of this process while a notebook is rerun from a study."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _made_by: list[MakeClient] = []
 
 
 def stand_in(make: MakeClient) -> None:
-    """Have every client that is made from now on in this process answer as another one does."""
+    """Replace every client that is made from now on in this process by another one."""
     _made_by[:] = [make]
 
 
 def has_stand_in() -> bool:
-    """Whether clients of this process answer as another one does."""
+    """Whether the clients of this process are replaced by another one."""
     return bool(_made_by)
 
 
 def client_in_place(base_url: str | None) -> Client | None:
-    """The client that answers in the place of a service; None if the service itself does."""
+    """Return the client that replaces one of a service; None if clients are not replaced."""
     return _made_by[0](base_url) if _made_by else None

@@ -1,4 +1,4 @@
-"""Sums that hold over some dimensions only: answers add over engines and not over cited pages."""
+"""Dimensions over which a sum is declared to hold: over engines, for example, not over pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def differing_keys(
     key: Iterable[str],
     names: Mapping[str, str],
 ) -> list[str]:
-    """The parts of a key in which added rows differ, and over which the sum is not known to hold.
+    """The parts of a key in which summed rows differ though the sum is not known to hold there.
 
     Parameters
     ----------

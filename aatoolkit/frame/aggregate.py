@@ -135,7 +135,7 @@ def _reported(cells: Cells, groups: Groups) -> Cells:
 
 
 def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Availability:
-    """The availability of a column over all groups: their statuses, the words of its rows."""
+    """Combine the availability of a column over all groups."""
     status = reduce(join, (state.status for state in used), Status.NOT_APPLICABLE)
     if status == Status.NOT_APPLICABLE:
         return combine(used)
@@ -184,7 +184,7 @@ def _nothing_to_count(frame: pd.DataFrame, among: tuple[str, ...], known: FrameM
 def _values(
     each: Plan, frame: pd.DataFrame, cells: Cells, groups: Groups
 ) -> tuple[pd.Series, Mask]:
-    """The number of each group from its rows that have one, and where it is not defined."""
+    """Compute each group's number from the rows that have one, and where it is undefined."""
     parts = [frame[part] for part in each.parts]
     rule, use = each.rule, cells.given
     undefined = np.zeros(len(groups), bool)
@@ -224,7 +224,7 @@ def _sum(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
 
 
 def _whole_sums(values: pd.Series, ids: Codes, groups: int, name: str) -> npt.NDArray[np.int64]:
-    """Sums of integers, exact: their halves are added apart, so that nothing wraps around."""
+    """Sum integers exactly, halves apart, so that nothing overflows."""
     if len(values) and int(values.max()) >= 2**63:
         raise _overflow(name)
     exact = values.to_numpy(np.int64)
@@ -257,7 +257,7 @@ def _last(values: pd.Series, use: Mask, groups: Groups) -> pd.Series:
 
 
 def _like(result: pd.Series, values: pd.Series) -> pd.Series:
-    """The same numbers with the dtypes of Arrow where the column has such."""
+    """Cast a result to an Arrow dtype where the column has one."""
     if isinstance(values.dtype, pd.ArrowDtype):
         kind = pa.int64() if pd.api.types.is_integer_dtype(result.dtype) else pa.float64()
         return result.astype(pd.ArrowDtype(kind))
@@ -265,7 +265,7 @@ def _like(result: pd.Series, values: pd.Series) -> pd.Series:
 
 
 def _beside(name: str, outcome: _Outcome, rule: str, skip_missing: bool) -> dict[str, pd.Series]:
-    """The columns beside a column: its coverage, and its status where the groups differ.
+    """Build the columns beside a result: its coverage, and its status where groups differ.
 
     A ratio or mean that leaves out rows says so unasked.
     """

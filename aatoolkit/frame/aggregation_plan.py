@@ -29,7 +29,7 @@ _OF_THE_ROWS_THEMSELVES = ("first", "last", "mean")
 
 
 class _Refused(Exception):
-    """Why a column cannot follow its rule here."""
+    """A column cannot follow its rule here; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def are_rows_of(known: FrameMetadata, table: str) -> bool:
 
 
 def _once(planned: Plan, known: FrameMetadata, duplicates: Duplicates) -> Plan:
-    """The plan without the rows that would count twice."""
+    """Return the plan without rows that would count twice."""
     table = (known.columns[planned.column].of or "").partition(".")[0]
     if not table or planned.rule.rule not in _OF_NUMBERS:
         return planned
@@ -131,7 +131,7 @@ def _cannot(refused: Mapping[str, str]) -> AvailabilityError:
 
 
 def _warn_of(refused: Mapping[str, str], known: FrameMetadata) -> None:
-    """Warn of what has a rule and cannot follow it here; the code book shows what has none."""
+    """Warn of columns that have a rule and cannot follow it here."""
     lost = {
         name: why
         for name, why in refused.items()
@@ -183,7 +183,7 @@ def _check_across(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, pla
 
 
 def _approximate(frame: pd.DataFrame, planned: Plan) -> Plan:
-    """The rule, or its approximation where the service does not report the counts of it."""
+    """Return the plan, or its approximation where the service does not report the counts."""
     why = _caution(frame, planned)
     if why is None:
         return planned
@@ -192,7 +192,7 @@ def _approximate(frame: pd.DataFrame, planned: Plan) -> Plan:
 
 
 def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:
-    """Why the aggregate of a column is approximate, if it is."""
+    """Why aggregating a column gives an approximation; None if it is exact."""
     rule = planned.rule
     counts = [part for part in planned.parts if part != planned.column]
     reported = all(part in frame.columns and frame[part].notna().any() for part in counts)
@@ -202,7 +202,7 @@ def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:
 
 
 def caution(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:
-    """Why the aggregate of a declared column of a frame would be approximate, if it would be."""
+    """Why aggregating a declared column gives an approximation; None if it is exact."""
     column = declared(known.columns[name])
     if column is None or not column.aggregate.otherwise:
         return None
@@ -245,7 +245,7 @@ def _given(rule: Aggregation | str) -> Aggregation:
 
 
 def _declared(known: FrameMetadata, name: str) -> Plan:
-    """The declared rule, its other columns found by what they are, not by what they are called."""
+    """Resolve the declared rule to the frame's columns, by what they are, not by their names."""
     column = declared(known.columns[name])
     of = known.columns[name].of
     if column is None or of is None:

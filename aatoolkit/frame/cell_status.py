@@ -102,7 +102,7 @@ def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
 
 
 def together(first: Cells, second: Cells) -> Cells:
-    """Two columns row by row: a row to which either does not apply is left out."""
+    """Combine two columns row by row; rows to which either does not apply are left out."""
     pairs = first.codes * len(second.states) + second.codes
     distinct, codes = distinct_codes(pairs, len(first.states) * len(second.states))
     states = [
@@ -130,7 +130,7 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _held(state: Availability) -> Availability:
-    """The status of a cell that holds a value, in rows of which it is stated that none does."""
+    """Replace a status of no value by ``partial``, for a cell that holds a value nevertheless."""
     return replace(state, status=Status.PARTIAL) if state.status in EMPTY else state
 
 

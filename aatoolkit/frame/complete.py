@@ -53,7 +53,7 @@ def complete(
 
 
 def _nullable(frame: pd.DataFrame) -> pd.DataFrame:
-    """Whole numbers and truth values with dtypes that can be missing without becoming others."""
+    """Convert whole numbers and booleans to nullable dtypes, so that they can be missing."""
     kinds = {"i": "Int64", "u": "UInt64", "b": "boolean"}
     return frame.astype(
         {
@@ -65,7 +65,7 @@ def _nullable(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """The levels asked for with the dtype of their column, which may gain categories."""
+    """Return the given levels in the dtype of their column, which may gain categories."""
     several = isinstance(values, Iterable) and not isinstance(values, str)
     given: list[object] = list(values) if several else [values]  # type: ignore[call-overload]
     listed = pd.Series(given, dtype=object, name=name).drop_duplicates()
@@ -92,7 +92,7 @@ def _refused(name: str, why: str) -> AvailabilityError:
 def _lacking(
     frame: pd.DataFrame, known: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """The rows that the levels, crossed with the rest of the key, would have and are not there."""
+    """Build the missing rows: the levels crossed with the rest of the key, without those there."""
     others = [name for name in known.key if name not in levels]
     wanted = frame[others].drop_duplicates() if others else pd.DataFrame(index=range(1))
     for values in levels.values():
@@ -113,7 +113,7 @@ def _row_states(
     engines: Mapping[str | None, Availability],
     reported: bool,
 ) -> pd.DataFrame:
-    """The status of rows: that they were reported, or why not."""
+    """Build the status columns of rows: reported, or why not."""
     measures = [
         column.availability
         for name, column in known.columns.items()

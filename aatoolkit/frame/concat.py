@@ -108,7 +108,7 @@ def concat(
 def _stacked_grains(
     knowns: Sequence[FrameMetadata],
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """What identifies the rows of each table; rows of several kinds repeat each other."""
+    """The columns that identify the rows of each table, and the tables whose rows may repeat."""
     grains: dict[str, tuple[str, ...]] = {}
     repeated = {table for known in knowns for table in known.repeated}
     for table in dict.fromkeys(table for known in knowns for table in tables_of(known)):
@@ -125,7 +125,7 @@ def _stacked_grains(
 def _apart(
     frames: Sequence[pd.DataFrame], knowns: Sequence[FrameMetadata]
 ) -> list[Condition] | None:
-    """Conditions by which the rows of each frame can be found among those of all, if there are.
+    """Conditions that distinguish the rows of each frame; None if no column does.
 
     They name the values of a column that no two frames share: of its context, or of its key.
     """

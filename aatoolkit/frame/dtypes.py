@@ -1,4 +1,4 @@
-"""Common dtypes of several frames, so that concatenating them keeps dtypes and categories."""
+"""Common dtypes of several frames: their concatenation keeps dtypes and categories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 
 def in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFrame]:
-    """The frames with one dtype a column.
+    """Cast columns of several frames to common dtypes.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def _as(column: pd.Series, dtype: Any) -> pd.Series:
 
 
 def _missing(like: pd.DataFrame | pd.Series, dtype: Any) -> pd.Series:
-    """A column of missing values only, as many as there are rows."""
+    """Make a column of missing values, of a given length."""
     return pd.Series(None, index=like.index, dtype=dtype or object)
 
 
 def _common(frames: Sequence[pd.DataFrame], label: Hashable, *, every: bool) -> Any:
-    """The dtype that a column gets; None where that is left to pandas."""
+    """The common dtype of a column; None where pandas may choose it."""
     columns = [frame[label] for frame in frames if label in frame.columns]
     typed = [column for column in columns if column.dtype != object or column.notna().any()]
     dtypes = [*dict.fromkeys(column.dtype for column in typed)]
@@ -62,7 +62,7 @@ def _common(frames: Sequence[pd.DataFrame], label: Hashable, *, every: bool) -> 
 
 
 def _levelled(dtypes: Sequence[pd.CategoricalDtype]) -> pd.CategoricalDtype:
-    """All levels; in order where one of the dtypes has them all in the order of each."""
+    """Combine categorical dtypes to one with all levels; ordered if one has all in one order."""
     longest = max(dtypes, key=lambda dtype: len(dtype.categories))
     ordered = all(
         dtype.ordered
@@ -75,7 +75,7 @@ def _levelled(dtypes: Sequence[pd.CategoricalDtype]) -> pd.CategoricalDtype:
 
 
 def _nullable(dtype: Any) -> Any:
-    """The dtype, or the one of the same values that can also hold a missing one."""
+    """The nullable counterpart of a dtype; the dtype itself if it can hold missing values."""
     if isinstance(dtype, pd.api.extensions.ExtensionDtype) or dtype.kind not in "biu":
         return dtype
     return "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")

@@ -32,12 +32,12 @@ _PARTITIONS = tuple(name for name in FILTERS if name != "brand")
 
 
 class DoubleCount(Exception):
-    """Why the rows of a column would be counted twice."""
+    """The rows of a column would be counted twice; the message says why."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What tells whether two answers speak of the same things."""
+    """The host, window and filters of an answer, to detect whether two overlap."""
 
     host: str | None
     start: str | None
@@ -46,7 +46,7 @@ class Answer:
     filters: tuple[frozenset[str], ...]
 
     def is_disjoint(self, other: Answer) -> bool:
-        """Whether nothing is in both: other hosts, days, engines, topics or categories."""
+        """Whether two answers share nothing: other hosts, days, engines, topics or categories."""
         if self.host and other.host and self.host != other.host:
             return True
         known = self.start and self.end and other.start and other.end
@@ -105,7 +105,7 @@ class Duplicates:
         return repeats
 
     def _repeats(self, table: str) -> tuple[Codes, Mask, list[Answer]]:
-        """For each row the first one of its key and group, and whether it is another one."""
+        """For each row, the first row of its key and group, and whether it repeats that one."""
         answers, codes = self._answers(table)
         overlapping = [
             answer
@@ -161,7 +161,7 @@ class Duplicates:
             raise DoubleCount(f"the answers overlap: {_two(overlapping)}; {keep}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """The columns that identify a row of a table, and those of them that are gone."""
+        """The columns that identify a row of a table, and those of them that the frame lacks."""
         grain = self._known.grain(table, declared_key(table))
         if grain is None:
             return None, []
@@ -226,7 +226,7 @@ def answer_of(source: Source) -> Answer:
 
 
 def _of_row(row: dict[object, object]) -> Answer:
-    """An answer from the columns of its context."""
+    """Build an `Answer` from the context columns of a row."""
 
     def word(name: str) -> str | None:
         value = row.get(name)

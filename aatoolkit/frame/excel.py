@@ -151,13 +151,13 @@ _CUT = " … [cut here; the Parquet file has all of it]"
 
 
 def _fitting(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The frame in parts that fit a sheet."""
+    """Yield a frame in parts that fit a sheet."""
     for start in range(0, max(len(frame), 1), ROWS - 1):
         yield frame.iloc[start : start + ROWS - 1]
 
 
 def _as_excel(values: pd.Series) -> list[Any]:
-    """The cells of a column; None where missing."""
+    """Convert the cells of a column for Excel; None where missing."""
     dtype = values.dtype
     if pd.api.types.is_bool_dtype(dtype):
         return [None if value is pd.NA else bool(value) for value in values]
@@ -172,7 +172,7 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 
 def _number(value: Any) -> Any:
-    """A number; text where a spreadsheet would round it, or for infinity."""
+    """Convert a number for Excel; text where a spreadsheet would round it, or for infinity."""
     if float(value) in (float("inf"), float("-inf")) or (
         value == int(value) and abs(value) >= _DIGITS
     ):
@@ -181,7 +181,7 @@ def _number(value: Any) -> Any:
 
 
 def _moment(value: pd.Timestamp) -> Any:
-    """A day or moment; a text where a spreadsheet would round it, or before 1900-03-01."""
+    """Convert a day or moment for Excel; text where it would be rounded, or before 1900-03-01."""
     if value.tz_localize(None) < _FIRST_DAY or value.microsecond or value.nanosecond:
         return value.isoformat().replace("+00:00", "Z")
     return value.to_pydatetime()

@@ -120,7 +120,7 @@ def flattened(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Refuse names that are no column of a frame, or several.
+    """Raise if a name is no column of a frame, or that of several.
 
     Raises
     ------

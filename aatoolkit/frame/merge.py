@@ -61,7 +61,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
 
 
 def _numbered(frame: pd.DataFrame, side: int) -> pd.DataFrame:
-    """The frame with the numbers of its rows, by which repeats are found."""
+    """Add a column of row numbers, by which repeated rows are found."""
     return frame.assign(**{_ROWS[side]: range(len(frame))})
 
 
@@ -70,7 +70,7 @@ def _merged_grains(
     names: Sequence[Mapping[str, str]],
     repeats: Sequence[bool],
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """For each table of both sides what identifies its rows, and the tables that repeat theirs."""
+    """The columns that identify the rows of each table, and the tables whose rows repeat."""
     grains: dict[str, tuple[str, ...]] = {}
     repeated: set[str] = set()
     tables = [tables_of(known) for known in knowns]
@@ -132,14 +132,14 @@ def without_rows(
     cause: Cause = Cause.NO_ROW,
     why: str = "have no match",
 ) -> ColumnMetadata:
-    """The metadata of a column that some rows lack, as they come from elsewhere."""
+    """Return a column's metadata after a join in which some rows have no value for it."""
     if not lacking or column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
     return column.combined(absent_rows(lacking, rows, cause, why))
 
 
 def absent_rows(lacking: int, rows: int, cause: Cause, why: str) -> Availability:
-    """The availability of rows that a column lacks, as they come from elsewhere."""
+    """The availability of a column that some rows lack, as they have no match."""
     return Availability(Status.UNAVAILABLE, cause, f"{lacking} of {rows} rows {why}")
 
 
@@ -232,7 +232,7 @@ def sources_of(knowns: Iterable[FrameMetadata]) -> tuple[Any, ...]:
 def _fitting(
     frame: pd.DataFrame, other: pd.DataFrame, theirs: FrameMetadata
 ) -> dict[str, ColumnMetadata]:
-    """The metadata of another frame's columns that hold the same here, checked on every row."""
+    """The metadata of another frame's columns whose values are equal here, checked row by row."""
     declared = {name: column for name, column in theirs.columns.items() if column.of}
     measured = [
         name for name, column in declared.items() if column.availability.status not in EMPTY

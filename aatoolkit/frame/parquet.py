@@ -307,7 +307,7 @@ def _readable(pandas: bytes) -> bytes:
 
 
 def _with_lists(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
-    """The schema with the kind of declared lists, which tuples show only where there is one."""
+    """Set the type of declared lists in the schema where the values do not show it."""
     for at, field in enumerate(schema):
         column = declared(known.columns.get(field.name, NOTHING))
         is_list = column is not None and column.dtype == "list<string>"

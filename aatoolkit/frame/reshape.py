@@ -100,7 +100,7 @@ def _block(
 
 
 def _exact(values: pd.Series, kind: str) -> pd.Series:
-    """The values as 64-bit numbers, refused where one would not be what it is."""
+    """Cast numbers to a 64-bit dtype; raise where one would change."""
     if kind == "Float64" and pd.api.types.is_integer_dtype(values.dtype):
         large = (values > EXACT_FLOAT) | (values < -EXACT_FLOAT)
         if large.to_numpy(bool, na_value=False).any():

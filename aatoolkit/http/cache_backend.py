@@ -55,7 +55,7 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswer:
-    """A cached answer: what a payload is made of."""
+    """A cached answer: the facts and the body from which a payload is made."""
 
     url: str
     status_code: int
@@ -262,7 +262,7 @@ class AnswerCache(BaseCache):
 
 
 def _head(answer: CachedResponse) -> str:
-    """The stored facts of an answer beside its body."""
+    """Serialize the facts of an answer that are stored beside its body."""
     facts = {
         "url": answer.url,
         "status": answer.status_code,

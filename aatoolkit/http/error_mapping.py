@@ -28,7 +28,7 @@ class MissingBundle(Exception):
 
 @dataclass(frozen=True)
 class TransportProblem:
-    """Why there is no answer.
+    """The reason why there is no answer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""When to try again, and when not to."""
+"""Retries: which failures are tried again, and after how long."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def _parts(token: str) -> frozenset[bytes]:
 
 
 class _Needle:
-    """Bytes to be found by the rarest of them: to find one byte is many times faster."""
+    """A byte string to search for by its rarest byte, which is many times faster."""
 
     def __init__(self, part: bytes) -> None:
         self._part = part
@@ -165,7 +165,7 @@ class _Needle:
         self._rarest = part[self._offset : self._offset + 1]
 
     def is_in(self, text: bytes) -> bool:
-        """Whether a text holds them; where even the rarest is common, by a search for all."""
+        """Whether a text holds the byte string; a plain search where its rarest byte is common."""
         place = self._offset - 1
         for _ in range(_MOST_PLACES):
             place = text.find(self._rarest, place + 1)
@@ -191,7 +191,7 @@ def _has_escaped_letter(text: bytes) -> bool:
 
 
 def _first_of(sign: bytes, text: bytes) -> int:
-    """As ``text.find(sign)``, in a text that may hold the first byte of the sign very often."""
+    """Return what ``text.find(sign)`` does, quickly also where the first byte occurs very often."""
     if len(sign) == 1:
         return text.find(sign)
     import numpy as np
@@ -204,7 +204,7 @@ def _first_of(sign: bytes, text: bytes) -> int:
 
 
 def _layers(text: bytes) -> Iterator[bytes]:
-    """A text, and what it is with one layer of escapes after the other decoded."""
+    """Yield a text, then the text with one more layer of escapes decoded each time."""
     yield text
     for _ in range(_ROUNDS):
         decoded = _ESCAPE.sub(_character, text)

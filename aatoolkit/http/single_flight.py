@@ -38,7 +38,7 @@ class SingleFlight(Generic[T]):
     def run(
         self, key: str, send: Callable[[float], T | FetchError], deadline: float
     ) -> T | FetchError:
-        """Return the outcome of ``send``, called with the seconds left, here or elsewhere."""
+        """Call ``send``, or wait for the same request in another thread; return the outcome."""
         ends = time.monotonic() + deadline
         while True:
             with self._lock:

@@ -219,7 +219,7 @@ class Transport(HTTPAdapter):
     def _judged(
         self, request: requests.PreparedRequest, received: _Partial
     ) -> FinalResponse | AttemptFailed:
-        """Return the answer or error that a response is; a fault of ours says that it is one.
+        """Return the answer or error that a response means; an internal error says that it is one.
 
         It does not stop an answer: that is returned as it came, and is not kept.
         """

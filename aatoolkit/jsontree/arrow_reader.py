@@ -88,13 +88,13 @@ class _ChunkReader:
         self._failures_left = MAX_FAILURES
 
     def add_parsed(self, chunk: Chunk) -> None:
-        """Take in a chunk by way of Python's values, and learn from it."""
+        """Add the elements of a parsed chunk; derive from them the schema for Arrow's reader."""
         check_exact(chunk.text, self._child.extend(chunk.values, self._parts.depth))
         self._form = _ArrowForm.of(self._child.node) if self._failures_left else None
         self._ahead.clear()
 
     def read(self, span: Span, then: Iterator[Span]) -> bool | None:
-        """Take in a part of the body; None if it is not the text of elements."""
+        """Read a span of the body; None if its text is not a sequence of elements."""
         if self._form is not None:
             try:
                 columns = self._columns(span, then, self._form)
@@ -112,7 +112,7 @@ class _ChunkReader:
         return True
 
     def _columns(self, span: Span, then: Iterator[Span], form: _ArrowForm) -> _ChunkColumns:
-        """A part of the body in columns; the next ones are being read meanwhile."""
+        """Read a span in columns, while the next spans are being read in threads."""
         for one in chain([span], islice(then, _AHEAD)):
             if one not in self._ahead:
                 try:
@@ -125,7 +125,7 @@ class _ChunkReader:
 
 @dataclass(frozen=True)
 class _ArrowForm:
-    """What elements of an array have in common, as the schema given to Arrow's reader.
+    """The schema that elements of an array share, for Arrow's reader.
 
     Parameters
     ----------
@@ -137,14 +137,14 @@ class _ArrowForm:
 
     @staticmethod
     def of(node: Node) -> _ArrowForm | None:
-        """The form of all values of a node; None if they are of several kinds."""
+        """Derive the schema from all values of a node; None if they are of several kinds."""
         try:
             return _ArrowForm(pa.schema([("", pa.list_(_kind(node)))]))
         except LossyRead:
             return None
 
     def read(self, parts: SplitBody, span: Span) -> _ChunkColumns:
-        """The elements in a part of a body.
+        """Parse the elements in a span of a body by Arrow's reader.
 
         Raises
         ------
@@ -184,7 +184,7 @@ def _kind(node: Node) -> pa.DataType:
 
 
 class _ChunkColumns:
-    """The elements of a chunk in columns, none of them changed.
+    """The elements of a chunk in columns, verified to be exactly what the text holds.
 
     Raises
     ------
@@ -208,7 +208,7 @@ class _ChunkColumns:
                 raise LossyRead
 
     def _left_out(self, members: Members) -> set[str]:
-        """The keys of fields that are missing where Arrow has null."""
+        """The keys that objects of the text lack where Arrow has null."""
         keys = members.count()
         if keys == self._keys:
             return set()
@@ -218,7 +218,7 @@ class _ChunkColumns:
         return missing
 
     def _count(self, array: pa.Array, field: str | None) -> None:
-        """Count keys there may be, nulls by key, integers after keys, and floats that are whole."""
+        """Count keys, nulls by key, integers and whole floats, to compare with the text."""
         kind = array.type
         if field is not None and array.null_count:
             self._nulls[field] += array.null_count

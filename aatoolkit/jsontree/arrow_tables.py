@@ -1,4 +1,4 @@
-"""Any JSON document to Arrow tables and back, without loss; it knows nothing of sections.
+"""Convert any JSON document to Arrow tables and back, without loss or any declaration.
 
 The layout of the tables is a contract.
 
@@ -63,7 +63,7 @@ __all__ = ["shred", "unshred"]
 
 
 def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:
-    """Turn a JSON document into Arrow tables, from which `unshred` makes it again.
+    """Convert a JSON document to Arrow tables, from which `unshred` rebuilds it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Nodes to Arrow tables: columns, their names, and the plan that `unshred` follows."""
+"""Assemble Arrow tables from nodes: columns, their names, and the plan for `unshred`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS = ["missing", "null", "object", "array", "entries", *sorted(ARROW)]
 
 
 def assemble(document: Node) -> dict[str, pa.Table]:
-    """The tables of a document, the document's own first."""
+    """Build the tables of a document, the document's own first."""
     return dict(_tables(document))
 
 
@@ -65,7 +65,7 @@ class _Builder:
         return pa.table(self.columns).replace_schema_metadata({PLAN: text.encode()})
 
     def _cell(self, node: Node, label: str, enclosing: list[Rows]) -> dict[str, Any]:
-        """The columns of a node; returns its plan."""
+        """Add a node's columns to the table; return the plan: which column holds which kind."""
         label_or_value = label or names.VALUE
         cell: dict[str, Any] = {}
         rest = self._rest(node, enclosing)
@@ -93,7 +93,7 @@ class _Builder:
         return cell
 
     def _rest(self, node: Node, enclosing: list[Rows]) -> list[str]:
-        """What a row may be in which no column of the node has a value."""
+        """The kinds, such as null or missing, of rows for which the node has no column value."""
         there = row_count(node.rows)
         objects = row_count(node.record.rows) if node.record else 0
         counts = {
@@ -104,7 +104,7 @@ class _Builder:
         return [kind for kind, count in counts.items() if count]
 
     def _scalars(self, node: Node, cell: dict[str, Any]) -> dict[str, list[ColumnChunk]]:
-        """The scalars by kind; integers among floats if that loses nothing."""
+        """The scalars by kind; integers are cast to floats where both stay distinguishable."""
         found = dict(sorted(node.scalars.items()))
         if INTEGER in found and NUMBER in found and BIG not in found and _one_column(found):
             chunks = map(without_nulls, found.pop(INTEGER) + found[NUMBER])
@@ -142,7 +142,7 @@ def _arrow(kind: str) -> pa.DataType:
 
 
 def _one_column(scalars: dict[str, list[ColumnChunk]]) -> bool:
-    """Whether floats could hold the integers of the column, and the two stay distinguishable."""
+    """Whether integers can be stored among floats exactly and remain distinguishable."""
     for array, _ in scalars[INTEGER]:
         ends = pc.min_max(array).as_py()
         if ends["min"] < -EXACT_FLOAT or ends["max"] > EXACT_FLOAT:

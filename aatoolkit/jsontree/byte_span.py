@@ -1,4 +1,4 @@
-"""Where in the bytes of a document the values at some paths are.
+"""Find the byte spans of values in a document by their paths.
 
 A container is read through once, the first time that something in it is asked for, and what it
 holds is passed over; a further value in it costs no more than its own path. It is for bodies that
@@ -27,7 +27,7 @@ _NESTING = re.compile(rb'[\[\]{}]|"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
 
 
 class ByteIndex:
-    r"""Finds where in a body values are.
+    r"""Index of a body that finds the byte spans of values.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ByteIndex:
         self._members: dict[int, _Members] = {}
 
     def span(self, path: str) -> ByteSpan | None:
-        """Where the value at a concrete path is; None if it is not there.
+        """Return the byte span of the value at a concrete path; None if there is none.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class ByteIndex:
         return found if steps else (start, self._skip(start))
 
     def _held(self, start: int) -> _Members:
-        """What the container that begins at a byte holds; nothing where none begins."""
+        """Index the members of the container that begins at a byte; empty where none begins."""
         if start not in self._members:
             sign = self.body[start : start + 1]
             held: _Members = {}
@@ -106,7 +106,7 @@ class ByteIndex:
         return held
 
     def _next(self, at: int) -> int:
-        """The next member or element, or the end of them."""
+        """Return the position of the next member or element, or of the container's end."""
         at = self._space(at)
         return self._space(at + 1) if self.body[at : at + 1] == b"," else at
 
@@ -115,7 +115,7 @@ class ByteIndex:
         return found.end() if found else at
 
     def _skip(self, start: int) -> int:
-        """The byte after the value that begins here."""
+        """Return the position after the value that begins at a byte."""
         sign = self.body[start : start + 1]
         if sign == b'"':
             found = _STRING.match(self.body, start)
@@ -138,7 +138,7 @@ class ByteIndex:
 
 
 def byte_spans(body: bytes, paths: Iterable[str]) -> dict[str, ByteSpan]:
-    """Find where in a body the values at some concrete paths are; what is not there is left out.
+    """Find the byte spans of the values at some concrete paths; absent ones are left out.
 
     Examples
     --------

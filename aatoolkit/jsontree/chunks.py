@@ -16,7 +16,7 @@ ColumnChunk = tuple[pa.Array, Rows]
 def to_column(
     chunks: list[ColumnChunk], kind: pa.DataType, size: int
 ) -> pa.ChunkedArray | pa.Array:
-    """Chunks as one column of so many rows; where there is none, null."""
+    """Join chunks to one column of a given length, with null in all other rows."""
     end = 0
     for _, rows in chunks:
         if not isinstance(rows, range) or rows.start != end:
@@ -47,7 +47,7 @@ def _fixed(chunks: list[ColumnChunk], kind: pa.DataType, size: int) -> pa.Array:
 
 
 def without_nulls(chunk: ColumnChunk) -> tuple[pa.Array, RowIndex]:
-    """A chunk without its nulls."""
+    """Drop the nulls of a chunk."""
     array, rows = chunk
     if not array.null_count:
         return array, row_numbers(rows)
@@ -55,12 +55,12 @@ def without_nulls(chunk: ColumnChunk) -> tuple[pa.Array, RowIndex]:
 
 
 def row_count(rows: Sequence[Rows]) -> int:
-    """How many rows there are."""
+    """Count the rows in several arrays."""
     return sum(map(len, rows))
 
 
 def concat_rows(rows: Sequence[Rows]) -> RowIndex:
-    """All rows as one array."""
+    """Concatenate arrays of row numbers."""
     if len(rows) == 1:
         return row_numbers(rows[0])
     return np.concatenate([row_numbers(one) for one in rows]) if rows else np.empty(0, np.int64)

@@ -1,4 +1,4 @@
-"""JSON values as typed Arrow arrays, exactly: what does not fit is named, never changed."""
+"""Convert JSON values to typed Arrow arrays, exactly; what does not fit is reported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _INSTANT = (
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
-    """An Arrow array of a declared dtype, and the rows whose value does not fit it.
+    """Convert values to an Arrow array of a dtype; return it and the rows that do not fit.
 
     Nothing is converted that could be another thing: a boolean is no number, a number in
     quotes is text, an instant without a zone is no instant. Such a value is null in the
@@ -80,7 +80,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
 
 
 def column(node: Node | None, dtype: str, size: int) -> tuple[Array, RowIndex]:
-    """The values of a node as a typed array, in a table of so many rows; no loop over its rows."""
+    """Convert the values of a node to a typed array, without a loop over its rows."""
     if node is None or not node.rows:
         return pa.nulls(size, _plain(dtype)), np.empty(0, np.int64)
     read, takes = _READERS[dtype]
@@ -90,7 +90,7 @@ def column(node: Node | None, dtype: str, size: int) -> tuple[Array, RowIndex]:
 
 
 def node_of(values: list[Any]) -> Node:
-    """JSON values as a node, one a row."""
+    """Build a node from JSON values, one per row."""
     node = Node()
     if values:
         node.add_values(values, range(len(values)), 0)
@@ -184,7 +184,7 @@ def _chunks(array: Array) -> list[pa.Array]:
 
 
 def _is_spelt(text: pa.Array, usual: bytes) -> bool:
-    """Whether all texts are as long as the usual one, with digits for its 0, of no year 0.
+    """Whether texts have an example's length, digits for its 0s, and no year 0.
 
     Arrow reads such as are days and instants rightly, and refuses all others. To look takes a
     fraction of the time of a regular expression, which is made anew at each use.

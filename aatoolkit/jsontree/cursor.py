@@ -50,7 +50,7 @@ class RowLevel(Level["Cursor"]):
 
     @staticmethod
     def open(child: ChildTable, above: Cursor | None = None, computed: bool = False) -> Cursor:
-        """Open the elements, or entries, that new rows are; hold them as long as the rows."""
+        """Return the cursor of the rows of a child table; hold it as long as the rows."""
         level = RowLevel(child, above, computed)
         cursor = Cursor(level, child.node)
         level._element = ref(cursor)
@@ -58,7 +58,7 @@ class RowLevel(Level["Cursor"]):
 
     @property
     def element(self) -> Cursor:
-        """The elements, or entries, that the rows are."""
+        """The cursor of the elements, or entries, that are the rows."""
         if self._element is None:
             raise LookupError("these rows have not been opened")
         return deref(self._element)
@@ -85,11 +85,11 @@ class RowLevel(Level["Cursor"]):
 
     @property
     def labels(self) -> Cursor:
-        """The keys of the rows as values of their own."""
+        """A cursor over the keys of the rows, as values."""
         return Cursor(self, _texts(self.keys), is_key=True)
 
     def position_cursor(self, first: int) -> Cursor:
-        """The positions of the rows as values of their own, counted from a number."""
+        """A cursor over the positions of the rows, as values, counted from a number."""
         node = Node()
         rows = range(self.size)
         node.rows = [rows]
@@ -107,7 +107,7 @@ class RowLevel(Level["Cursor"]):
 
 
 class Cursor(Walker["Cursor"]):
-    """The values at one place, as columns.
+    """The values at one path of a document, as columns.
 
     Parameters
     ----------
@@ -153,12 +153,12 @@ class Cursor(Walker["Cursor"]):
 
     @staticmethod
     def of(document: Node, size: int = 1) -> Cursor:
-        """The place of a whole document, or of so many that were added as rows of one node."""
+        """Return the cursor of a whole document, or of several that are rows of one node."""
         return RowLevel.open(ChildTable(node=document, size=size))
 
     @property
     def object(self) -> Cursor | None:
-        """The place of the objects whose field this is; None if it is none."""
+        """The cursor of the objects of which this is a field; None if it is no field."""
         return None if self._object is None else deref(self._object)
 
     def _field(self, name: str) -> Cursor:
@@ -196,12 +196,12 @@ class Cursor(Walker["Cursor"]):
 
     @property
     def rows(self) -> RowIndex:
-        """The rows in which there is anything, null included."""
+        """The rows that have a value, null included."""
         return np.sort(concat_rows(self.node.rows)) if self.node else np.empty(0, np.int64)
 
     @property
     def is_null(self) -> bool:
-        """Whether something is here, and it is null alone."""
+        """Whether there are values, and all are null."""
         node = self.node
         return (
             node is not None
@@ -210,7 +210,7 @@ class Cursor(Walker["Cursor"]):
         )
 
     def to_arrow(self, dtype: str) -> tuple[Array, RowIndex]:
-        """The values as an array of a dtype, and the rows whose value does not fit it."""
+        """Convert the values to an Arrow array; return it and the rows that do not fit."""
         found = self._arrays.get(dtype)
         if found is None:
             found = self._arrays[dtype] = column(self.node, dtype, self.level.size)
@@ -230,7 +230,7 @@ class Cursor(Walker["Cursor"]):
 
 
 def constant_key(cursor: Cursor, name: str) -> Cursor:
-    """The name of a field as a value in each row of its objects."""
+    """Return a cursor over a field's name, as a value in each row of its objects."""
     node = _texts(
         pa.array([name], pa.string()).take(pa.array(np.zeros(cursor.level.size, np.int8)))
     )
@@ -252,7 +252,7 @@ def _numbers(chunks: list[pa.Array]) -> RowIndex:
 
 
 def compose_index(index: RowMap, further: RowMap) -> RowMap:
-    """Apply one row index after another."""
+    """Compose two row indexes: apply one after the other."""
     if index is None or further is None:
         return further if index is None else index
     if len(index) and index.min() < 0:

@@ -79,7 +79,7 @@ def decode(body: bytes, **facts: Any) -> Any:
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
-    """As `decode`, by the standard library's parser: slower, and always exact."""
+    """Decode one JSON document by the standard library: slower than `decode`, always exact."""
     try:
         return read(body.removeprefix(_BOM))
     except InvalidDocument as refused:
@@ -94,7 +94,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
 
 
 def outline(body: bytes) -> Any:
-    """A document with no more than the beginning of its longest list, decoded without checks.
+    """Decode a document without checks, with only the beginning of its longest list.
 
     None if it is not JSON, or orjson cannot decide.
 
@@ -112,7 +112,7 @@ def outline(body: bytes) -> Any:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Without the garbage collector, which would search every new object for cycles."""
+    """Pause the garbage collector, which would search every new object for cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:

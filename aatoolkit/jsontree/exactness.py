@@ -55,7 +55,7 @@ def check_exact(body: bytes, members: int) -> None:
 
 
 def count_keys(values: list[Any], depth: int) -> int:
-    """How many keys the objects among values and below them have.
+    """Count the keys of the objects among values and below them.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _keys(codes: _Bytes, start: int) -> int:
-    """An upper bound to the keys that end in a block: text may begin with a colon.
+    """Count the keys that end in a block, or a few more: text may begin with a colon.
 
     A key is a quote before a colon, with or without white space between. The quote is text
     if a backslash escapes it.
@@ -165,7 +165,7 @@ def _wide(body: bytes, codes: _Bytes, start: int) -> bool:
 
 
 def _long(codes: _Bytes, positions: _Positions) -> list[int]:
-    """The places from which twenty digits, or a sign and nineteen, begin at most three earlier."""
+    """The positions at which runs of twenty digits, or a minus and nineteen, begin nearby."""
     around = codes.take(positions[:, None] + np.arange(-4, 20), mode="clip")
     digits = (around - np.uint8(48)) < 10
     found = np.zeros(len(positions), np.bool_)

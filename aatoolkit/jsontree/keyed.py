@@ -1,4 +1,4 @@
-"""Recognise objects whose keys are data, as in ``{"2026-11-20": …}``: they are rows with a key."""
+"""Detect objects whose keys are data, as in ``{"2026-11-20": …}``: they are rows with a key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NULL = type(None)
 
 
 class KeyTraits:
-    """What the objects at one path have in common, whatever their order.
+    """The keys and kinds of values of the objects at one path, whatever their order.
 
     They are rows with a key, one an entry, if they have three keys at least and
 
@@ -47,7 +47,7 @@ class KeyTraits:
         self._inner: Counter[str] = Counter()
 
     def update(self, batch: ObjectBatch) -> None:
-        """Take more objects into account."""
+        """Add the keys and values of more objects."""
         if self._too_many or batch.distinct > MAX_FIELDS:
             self._too_many = True
             return
@@ -69,7 +69,7 @@ class KeyTraits:
 
     @property
     def are_settled(self) -> bool:
-        """Whether objects of the same keys and kinds of values cannot change the answer."""
+        """Whether more objects of the same keys and kinds of values cannot change `are_keyed`."""
         if self._too_many:
             return True
         return len(self.keys) < _FEW or (len(self.keys) <= _MANY and self._kinds != {dict})

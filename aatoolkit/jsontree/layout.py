@@ -1,4 +1,4 @@
-"""What a parser is given beside a document: its declared layout, and a limit to its size."""
+"""Layouts: which objects of a document are rows with a key; and the limit on its nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_NODES = 100_000
 
 
 class Layout(Protocol):
-    """Which objects are rows with a key, where that is declared."""
+    """A declaration of which objects are rows with a key."""
 
     @property
     def keyed(self) -> bool | None:
@@ -48,7 +48,7 @@ class NodeLimit:
         self.has_large_object = False
 
     def add(self, more: int) -> None:
-        """Count more nodes: those of one object at a time, as each is made many times over.
+        """Add to the number of nodes, and raise `TooManyPaths` above the limit.
 
         Raises
         ------

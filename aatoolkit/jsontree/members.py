@@ -54,17 +54,17 @@ class Members:
         self._colons = {start: self._find(start) for start in range(2, len(text), _BLOCK)}
 
     def count(self) -> int | None:
-        """How many there are; None if that is not sure."""
+        """Count the members; None if the text leaves that unsure."""
         if any(map(self._is_loose, self._colons)):
             return None
         return sum(int(np.count_nonzero(colons)) for colons in self._colons.values())
 
     def integers(self) -> int:
-        """How many are numbers with neither point nor exponent."""
+        """Count the members that are numbers with neither point nor exponent."""
         return sum(map(self._integers, self._colons))
 
     def nulls(self, key: str) -> int:
-        """How many have this key, and are null."""
+        """Count the members of a key that are null."""
         ends = self._null_ends
         name = np.frombuffer(b'"' + key.encode(), np.uint8)
         ends = ends[ends > len(name)]
@@ -83,7 +83,7 @@ class Members:
         return ends
 
     def _find(self, start: int) -> _Flags:
-        """Which bytes of a block are colons after keys."""
+        """Flag the bytes of a block that are colons after keys."""
         codes = self._codes[start : start + _BLOCK]
         end = start + len(codes)
         found: _Flags = codes == _COLON

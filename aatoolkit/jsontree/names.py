@@ -18,7 +18,7 @@ _SPECIAL = re.compile(r'[\x00-\x1f\x7f%.\[\]{}@~/\\:*?"<>|]')
 
 
 def step(key: str) -> str:
-    """A key as one step of a name: what means something in names is written ``%2E``.
+    """Escape a key as one step of a name: characters with a meaning there become ``%2E``.
 
     Examples
     --------

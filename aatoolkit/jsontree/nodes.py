@@ -72,7 +72,7 @@ class Node:
         self.was_keyed: bool | None = None
 
     def add_values(self, values: list[Any], rows: Rows, depth: int) -> int:
-        """Add values and all that is nested in them.
+        """Add values and all that is nested in them; return their number of keys.
 
         Returns how many keys the objects among them have.
 
@@ -110,7 +110,7 @@ class Node:
 
     @property
     def is_settled(self) -> bool:
-        """Whether more objects of the same fields and kinds of values will be fields too."""
+        """Whether further objects of the same keys and kinds of values are read in the same way."""
         pinned = self.layout is not None and self.layout.keyed is not None
         return pinned or (self.traits is not None and self.traits.are_settled)
 
@@ -242,7 +242,7 @@ def _child_table(
 
 @dataclass
 class ObjectFields:
-    """Objects as fields: their rows, and a node for each field.
+    """The objects of a node that are read as fields: their rows, and a node per field.
 
     Attributes
     ----------

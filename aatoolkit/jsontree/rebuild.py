@@ -20,7 +20,7 @@ _Cell = dict[str, Any]
 
 
 def unshred(tables: Mapping[str, pa.Table]) -> Any:
-    """The JSON value that `shred` made tables of.
+    """Rebuild the JSON value from the tables that `shred` made.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
 
 
 def restore(tables: Mapping[str, pa.Table], cells: Callable[[str], list[Any]]) -> Any:
-    """The same where tables hold, in the place of some values, the numbers of other tables' rows.
+    """Rebuild a JSON value where tables hold row numbers of other tables in place of values.
 
     What is no kind of scalar is looked up in ``cells``: all values that such numbers refer to.
     """
@@ -70,7 +70,7 @@ class _Rebuilder:
         return value
 
     def _values(self, name: str) -> list[Any]:
-        """The JSON value of each row of a table."""
+        """Rebuild the JSON value of each row of a table."""
         if name not in self.tables:
             raise _broken(f"the table {names.short(name)} is missing")
         rows = self.plans[name]["rows"]
@@ -79,7 +79,7 @@ class _Rebuilder:
         return self._cell(name, self.plans[name]["cell"], rows)
 
     def _cell(self, name: str, cell: _Cell, rows: int) -> list[Any]:
-        """The value of a column group in each row; `_MISSING` where it is missing."""
+        """Rebuild the values of a column group; `_MISSING` where a row has none."""
         parts = self._scalars(name, cell)
         for sign in (names.ITEMS, names.ENTRIES):
             if sign in cell:
@@ -115,7 +115,7 @@ class _Rebuilder:
         return found
 
     def _below(self, name: str, below: dict[str, str], sign: str) -> tuple[Any, list[Any]]:
-        """The arrays of a column group, or the objects that became rows."""
+        """Rebuild the arrays of a column group, or the objects that became rows."""
         lengths, child = self._column(name, below["column"]), below["table"]
         values = self._values(child)
         sizes = lengths.fill_null(0).to_numpy()

@@ -1,4 +1,4 @@
-"""A large body in parts: the document without its long array, and the array in chunks.
+"""Split a large body: the document without its long array, and the array in chunks.
 
 Most answers are one long array in a small envelope. Decoding it chunk by chunk keeps new objects
 in the processor's caches, and the caller can free each chunk before the next.
@@ -38,7 +38,7 @@ class SplitError(Exception):
 
 
 class Chunk(NamedTuple):
-    """Some elements of an array: their text, brackets included, and they."""
+    """Some elements of an array: their text with brackets, and their values."""
 
     text: bytes
     values: list[Any]
@@ -46,7 +46,7 @@ class Chunk(NamedTuple):
 
 @dataclass
 class SplitBody:
-    """A document and what is still to be put into its long array.
+    """A decoded document whose long array is still to be read, chunk by chunk.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class SplitBody:
         return len(self.path) + 1
 
     def rest(self, read: Callable[[Span, Iterator[Span]], T | None], size: int = 0) -> Iterator[T]:
-        """What ``read`` makes of the elements after the first chunk, some at a time.
+        """Yield the results of ``read`` for the chunks after the first, some in parallel.
 
         It gets where they are, and where the next ones are likely to be; it returns None if what
         is there is not the text of elements. A chunk has about ``size`` bytes.
@@ -106,12 +106,12 @@ class SplitBody:
                 raise SplitError
 
     def text_of(self, span: Span, before: bytes = b"[", after: bytes = b"]") -> bytes:
-        """A part of the body as the text of an array, or of more."""
+        """Return a span of the body between brackets, or other text before and after."""
         start, end = span
         return b"".join((before, memoryview(self.body)[start:end], after))
 
     def chunk(self, span: Span, _: object = None) -> Chunk | None:
-        """The elements in a part of the body; None if it is not the text of elements."""
+        """Parse a span of the body; None if its text is not a sequence of elements."""
         text = self.text_of(span)
         try:
             return Chunk(text, orjson.loads(text))
@@ -119,7 +119,7 @@ class SplitBody:
             return None
 
     def take_first(self) -> bool:
-        """Take the first chunk off; whether there is one."""
+        """Parse the first chunk; return whether there is one."""
         for stop in self._stops(self.start, _FIRST):
             self.first = self.chunk((self.start, stop))
             if self.first is not None:
@@ -134,7 +134,7 @@ class SplitBody:
             start = stop + 1
 
     def _stops(self, start: int, size: int) -> Iterator[int]:
-        """The next places where a chunk may end: commas before what elements begin with."""
+        """Yield the positions where a chunk may end: commas before the start of an element."""
         at = start + size
         for _ in range(_TRIES):
             at = self.body.find(self.head, at, self.end)
@@ -167,7 +167,7 @@ def _loads(body: bytes) -> Any:
 
 
 def _envelope(body: bytes) -> SplitBody | None:
-    """The parts around the first array that begins near the start and ends near the end."""
+    """Decode the parts around an array that begins near the start and ends near the end."""
     starts = [found.end() for found in _OPENING.finditer(body, 0, _EDGE)][:_TRIES]
     ends = [found.end() - 1 for found in _CLOSING.finditer(body, len(body) - _EDGE)][-_TRIES:]
     for start in starts:
@@ -190,7 +190,7 @@ def _envelope(body: bytes) -> SplitBody | None:
 
 
 def _marked(document: Any) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
-    """Every list of the mark alone, and the fields that lead there."""
+    """Yield every list that holds only the mark, with the fields on the way to it."""
     pending: list[tuple[tuple[str, ...], Any]] = [((), document)]
     while pending:
         path, value = pending.pop()
@@ -201,7 +201,7 @@ def _marked(document: Any) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
 
 
 def _before(body: bytes, at: int) -> int:
-    """The last place before another that is no white space."""
+    """Return the position of the last character before another that is no white space."""
     at -= 1
     while body[at] in b" \t\r\n":
         at -= 1

@@ -1,4 +1,4 @@
-"""One JSON document by Python's own reader, with a hook for all that it would let pass."""
+"""Decode one JSON document by the standard library, with hooks that refuse what it lets pass."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class InvalidDocument(Exception):
-    """What is wrong: the word for it and the sentence."""
+    """The problem of a document: the word for it and the sentence."""
 
     def __init__(self, problem: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -96,7 +96,7 @@ def _text(body: bytes) -> str:
 
 
 def _check_text(value: Any) -> None:
-    """Half a surrogate pair is no text: no file that it is written to could hold it."""
+    """Raise if a text holds half a surrogate pair, which no file could hold."""
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Single texts as what they mean: amounts, durations, flags, days; None if they are none."""
+"""Parse single texts: amounts, durations, flags, days; None for texts that are none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MONTH_DAY = re.compile(r"([A-Za-z]{3,9})\.?\s+(\d{1,2})|(\d{1,2})\.?\s+([A-Za-z
 
 
 def short_number(text: str) -> float | None:
-    """A number with k, M or B for thousands, millions or billions."""
+    """Parse a number with k, M or B for thousands, millions or billions."""
     found = _SHORT.fullmatch(text)
     if found is None:
         return None
@@ -49,13 +49,13 @@ def short_number(text: str) -> float | None:
 
 
 def flag(text: str) -> bool | None:
-    """A boolean in a word."""
+    """Parse a boolean in a word."""
     word = text.strip().lower()
     return True if word in _TRUE else False if word in _FALSE else None
 
 
 def money(text: str) -> float | None:
-    """The amount of a price; None where it may be read in two ways."""
+    """Parse the amount of a price; None where it may be read in two ways."""
     found = _MONEY.fullmatch(text)
     if found is None or (found[1] and found[3]):
         return None
@@ -67,13 +67,13 @@ def money(text: str) -> float | None:
 
 
 def currency(text: str) -> str | None:
-    """The sign or code of a price."""
+    """Parse the currency sign or code of a price."""
     found = _MONEY.fullmatch(text)
     return None if found is None else found[2] or found[5]
 
 
 def duration(text: str) -> float | None:
-    """A duration in seconds."""
+    """Parse a duration, in seconds."""
     word = text.strip().lower()
     if (clock := _CLOCK.fullmatch(word)) is not None:
         return int(clock[1] or 0) * 3600 + int(clock[2]) * 60 + float(clock[3])
@@ -90,7 +90,7 @@ def duration(text: str) -> float | None:
 
 
 def compact_day(text: str, year: Any) -> date | None:
-    """A day as eight digits."""
+    """Parse a day of eight digits."""
     return date(int(text[:4]), int(text[4:6]), int(text[6:])) if _digits(text, 8) else None
 
 
@@ -99,13 +99,13 @@ def _digits(text: str, count: int) -> bool:
 
 
 def iso_week(text: str, year: Any) -> date | None:
-    """The Monday of an ISO week."""
+    """Parse an ISO week to its Monday."""
     found = _WEEK.fullmatch(text)
     return None if found is None else date.fromisocalendar(int(found[1]), int(found[2]), 1)
 
 
 def month_day(text: str, year: Any) -> date | None:
-    """A day without a year: in the year given, or the latest not after a day given."""
+    """Parse a day without a year: in the year given, or the latest not after a day given."""
     found = _MONTH_DAY.fullmatch(text.strip())
     month = _MONTHS.get((found[1] or found[4])[:3].lower()) if found else None
     if found is None or month is None or year is None:
@@ -123,7 +123,7 @@ def month_day(text: str, year: Any) -> date | None:
 
 
 def utc_instant(text: str, year: Any) -> datetime | None:
-    """An instant; without a zone it is in UTC."""
+    """Parse an instant; without a zone it is in UTC."""
     if len(text) < 16 or text[10] not in "T " or not text[:4].isdigit():
         return None
     found = datetime.fromisoformat(text)

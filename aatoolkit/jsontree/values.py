@@ -26,7 +26,7 @@ MISSING: Final = Missing()
 
 
 def values(node: Node, rows: RowIndex) -> list[Any]:
-    """The values in some rows, which rise; `MISSING` where there is none."""
+    """The JSON values in some rows, in rising order; `MISSING` where there is none."""
     found = np.full(len(rows), MISSING, object)
     found[_match_rows(node.rows, rows)[0]] = None
     for kind, chunks in node.scalars.items():
@@ -51,7 +51,7 @@ def values(node: Node, rows: RowIndex) -> list[Any]:
 
 
 def first_leaf(node: Node, row: int) -> Any:
-    """The first value that is no container, or empty container, at or below one row of a place."""
+    """The first value below one row that is a scalar or an empty container."""
     at = np.array([row])
     for child, empty in ((node.items, []), (node.entries, {})):
         if child is not None and len(
@@ -71,7 +71,7 @@ def first_leaf(node: Node, row: int) -> Any:
 
 
 def _match_rows(chunks: list[Rows], rows: RowIndex) -> tuple[RowIndex, RowIndex]:
-    """Which of the rows are among those of the pieces: their places in both."""
+    """Intersect row numbers with those of chunks; return the positions in both."""
     there = concat_rows(chunks)
     if len(there) == len(rows) and (there == rows).all():
         same = np.arange(len(rows))

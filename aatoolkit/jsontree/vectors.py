@@ -118,12 +118,12 @@ class Vector(Walker["Vector"]):
         raise NotImplementedError
 
     def value(self, row: int) -> Any:
-        """One of them."""
+        """The value in one row."""
         return self.values[row]
 
     @property
     def kinds(self) -> set[type]:
-        """The types of the values."""
+        """The set of Python types of the values."""
         if self._kinds is None:
             self._kinds = self._find_kinds()
         return self._kinds
@@ -218,7 +218,7 @@ class LazyVector(Vector):
         return self._cursor.values(np.arange(len(self)))
 
     def value(self, row: int) -> Any:
-        """One of them."""
+        """The value in one row."""
         return MISSING if self._cursor.node is None else self._cursor.values(np.array([row]))[0]
 
     def _find_kinds(self) -> set[type]:

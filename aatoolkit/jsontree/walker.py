@@ -36,7 +36,7 @@ class Level(Generic[W]):
 
     @property
     def above(self) -> W | None:
-        """The place whose arrays or objects the rows are in; None for the document itself."""
+        """The cursor whose arrays or objects the rows are in; None for the document itself."""
         return None if self._above is None else deref(self._above)
 
     def parent(self, row: int) -> int:
@@ -58,7 +58,7 @@ class Level(Generic[W]):
 
 
 class Walker(Generic[W]):
-    """One place in the rows of a level.
+    """The values at one path, in the rows of a level.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Walker(Generic[W]):
         raise NotImplementedError
 
     def descend(self, steps: Sequence[Step]) -> W:
-        """The place some steps below.
+        """Return the cursor some steps below.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class Walker(Generic[W]):
 
 
 def deref(held: ref[T]) -> T:
-    """What a weak reference is to.
+    """Return the object of a weak reference, or raise if it is gone.
 
     Raises
     ------

@@ -327,7 +327,7 @@ def _loads(text: str) -> FrameMetadata:
 
 
 def _recipe_of(body: Mapping[str, Any]) -> Any:
-    """The recipe of a carrier; 0 stands for the one table of its first answer."""
+    """The recipe in a frame's metadata; 0 is short for one table, read from the first answer."""
     if body.get("recipe") != 0:
         return body.get("recipe")
     named = [of for of, _ in body["columns"].values() if of]

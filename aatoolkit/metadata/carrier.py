@@ -68,7 +68,7 @@ class Carrier(str):
         return self._fingerprint
 
     def holding(self, answers: Iterable[HeldAnswer]) -> Carrier:
-        """It, with answers held beside it."""
+        """Keep answers in memory beside the text, and return this carrier."""
         self.answers = tuple(dict.fromkeys(answers))
         return self
 

@@ -86,8 +86,7 @@ class FingerprintCheck:
         return {*self._fingerprint.cells}
 
     def placed(self) -> tuple[Places, set[str]] | None:
-        """The number of the row that each row was when it was hashed, and the columns that hold
-        the same; None if it is not sure which rows they are.
+        """Each row's position when it was hashed, and the unchanged columns; None if not sure.
 
         Rows found by their key are sure even where `change` is not: what they hold is compared
         with what they held.

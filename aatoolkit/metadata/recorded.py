@@ -257,7 +257,7 @@ def _is_empty(name: str, known: FrameMetadata, check: FingerprintCheck) -> bool:
 
 
 def _set(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> dict[str, Any]:
-    """The changes with columns that plain pandas set: their values, where they are few."""
+    """Add columns set by plain pandas to the changes: short ones by value, others ``unknown``."""
     import pandas as pd
 
     arrays = arrays_of(frame)

@@ -90,7 +90,7 @@ def field_map(section: Section) -> FieldNode:
 
 
 def _is_made(table: Table, column: Column) -> bool:
-    """Whether a column reads what a function makes of the answer, and not the answer."""
+    """Whether a column is computed by its table's row function, not read from the answer."""
     return table.rows.function is not None and (column.source or "")[0] not in "^$"
 
 

@@ -310,7 +310,7 @@ def _instant(moment: datetime) -> str:
 
 
 def _keep_unplaced(section: Section, tables: Sequence[TableRows], report: DriftReport) -> None:
-    """Keep what a column is declared for and no row of its table holds."""
+    """Keep in ``extra`` the values at columns' paths that are in no row of their tables."""
     beyond = sources_beyond_rows(section)
     for rows in tables:
         for cursor, rows_there in rows.unplaced(beyond[rows.table.name]):

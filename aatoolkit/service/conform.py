@@ -104,7 +104,7 @@ def _unwanted(declared: StoreTable, table: Tabular) -> list[str]:
 
 
 def _checked(column: StoreColumn, table: Tabular) -> pa.ChunkedArray:
-    """One column as the store keeps it."""
+    """Convert and validate one column; an optional one that is absent is all null."""
     import pyarrow.compute as pc
 
     if column.name not in _names(table):

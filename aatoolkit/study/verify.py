@@ -250,7 +250,7 @@ class _Inspection:
             yield Problem("altered", SEAL, "it does not match the files")
 
     def replayed(self, read: Callable[[Record], Hashes]) -> Iterable[Problem]:
-        """Answers that this version reads into other tables than the version that sealed them."""
+        """Answers whose table hashes, read by this version, differ from those that were sealed."""
         for number, record in self.records.items():
             now, then = read(record), self._hashes(number)
             differing = sorted(

@@ -46,7 +46,7 @@ class CellExplainer:
         return self._any.explain(frame, frame.index[at], column)
 
     def prepare(self, frame: pd.DataFrame) -> None:
-        """Check once whether a table is as it was read."""
+        """Check once whether a table is as it was read, and keep it replayed."""
         self._made[id(frame)] = frame, self._as_read(frame)
 
     def _as_read(self, frame: pd.DataFrame) -> Made | None:
@@ -84,7 +84,7 @@ class SectionEvidence:
         self._anchors: dict[tuple[str, str], str] = {}
 
     def link(self, table: str, frame: pd.DataFrame, rows: int, columns: Sequence[str]) -> Link:
-        """What makes the numbers in the first rows of a table links to their evidence."""
+        """Return a function that links the numbers in the first rows to their evidence."""
         self._explain.prepare(frame)
 
         def linked(row: int, column: str, label: str, shown: str) -> str:
@@ -140,7 +140,7 @@ class SectionEvidence:
 
 
 def _known_of(found: Explanation, shown: str) -> str:
-    """What is known of one number, in a few words."""
+    """Describe in a few words how one number is known."""
     exact = _exact(found.value)
     parts = []
     if found.value is None:

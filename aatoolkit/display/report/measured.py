@@ -1,4 +1,4 @@
-"""What was measured: of each table, and what answers say of their own figures."""
+"""The report's section on availability: of each table, and what answers state themselves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_STATEMENTS = 8
 
 
 def measured(dataset: Dataset) -> str:
-    """The availability of each table."""
+    """Render the availability of each table as HTML."""
     words = [tables.shown(table) for tables in dataset.values() for table in tables]
     kinds = Counter(_STATES.get(word[:1], "unknown") for word in words)
     counts = ", ".join(f"{kinds[state]} {state}" for state in _STATES.values() if kinds[state])

@@ -1,4 +1,4 @@
-"""The opening of the page in sentences: what is, what is shown to have changed, what is unknown."""
+"""The summary of a report in sentences: key figures, changes, and what is not known."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _unshown(rows: list[Row], evidence: list[str]) -> Iterable[str]:
 
 
 def _unsaid(rows: list[Row]) -> Iterable[str]:
-    """What cannot be said, each reason once."""
+    """Yield the changes that cannot be tested, grouped by the reason."""
     if not rows:
         return
     whys = dict.fromkeys(str(row["why"]) for row in rows)
@@ -115,7 +115,7 @@ def _unsaid(rows: list[Row]) -> Iterable[str]:
 
 
 def _unmeasured(dataset: Dataset) -> Iterable[str]:
-    """What was not, or not wholly, measured, each reason once; and the sections that failed."""
+    """Yield what was not wholly measured, each reason once, and the sections that failed."""
     failed = [
         f"<b>{text(chapter_of(name).title)}</b> failed: {text(str(error), 400)}"
         for name, error in dataset.errors.items()
@@ -226,7 +226,7 @@ def _change(value: float, is_rate: bool) -> str:
 
 
 def _moved(row: Row) -> tuple[str, str]:
-    """From which value to which, and how far with its interval."""
+    """Format the values before and after, and the change with its interval."""
     is_rate = str(row["measure"]) in _RATES
     unit = " points" if is_rate else ""
     low, high, least = (_change(row[name], is_rate) for name in ("low", "high", "detectable"))

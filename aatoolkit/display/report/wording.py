@@ -109,7 +109,7 @@ def path_words(path: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things in words.
+    """Format a number of things, such as "3 rows".
 
     Examples
     --------
@@ -120,7 +120,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def value_words(value: str) -> str:
-    """One of a fixed set of values in words; other text as it is.
+    """Format a value of a fixed set in words; other text stays as it is.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class RowNames:
         return [*map(value_words, values)] if is_token else self.words(column, values)
 
     def words(self, column: str, values: Sequence[str]) -> list[str]:
-        """The values of a column by its name alone."""
+        """The values of a column in words, judged by the column's name alone."""
         names = self._names.get(column.rpartition("example_")[2], {})
         if column.endswith("_id"):
             return [names.get(value) or value.replace("_", " ") for value in values]

@@ -87,7 +87,7 @@ class OptionGroup:
         return frozenset(self.options[at].value for at in can)
 
     def among(self, chosen: Iterable[Any], mark: OptionFlag) -> tuple[Any, ...]:
-        """The values of a choice that have a flag."""
+        """The values of a choice whose options have a flag."""
         return tuple(value for value in chosen if self.marks[self.places[value]] & mark)
 
     @property
@@ -108,7 +108,7 @@ class OptionGroup:
         return tuple(self.options[at].value for at in np.flatnonzero(taken))
 
     def sent(self) -> dict[str, Any]:
-        """The group as ``picker.js`` takes it, column by column."""
+        """Encode the group for ``picker.js``, column by column."""
         values = [option.value for option in self.options]
         labels = _distinct_labels([str(option.label or option.value) for option in self.options])
         details = [option.detail for option in self.options]

@@ -10,7 +10,7 @@ from aatoolkit.frame import merge
 
 
 class Combine:
-    """pandas' own verbs, with the metadata carried along."""
+    """Methods of pandas, with the metadata carried along."""
 
     _frame: pd.DataFrame
 

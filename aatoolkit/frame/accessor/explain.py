@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Explain:
-    """How a number is known."""
+    """The method that explains a number."""
 
     _frame: pd.DataFrame
 

@@ -15,7 +15,7 @@ from aatoolkit.metadata.attrs import metadata_of
 
 
 class Export:
-    """Files made of a frame."""
+    """Methods that write a frame to a file."""
 
     _frame: pd.DataFrame
 

@@ -10,7 +10,7 @@ from aatoolkit.frame.aggregation_plan import Rules
 
 
 class Listings:
-    """Domains, brands, pages: which lead with confidence, and how few have most."""
+    """Methods for lists of domains, brands or pages: ranks, concentration, overlap."""
 
     _frame: pd.DataFrame
 
@@ -23,7 +23,7 @@ class Listings:
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Which places differ beyond chance: each rank with the set of ranks that it may have.
+        """Rank members, each with the set of ranks that it may have given the sample.
 
         All differences between two members are tested at once, over clusters: the total or
         rate of each is a sum over prompts, and the largest of the standardised differences is
@@ -88,7 +88,7 @@ class Listings:
         rarefy: bool = True,
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """How concentrated a count is on few members.
+        """Measure how concentrated a count is on few members.
 
         The Herfindahl index without its bias, Σnᵢ(nᵢ-1)/(N(N-1)) (Simpson, *Nature* 163, 1949), the
         effective number 1/index (Hill, *Ecology* 54, 1973), the share of the largest few, and the
@@ -150,7 +150,7 @@ class Listings:
         depth: int = 10,
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """How much two engines have in common, beside what each has in common with itself.
+        """Measure how much the lists of two engines overlap, beside the overlap of repeats of each.
 
         An engine that is asked the same twice does not cite the same sources twice: two engines
         that share a third of their sources may be as alike as each is to itself. So the overlap

@@ -12,7 +12,7 @@ from aatoolkit.frame.groupby import By
 
 
 class Measures:
-    """Numbers made of numbers; what was not measured never becomes one."""
+    """Methods that compute numbers from numbers; missing ones never become numbers."""
 
     _frame: pd.DataFrame
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Plot:
-    """A frame as a picture."""
+    """The method that draws a frame."""
 
     _frame: pd.DataFrame
 
@@ -28,7 +28,7 @@ class Plot:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Axes:
-        """Draw the frame as what it is: a trend, a ranking, shares, a heat map, a gap ….
+        """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
         The picture is chosen from what the columns are declared to be. What was not measured
         is hatched, or breaks the line; it is never drawn as zero. Units, sample sizes and the

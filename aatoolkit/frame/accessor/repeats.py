@@ -1,4 +1,4 @@
-"""Verbs on what was asked again: `stability` between repeats, `changes` between days."""
+"""Verbs on repeated answers: `stability` between repeats, `changes` between days."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aatoolkit.frame.aggregation_plan import Rules
 
 
 class Repeats:
-    """Repeats of a prompt, and days one after the other."""
+    """Methods for repeated answers: to one prompt, and day after day."""
 
     _frame: pd.DataFrame
 
@@ -20,7 +20,7 @@ class Repeats:
         by: Sequence[str] = ("prompt_id", "engine"),
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """How alike the answers are when the same is asked again.
+        """Measure how often repeated answers to the same prompt agree.
 
         ``agreement``: of the pairs of answers to one combination, the share with the same
         outcome, averaged over combinations that were asked twice or more. ``icc``: their
@@ -76,7 +76,7 @@ class Repeats:
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """On which days a rate changed, if on any.
+        """Detect the days on which a rate changed.
 
         A segment of days has one rate; its cost is twice the negative binomial log likelihood
         of its counts, so that days with many answers weigh more, and days without are no part of

@@ -10,12 +10,12 @@ from aatoolkit.frame import reshape
 
 
 class Reshape:
-    """The same cells in another form."""
+    """Methods that lay out the same cells in another form."""
 
     _frame: pd.DataFrame
 
     def to_long(self, columns: str | Iterable[str] | None = None) -> pd.DataFrame:
-        """One row a cell: the form in which each value stands beside what is known of it.
+        """Reshape to one row per cell: its value, availability and unit.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class Reshape:
         return reshape.to_long(self._frame, columns)
 
     def with_context(self) -> pd.DataFrame:
-        """Put before the columns where and when the rows were read, so that frames combine.
+        """Insert columns for the host, window and filters that the rows were read with.
 
         Returns
         -------

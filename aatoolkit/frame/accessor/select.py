@@ -8,7 +8,7 @@ from aatoolkit.frame import require
 
 
 class Select:
-    """Columns and rows chosen by whether they were measured."""
+    """Methods that select columns and rows by whether they were measured."""
 
     _frame: pd.DataFrame
 

@@ -1,4 +1,4 @@
-"""Verbs that say how sure a number is: `interval`, `compare`, `decompose`."""
+"""Verbs for intervals and comparisons: `interval`, `compare`, `decompose`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Statistics:
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """How sure a rate or mean is.
+        """Compute confidence intervals of a rate or mean, by row or over clusters such as prompts.
 
         Without ``cluster`` each row has an interval of its own: Wilson's score interval, which
         takes the answers it counts for independent. They are not where prompts repeat: for
@@ -127,7 +127,7 @@ class Statistics:
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Whether a rate or mean differs from that of another frame, such as an earlier window.
+        """Compare a rate or mean with that of another frame, such as an earlier window.
 
         What forbids a comparison is said before any number is tested: a side that was not
         measured, windows that overlap, prompts that only one side has. "No evidence" is not "no
@@ -217,7 +217,7 @@ class Statistics:
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """How a change adds up: from the rates of the prompts, and from how often each was asked.
+        """Decompose a change into changes of the prompts' rates and of how often each was asked.
 
         With the share wᵢ that a prompt has of all answers, its rate rᵢ, and R̄ the mean of both
         overall rates, the change is the sum of four parts (Kitagawa, *Journal of the American

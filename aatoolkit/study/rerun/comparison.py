@@ -152,7 +152,7 @@ def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
 
 
 def _kind(values: pd.Series) -> str:
-    """What the logical hash takes values for, in a word."""
+    """The kind of a column's values as the table hash sees them, such as "whole numbers"."""
     found = pa.array(values, from_pandas=True).type
     if pa.types.is_dictionary(found):
         found = found.value_type
