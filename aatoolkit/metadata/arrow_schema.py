@@ -1,4 +1,4 @@
-"""Column metadata in a Parquet file, for every engine, and read back.
+"""Store column metadata in Parquet files, readable for every engine, and read it back.
 
 Engines look in different places, and each fact is stored where it is looked for:
 
@@ -47,7 +47,7 @@ LAYOUT = "2.0"
 
 
 def declared(column: ColumnMetadata) -> Column | None:
-    """The declared column that a column is, where it is one."""
+    """The declaration of a column; None for a column that no table declares."""
     name, _, own = (column.of or "").partition(".")
     table = find_table(name)
     try:
@@ -57,13 +57,13 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 
 def declared_key(table: str) -> tuple[str, ...] | None:
-    """The key of a declared table, where it is one and has one."""
+    """The key of a declared table; None for other tables, and without a key."""
     found = find_table(table)
     return None if found is None else tuple(found.key) or None
 
 
 def with_metadata(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
-    """The schema with the metadata that readers of Arrow and pandas look for."""
+    """Add the metadata that readers of Arrow and pandas look for to a schema."""
     written = {
         **(schema.metadata or {}),
         PANDAS: _json({ATTRIBUTE: pack(known.dumps())}),
@@ -73,7 +73,7 @@ def with_metadata(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
 
 
 def with_facts(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
-    """The schema with state, unit, rule and meaning of each column at its field.
+    """Add the state, unit, rule and meaning of each column to its field of a schema.
 
     For tables in memory: engines hand fields on, and drop the keys of a schema more easily.
     """
@@ -92,7 +92,7 @@ def _with_facts(field: pa.Field, column: ColumnMetadata | None) -> pa.Field:
 
 
 def file_keys(schema: pa.Schema, known: FrameMetadata) -> dict[bytes, bytes]:
-    """The keys of a Parquet file with the columns and metadata of a schema."""
+    """Build the key-value metadata of a Parquet file from columns and schema."""
     keys = dict(schema.metadata or {})
     if not all(map(_is_kept, schema)):
         own = {name: keys.pop(name) for name in (KEY,) if name in keys}
@@ -104,7 +104,7 @@ def file_keys(schema: pa.Schema, known: FrameMetadata) -> dict[bytes, bytes]:
 
 
 def _is_kept(field: pa.Field) -> bool:
-    """Whether Parquet's own types give a field back as it is."""
+    """Whether a field keeps its type when it is written to Parquet and read back."""
     kind = field.type
     if field.metadata or not field.nullable:
         return False
@@ -116,7 +116,7 @@ def _is_kept(field: pa.Field) -> bool:
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """The metadata of columns that the keys of a file or schema hold; None where they hold none.
+    """Read column metadata from the keys of a file or schema; None where there is none.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
 
 
 def _carrier(keys: Mapping[bytes, bytes]) -> str | None:
-    """The carrier's text: of our own key in files of the first layout, else of pandas' key."""
+    """The metadata text in a file's keys: our own key in the first layout, else pandas' key."""
     try:
         if KEY in keys:
             body = json.loads(keys[KEY])
@@ -152,7 +152,7 @@ def _carrier(keys: Mapping[bytes, bytes]) -> str | None:
 
 
 def _body(known: FrameMetadata) -> dict[str, Any]:
-    """What the file says of its columns to those who read the file without this package."""
+    """Describe the columns as JSON for readers of the file that lack this package."""
     states = list(
         dict.fromkeys(dump_state(column.availability) for column in known.columns.values())
     )
@@ -184,14 +184,14 @@ def _declarations(known: FrameMetadata) -> dict[str, Any]:
 
 
 def _remember(body: Mapping[str, Any]) -> None:
-    """Make the declarations known that a file brings along."""
+    """Register the declarations that a file brings along."""
     for name, declaration in body.get("declarations", {}).items():
         if ":" in name:
             remember(name, load_table(declaration))
 
 
 def _text(body: Mapping[str, Any]) -> str:
-    """The carrier's text of a file of the first layout, without facts that it does not hold."""
+    """Convert the metadata of a file of the first layout to the carrier's text."""
     states: list[list[str | None]] = []
     columns: dict[str, list[Any]] = {}
     for name, facts in body["columns"].items():
@@ -215,7 +215,7 @@ def _advice(reason: str) -> str:
 
 
 def _facts(column: ColumnMetadata) -> dict[str, str]:
-    """What is declared of a column; a rule that says nothing is left out."""
+    """The declared facts of a column as text; the rule ``none`` is left out."""
     what = declared(column)
     if what is None:
         return {}

@@ -76,7 +76,7 @@ class FrameMetadata:
     recipe: Recipe | None = field(default=None, compare=False, repr=False)
 
     def grain(self, table: str, key: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """The columns that identify a row of a table: its own key, or what became of it.
+        """The columns of the frame that identify a row of a declared table.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class FrameMetadata:
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
     def dumps(self) -> str:
-        """The canonical JSON text: equal metadata gives equal text.
+        """Serialize to canonical JSON: equal metadata gives equal text.
 
         Examples
         --------
@@ -135,7 +135,7 @@ class FrameMetadata:
 
     @staticmethod
     def loads(text: str) -> FrameMetadata:
-        """Read the JSON text back.
+        """Parse the JSON text.
 
         Raises
         ------
@@ -185,7 +185,7 @@ def attach_unchecked(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFra
 
 
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
-    """The metadata of a frame: one entry for each of its columns, in their order.
+    """Return the metadata of a frame, checked: one entry per column, in their order.
 
     Columns without metadata are unknown. So is a column that no longer holds what was read.
 
@@ -220,7 +220,7 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 
 
 def carrier_of(frame: pd.DataFrame) -> str | None:
-    """The text of the metadata that a frame carries; None where it carries none."""
+    """Return the metadata text that a frame carries; None where it carries none."""
     text: str | None = frame.attrs.get(ATTRIBUTE)
     return text
 
@@ -231,7 +231,7 @@ def carry(frame: pd.DataFrame, carrier: Carrier) -> None:
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldAnswer, ...]]:
-    """The metadata as it was attached, and the answers at hand; the frame may differ since.
+    """Return the metadata as it was attached, unchecked, and the answers held in memory.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def _verified(known: FrameMetadata, name: str, check: FingerprintCheck) -> Colum
 def over_rows(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
-    """The columns with their availability over the rows that the frame has."""
+    """Recompute the columns' availability over the rows that the frame has."""
     if not any(column.statements for column in columns.values()):
         return {**columns}
     rows = rows_of(frame, FrameMetadata(columns))
@@ -289,7 +289,7 @@ def over_rows(
 
 
 def rows_of(frame: pd.DataFrame, known: FrameMetadata) -> RowStatus:
-    """The rows of a frame, to find those that statements are about."""
+    """Build the `RowStatus` of a frame, from columns that still hold what was read."""
     trusted = [*filter(known.holds, known.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted)
 

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 
 class HeldAnswer(Protocol):
-    """An answer that is still at hand, to be read again."""
+    """An answer in memory that can be normalised again."""
 
     @property
     def source(self) -> Source:
-        """Which answer it is."""
+        """The answer's source: its host, section, scope, time of fetch and hash."""
 
     @property
     def body(self) -> bytes | None:
-        """Its bytes; None once nobody holds them."""
+        """The answer's bytes; None once nobody holds them."""
 
     def tables(self) -> Any:
-        """Its tables, read again as they were."""
+        """The answer's tables, normalised again."""
 
 
 class Carrier(str):
-    """The text of the metadata, with what every cell of its frame can be checked by.
+    """The text of a frame's metadata, and in memory the hashes by which its cells are checked.
 
     pandas passes it on as it does text; a pickle or a file holds the text alone.
     """
@@ -48,9 +48,7 @@ class Carrier(str):
     def hash_later(
         self, rows: pd.DataFrame | pa.Table, names: list[str], key: tuple[str, ...]
     ) -> None:
-        """Keep what a frame holds now: the table it was made of, which never changes, or a copy
-        that costs nothing until the frame is written to.
-        """
+        """Keep a snapshot of the rows, to be hashed when they are first checked."""
         if hasattr(rows, "attrs"):
             rows = rows.copy(deep=False)
             rows.attrs = {}
@@ -58,7 +56,7 @@ class Carrier(str):
 
     @property
     def fingerprint(self) -> Fingerprint | None:
-        """The hashes of all cells; once there are these, the rows are released."""
+        """The fingerprint of all cells; the rows are released once it is computed."""
         snapshot = self._snapshot
         if snapshot is not None:
             rows, names, key = snapshot
@@ -73,7 +71,7 @@ class Carrier(str):
         return self
 
     def rewritten(self, described: FrameMetadata) -> Carrier:
-        """Other metadata for the same rows."""
+        """Return a carrier of other metadata for the same rows."""
         other = Carrier(described.dumps())
         other.described = described
         other.answers = self.answers

@@ -43,7 +43,7 @@ def hash_cells(values: Array) -> Hashes:
 
 
 def _hash_chunks(values: Array) -> Hashes:
-    """Hash a large Arrow array of pandas once; texts of which few differ, each text once."""
+    """Hash a large Arrow-backed column and cache the result; repeated texts are hashed once."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -165,7 +165,7 @@ def _plain(values: Array) -> Any:
 
 
 def _plain_cells(cells: pa.Array) -> Any:
-    """The same for an Arrow array that holds no strings."""
+    """Convert an Arrow array without strings as `_plain` does."""
     import numpy as np
     import pyarrow as pa
 
@@ -187,7 +187,7 @@ def _holds_text_lists(kind: pa.DataType) -> bool:
 
 
 def _joined(lists: pa.Array | pa.ChunkedArray) -> Any:
-    """Lists of text as `_text` writes them, without a Python object for each item."""
+    """Join lists of text as `_text` does, without a Python object for each item."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -51,7 +51,7 @@ class ColumnMetadata:
         return self.availability if self.otherwise is None else self.otherwise
 
     def combined(self, availability: Availability) -> ColumnMetadata:
-        """The same column where some of its rows, of which it is not known which, are so."""
+        """Return the column with some of its rows in a state, not known which."""
         return replace(
             self,
             availability=combine([self.availability, availability]),
@@ -59,7 +59,7 @@ class ColumnMetadata:
         )
 
     def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
-        """The same column where the columns of its conditions have other names."""
+        """Return the column with other names of columns in its conditions."""
         statements = tuple(
             replace(
                 each,
@@ -70,7 +70,7 @@ class ColumnMetadata:
         return replace(self, statements=statements)
 
     def within(self, *conditions: Condition) -> tuple[Statement, ...]:
-        """What it states, as statements about the rows that match some conditions."""
+        """Return the column's statements, limited to the rows that match some conditions."""
         return (
             Statement(self.elsewhere, conditions),
             *(Statement(each.availability, (*each.rows, *conditions)) for each in self.statements),

@@ -119,7 +119,7 @@ class HashedRows:
         return bool((rising[1:] != rising[:-1]).all())
 
     def places(self, hashes: Hashes) -> Places:
-        """For each hash the number of a row that has it; -1 where there is none."""
+        """For each hash, the number of a row that has it; -1 where there is none."""
         import numpy as np
 
         if np.array_equal(hashes, self.hashes) and self.distinct:
@@ -138,7 +138,7 @@ def fingerprint_of(
     limit: int = SAMPLE_SIZE,
     table: pa.Table | None = None,
 ) -> Fingerprint:
-    """Hash some rows of a frame, of the columns or index levels named.
+    """Hash a sample of a frame's rows, of the columns or index levels named.
 
     Pass the Arrow ``table`` that a new frame was made of: hashing its cells costs less.
     """
@@ -187,7 +187,7 @@ def whole_fingerprint(
 def whole_table_fingerprint(
     table: pa.Table, names: Iterable[str], key: tuple[str, ...]
 ) -> Fingerprint:
-    """The same of a frame that was made of an Arrow table, its labels the numbers of its rows."""
+    """Hash every row of an Arrow table; the labels are its row numbers."""
     names = [*names]
     wanted, size = [*dict.fromkeys((*names, *key))], table.num_rows
     (labels,), hashed, missing = _sample_table(table, wanted, [*range(size)])
@@ -205,7 +205,7 @@ def _whole(
     keys: Sequence[int] | Hashes,
     cells: Mapping[str, tuple[int, Hashes]],
 ) -> Fingerprint:
-    """A fingerprint of every row, with four bytes a cell."""
+    """Build a fingerprint of every row, with four bytes a cell."""
     import numpy as np
 
     short = {
@@ -218,7 +218,7 @@ def _whole(
 
 
 def _distinct_keys(hashed: Mapping[str, Hashes], key: tuple[str, ...]) -> Sequence[int] | Hashes:
-    """The hashes of the rows' keys; none where there is no key, or one that repeats."""
+    """The hashes of the rows' keys; empty if there is no key, or one that repeats."""
     if not key or not {*key} <= {*hashed}:
         return ()
     keys = row_hashes([hashed[name] for name in key], _WHOLE_ROW)
@@ -226,12 +226,12 @@ def _distinct_keys(hashed: Mapping[str, Hashes], key: tuple[str, ...]) -> Sequen
 
 
 def _texts(arrays: Mapping[str, Array], names: Iterable[str]) -> list[str]:
-    """The columns that hold anything but numbers."""
+    """The columns that are not numeric."""
     return [name for name in names if name in arrays and arrays[name].dtype.kind not in "biuf"]
 
 
 def _sample_frame(frame: pd.DataFrame, names: list[str], places: list[int]) -> Sampled:
-    """Hashes of some rows: labels, cells by column; and how many values each column lacks."""
+    """Hash some rows of a frame: labels and cells; and count each column's missing values."""
     import numpy as np
 
     at = np.array(places, dtype=np.intp)
@@ -244,7 +244,7 @@ def _sample_frame(frame: pd.DataFrame, names: list[str], places: list[int]) -> S
 
 
 def _sample_table(table: pa.Table, names: list[str], places: list[int]) -> Sampled:
-    """The same of a frame made of an Arrow table, whose labels are the numbers of its rows."""
+    """Hash some rows of an Arrow table; the labels are its row numbers."""
     given = {*table.column_names}
     columns = {name: table[name] for name in names if name in given}
     labels, *hashed = hash_arrow_cells(columns.values(), places)
@@ -256,7 +256,7 @@ def _sample_table(table: pa.Table, names: list[str], places: list[int]) -> Sampl
 
 
 def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
-    """The values of every column that is alone of its name, and of the index levels' names."""
+    """The values of every column and index level whose name is unique."""
     names = [str(name) for name in frame.columns]
     twice = {name for name, count in Counter(names).items() if count > 1}
     arrays = {
@@ -269,7 +269,7 @@ def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
 
 
 def _chosen(rows: int, limit: int) -> list[int]:
-    """The positions of the rows to sample: all, or the first ones and an even choice."""
+    """The positions of the rows to sample: all, or the first ones and evenly spaced others."""
     if rows <= limit:
         return [*range(rows)]
     first = limit // 2
@@ -295,7 +295,7 @@ def label_span(index: pd.Index) -> tuple[int, int] | None:
 
 
 def row_hashes(parts: list[Hashes], bits: int = _ROW) -> Hashes:
-    """One hash a row of its values; of a sample with the low bits left free for that of a cell."""
+    """Combine hashes of columns to one per row; low bits stay free for a cell's in a sample."""
     import numpy as np
 
     total = np.zeros(len(parts[0]), dtype=np.uint64)
@@ -305,14 +305,14 @@ def row_hashes(parts: list[Hashes], bits: int = _ROW) -> Hashes:
 
 
 def mixed(rows: Hashes, cells: Hashes) -> Hashes:
-    """One hash of a row and a cell of it."""
+    """Combine the hashes of rows with those of their cells."""
     import numpy as np
 
     return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells
 
 
 def _short(hashes: Hashes) -> Hashes:
-    """Two bytes a cell, which is what is kept."""
+    """Mask hashes to the two bytes per cell that are kept."""
     import numpy as np
 
     return hashes & np.uint64(_CELL)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowMatch:
-    """Which of the hashed rows each row of a frame is.
+    """A match between the rows of a frame and the rows that were hashed.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class RowMatch:
 
     @cached_property
     def found(self) -> Mask:
-        """Which rows of the frame are among those that were hashed."""
+        """Mask of the frame's rows that are among the hashed ones."""
         return self.places >= 0
 
 
@@ -152,7 +152,7 @@ class FingerprintCheck:
         return alike | (dict.fromkeys(there, MOVED) if found is None else found)
 
     def _possible_sums(self, matched: Mask, changes: Mapping[str, str]) -> Mapping[str, str]:
-        """The columns that might hold sums: rows without their key that agree by chance.
+        """The columns that may hold sums of rows which agree with the hashes only by chance.
 
         Sums have numbers as labels too. As many rows are accepted if text agrees, or all
         columns; fewer or more if both, in the columns of which no value was missing: a sum
@@ -188,7 +188,7 @@ class FingerprintCheck:
         return not np.isin(mixed(match.hashes[found], kept), read).all()
 
     def _lacks_as_before(self, name: str, missing: int) -> bool:
-        """Whether as many values are missing as can be, were rows dropped or repeated."""
+        """Whether the number of missing values fits rows that were only dropped or repeated."""
         if self._fingerprint.whole:
             return True
         now, before = len(self._index), self._fingerprint.rows
@@ -200,7 +200,7 @@ class FingerprintCheck:
         return lacking * before <= missing * max(now, before)
 
     def _row_matches(self) -> Iterator[RowMatch]:
-        """The ways to match rows with the sample in which no row is a new one."""
+        """Yield the ways to match the frame's rows with hashed ones, without any new row."""
         known = self._fingerprint
         if index_names(self._index) == known.index:
             beside = [name for name in known.beside if name in self._arrays]

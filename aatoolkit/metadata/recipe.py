@@ -36,7 +36,7 @@ _LARGE = "is too large for a frame to carry along"
 
 
 def read_from(source: int, table: str) -> Recipe:
-    """The recipe of a table of an answer.
+    """Return the recipe of a table that was read from an answer.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def read_from(source: int, table: str) -> Recipe:
 
 
 def ended(why: str) -> Recipe:
-    """The recipe of a frame whose origin is not known."""
+    """Return the recipe of a frame whose origin is not known."""
     return [END, why]
 
 
 def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
-    """The recipe where the sources have other numbers.
+    """Replace the numbers of the sources in a recipe.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
 
 
 def dump_recipe(recipe: Recipe) -> Recipe | str:
-    """The recipe as it is carried: as it is, or packed; without its largest parts if need be."""
+    """Serialize a recipe: as it is, compressed, or without its largest parts if it is too long."""
     text = _text(recipe)
     if len(text) <= _PACKED:
         return recipe
@@ -82,7 +82,7 @@ def dump_recipe(recipe: Recipe) -> Recipe | str:
 
 
 def _trimmed(recipe: Recipe) -> Recipe | None:
-    """The recipe without its largest part; None if it has no part that may go."""
+    """Remove the largest part of a recipe; None if no part can be removed."""
     copied: Recipe = json.loads(_text(recipe))
     parts = [*_parts(copied, 0)]
     if not parts:
@@ -101,7 +101,7 @@ def _trimmed(recipe: Recipe) -> Recipe | None:
 
 
 def _parts(recipe: Recipe, depth: int) -> Iterator[tuple[int, Any, Any]]:
-    """What may go: the rows and values of views, and inputs that are deep down."""
+    """Yield the parts that can be removed: rows and values of views, and nested inputs."""
     kind, *rest = recipe
     if kind == VIEW:
         for name in ("rows", "values"):
@@ -116,7 +116,7 @@ def _parts(recipe: Recipe, depth: int) -> Iterator[tuple[int, Any, Any]]:
 
 
 def load_recipe(body: Any) -> Recipe | None:
-    """A recipe from what is carried, checked.
+    """Parse and validate a serialized recipe.
 
     Raises
     ------

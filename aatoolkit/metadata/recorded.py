@@ -72,7 +72,7 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
 
 @contextmanager
 def checked_once() -> Iterator[None]:
-    """While a verb runs, which changes no frame, check each frame once."""
+    """Cache the checks of frames while a verb runs, as it changes none."""
     token = CHECKS.set({})
     try:
         yield
@@ -88,7 +88,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 def record(
     result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
 ) -> None:
-    """Put on a result how it was made.
+    """Attach to a verb's result the recipe of how it was made.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ _LOST = object()
 
 
 def _written(value: Any) -> Any:
-    """An argument as a JSON value that a replay reads; `_LOST` where there is none."""
+    """Serialize an argument to a JSON value that a replay reads; `_LOST` if it has none."""
     if isinstance(value, Aggregation):
         facts = {k: v for k, v in asdict(value).items() if v not in (None, ())}
         return {"rule": facts}
@@ -178,7 +178,7 @@ def _grouper(value: Any) -> Any:
 
 
 def attach_changed(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
-    """Put other metadata on a frame of the same rows, which keeps how it was made."""
+    """Replace the metadata of a frame whose rows are the same, and keep its recipe."""
     recipe, sources, answers = view_of(frame)
     numbers = {source: number for number, source in enumerate(metadata.sources)}
     kept = renumbered(recipe, {n: numbers.get(s, -1) for n, s in enumerate(sources)})
@@ -186,7 +186,7 @@ def attach_changed(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """The metadata of a frame as text: its own, if all of it still holds."""
+    """Return the metadata of a frame as text: what was attached, if all of it still holds."""
     (known, _), verified = stored_of(frame), metadata_of(frame, levels=True)
     recipe = view_of(frame)[0] if known.recipe else None
     if recipe is known.recipe and known.columns == verified.columns and known.key == verified.key:
@@ -197,7 +197,7 @@ def serialized(frame: pd.DataFrame) -> str:
 
 
 def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """The recipe of a frame as it is now, with the sources that it names and answers at hand."""
+    """Return the recipe of a frame as it is now, with its sources and the answers in memory."""
     import numpy as np
 
     known, answers = stored_of(frame)
@@ -251,7 +251,7 @@ def _range(size: int) -> pd.Index:
 
 
 def _is_empty(name: str, known: FrameMetadata, check: FingerprintCheck) -> bool:
-    """Whether a column that held nothing still does."""
+    """Whether a column that held no values when it was read still holds none."""
     column = known.columns.get(name, NOTHING)
     return column.availability.status in EMPTY and check.is_empty(name)
 

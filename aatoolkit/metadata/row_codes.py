@@ -21,7 +21,7 @@ _MOST_BYTES = 1 << 24
 
 
 def dump_rows(rows: Numbers) -> str:
-    """Row numbers, in their order and with their repeats, as the shortest text.
+    """Serialize row numbers, in their order and with repeats, to the shortest text.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def dump_rows(rows: Numbers) -> str:
 
 
 def load_rows(text: str) -> Numbers:
-    """Row numbers from their text.
+    """Parse row numbers.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def load_rows(text: str) -> Numbers:
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:
-    """A column as its dtype and JSON values; None where it is long, or would not come back as is.
+    """Serialize a column to its dtype and JSON values; None if it is long or would change.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 
 def load_values(body: list[Any]) -> pd.Series:
-    """A column from its dtype and JSON values."""
+    """Parse a column from its dtype and JSON values."""
     import pandas as pd
 
     kind, cells = body

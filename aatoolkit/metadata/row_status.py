@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RowStatus:
-    """Statuses of the rows of one frame.
+    """The availability of the rows of one frame, computed from statements.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class RowStatus:
     def states(
         self, otherwise: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """The statuses that occur among the rows, and for each row which of them it has."""
+        """The distinct states of the rows, and for each row the number of its state."""
         import numpy as np
 
         if not self._rows or not statements:
@@ -67,7 +67,7 @@ class RowStatus:
         return condition.column in self._arrays and condition.column in self._trusted
 
     def _match(self, statement: Statement) -> Mask:
-        """The rows that a statement concerns, or may concern."""
+        """Mask of the rows that a statement concerns, or may concern."""
         import numpy as np
 
         mask = np.ones(self._rows, bool)
@@ -96,7 +96,7 @@ def _state(
 
 
 def _matching(values: Any, condition: Condition) -> Mask:
-    """The rows that match a condition, which is evaluated on distinct values only."""
+    """Mask of the rows that match a condition, evaluated on distinct values only."""
     import numpy as np
     import pandas as pd
 

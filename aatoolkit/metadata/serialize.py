@@ -21,7 +21,7 @@ _MOST = 1 << 26
 
 
 def pack(text: str) -> str:
-    """A text, compressed, as a text that JSON holds as it is.
+    """Compress a text to a text that JSON can hold.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def pack(text: str) -> str:
 
 
 def unpack(text: str) -> str:
-    """A text that may have been packed.
+    """Decompress a text that may have been packed.
 
     Raises
     ------
@@ -52,19 +52,19 @@ def unpack(text: str) -> str:
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:
-    """An availability as status, cause and reason."""
+    """Convert an availability to status, cause and reason."""
     cause = availability.cause
     return (str(availability.status), None if cause is None else str(cause), availability.reason)
 
 
 def load_state(state: Sequence[Any]) -> Availability:
-    """An availability from status, cause and reason."""
+    """Build an availability from status, cause and reason."""
     status, cause, reason = state
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> list[Any]:
-    """Statements about rows: the columns that have them, the status of other rows, conditions."""
+    """Serialize statements about rows: their columns, the status of other rows, conditions."""
     alike: dict[Any, list[str]] = {}
     for name, column in columns.items():
         if column.statements:
@@ -88,7 +88,7 @@ def dump_statements(columns: Mapping[str, ColumnMetadata]) -> list[Any]:
 def load_statements(
     body: Sequence[Any],
 ) -> dict[str, tuple[tuple[Statement, ...], Availability]]:
-    """Statements about rows, and the status of other rows, by column."""
+    """Parse statements about rows and the status of other rows, by column."""
     found: dict[str, tuple[tuple[Statement, ...], Availability]] = {}
     for names, elsewhere, listed in body:
         statements = tuple(
@@ -103,7 +103,7 @@ def load_statements(
 
 
 def source_fields(source: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a source that this version knows."""
+    """Select the fields of a source that this version knows."""
     known = Source.__dataclass_fields__
     facts = {name: fact for name, fact in source.items() if name in known}
     if not all(isinstance(fact, bool if name == "stale" else str) for name, fact in facts.items()):
@@ -112,7 +112,7 @@ def source_fields(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
-    """A fingerprint with its hashes as hexadecimal text."""
+    """Serialize a fingerprint, its hashes as hexadecimal text."""
     return {
         "rows": fingerprint.rows,
         "index": list(fingerprint.index),
@@ -127,7 +127,7 @@ def dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
 
 
 def load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
-    """A fingerprint from its JSON value."""
+    """Parse a fingerprint from its JSON value."""
     if body is None:
         return None
     span = body["span"]

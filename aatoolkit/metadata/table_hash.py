@@ -24,7 +24,7 @@ _Written = tuple[str, list[_Bytes]]
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
-    """SHA-256 of the content of a table: its columns in their order, its rows in theirs.
+    """Compute the SHA-256 of a table's content: columns and rows in their order.
 
     It is the same for every version of pandas and pyarrow, for every dtype backend, and for
     every layout of a file that a table is read back from. What is hashed is, in this order:
@@ -96,7 +96,7 @@ def _columns(table: pd.DataFrame | pa.Table) -> Iterator[tuple[str, Any]]:
 
 
 def _encoded(name: str, values: Any) -> _Written:
-    """The kind of a column, and its bytes."""
+    """Encode a column to its kind and bytes."""
     problem = ""
     try:
         if not isinstance(values, pa.ChunkedArray):
@@ -108,7 +108,7 @@ def _encoded(name: str, values: Any) -> _Written:
 
 
 def _written(values: Any) -> _Written:
-    """The kind of some values, and their bytes: which there are, and then what they are."""
+    """Encode values to their kind and bytes: which are present, then the values."""
     if pa.types.is_dictionary(values.type):
         return _written(values.cast(values.type.value_type))
     if pa.types.is_string(values.type):

@@ -85,7 +85,7 @@ class RowRange:
 
 @dataclass(frozen=True)
 class BatchTables:
-    """The tables of one answer of a batch, which is as declared: it has no drift.
+    """The tables of one answer of a batch that fits its declaration: it has no drift.
 
     Parameters
     ----------
@@ -109,12 +109,12 @@ class BatchTables:
 
     @property
     def hints(self) -> list[Hint]:
-        """What may be about availability and was not read."""
+        """Values that may be about availability and were not read."""
         return self.detection.hints
 
 
 def can_batch(section: Section) -> bool:
-    """Whether answers of a section may be read together.
+    """Whether answers of a section can be normalised together.
 
     They may not where a function makes rows, for it may depend on the order of keys; where a
     header or the year is the answer's own; or where rows are filtered by what no column reads.
@@ -135,7 +135,7 @@ def can_batch(section: Section) -> bool:
 def normalize_batch(
     section: Section, owner: str, answers: Sequence[BatchAnswer], max_nodes: int = MAX_NODES
 ) -> list[BatchTables | None]:
-    """Turn answers of one section into tables, together.
+    """Normalise answers of one section together.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def normalize_batch(
 
 
 def _detected(section: Section, answer: BatchAnswer) -> Detection | None:
-    """What an answer states; None if it states that it is none."""
+    """Detect what an answer states; None for an error answer, and for what is no object."""
     payload, document = answer.payload, answer.document
     if type(document) is not dict:
         return None
@@ -234,7 +234,7 @@ class _Batch:
             )
 
     def _mark(self, cursor: Cursor, rows: RowIndex) -> None:
-        """Leave the answers that some rows are of to be read alone."""
+        """Mark the answers of some rows, to be normalised one by one."""
         if len(rows):
             self._alone[self._rows.rows_of(cursor.level)[rows]] = True
 
@@ -291,7 +291,7 @@ class _Batch:
         return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
 
     def _check_key(self, table: Table, arrow: pa.Table, documents: RowIndex) -> None:
-        """Leave alone the answers in which a key is null or not unique."""
+        """Mark the answers in which a key is null or not unique."""
         if not table.key:
             return
         columns = [arrow[name] for name in table.key]
@@ -306,14 +306,14 @@ class _Batch:
 
 
 class _Marks(DriftReport):
-    """A report of drift that notes only which answers have some."""
+    """A drift report that records only which answers drift."""
 
     def __init__(self, document: Cursor, mark: Any) -> None:
         super().__init__(document)
         self._mark = mark
 
     def keep(self, cursor: Cursor, rows: RowIndex, why: str) -> None:
-        """What is kept of fields that are known is no drift, and not looked at."""
+        """Ignore values kept from fields that are known: they are no drift."""
 
     def record_values(self, cursor: Cursor, rows: RowIndex, kind: str, path: str) -> None:
         """Mark the answers of some rows."""

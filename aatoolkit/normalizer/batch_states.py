@@ -1,4 +1,4 @@
-"""The availability of the columns of many answers: made once for those that state the same."""
+"""Availability of the columns of many answers, computed once for answers that state the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 class Statements:
-    """What answers state, those that state the same of the same things counted as one.
+    """The statements of several answers; answers that state the same share one number.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Statements:
         self.of: Numbers = np.array(of, np.int64)
 
     def about_rows(self, table: Table) -> Mask:
-        """The answers with statements about single rows of a table: each is read alone."""
+        """Mask of the answers with statements about single rows of a table."""
         found = [
             any(
                 signal.scope in ("row", "field")
@@ -59,7 +59,7 @@ class Statements:
         return np.array(found, np.bool_)[self.of]
 
     def denied(self, table: Table, arrow: pa.Table, documents: Numbers) -> Numbers:
-        """The answers that deny a number which a table holds, once for each such number."""
+        """The numbers of the answers that deny a value of a table, once per denied value."""
         found = [np.empty(0, np.int64)]
         for number, listed in enumerate(self.kinds):
             may_deny = denies_any(listed)
@@ -128,7 +128,7 @@ class TableStates:
         self._known: dict[Hashable, FrameMetadata] = {}
 
     def _given(self, name: str, documents: Numbers) -> Mask:
-        """The answers in which a column has a value."""
+        """Mask of the answers in which a column has a value."""
         column = self._arrow[name]
         if not column.null_count:
             return self._sizes > 0
@@ -139,7 +139,7 @@ class TableStates:
         return found
 
     def bounds(self, document: int) -> tuple[int, int]:
-        """Where the rows of one answer begin and end."""
+        """The first row of an answer, and the one after its last."""
         end = int(self._ends[document])
         return end - int(self._sizes[document]), end
 
@@ -167,7 +167,7 @@ class TableStates:
         return tuple(names)
 
     def _distinct(self, names: tuple[str, ...]) -> list[bytes]:
-        """For each answer, which different values its rows have in some columns."""
+        """For each answer, the set of values of some columns in its rows, as bytes."""
         if names not in self._picked:
             codes, many = row_codes([self._arrow[name] for name in names])
             if many * max(1, len(self._sizes)) > 2**62:

@@ -46,7 +46,7 @@ class Branch:
         self.size = self.cursor.level.size if self.picked is None else len(self.picked)
 
     def _picked(self, table: Table) -> RowMap:
-        """Which rows of the level are rows of the table; None if all are.
+        """The rows of the level that are rows of the table; None if all are.
 
         They are arrays of positions, objects, or any where no field is read.
         """
@@ -66,7 +66,7 @@ class Branch:
         return None if len(found) == self.cursor.level.size else found
 
     def _filtered(self) -> RowMap:
-        """Which of the picked rows the filters leave."""
+        """The picked rows that pass the table's filters."""
         size = self.cursor.level.size if self.picked is None else len(self.picked)
         keep = np.ones(size, np.bool_)
         for chosen, wanted in ((self.rows.without, False), (self.rows.only, True)):
@@ -92,7 +92,7 @@ class Branch:
 
     @property
     def order(self) -> list[RowIndex]:
-        """What rows of several spellings are sorted by: where they branch off, and which it is."""
+        """The sort keys that interleave the rows of several branches: place and branch number."""
         found: list[RowIndex] = []
         for at, given in enumerate(self.rows.steps):
             if isinstance(given, Entries) and given.only:
@@ -105,7 +105,7 @@ class Branch:
         return found
 
     def find(self, source: str) -> Found:
-        """Where the values of a column are, by its source."""
+        """Find the values of a column by its source: a cursor, and for each row its row there."""
         if source[0] == "$":
             cursor = self.cursors[0].descend(parse_path(source))
             one = self.cursors[0].level.size == 1
@@ -141,7 +141,7 @@ class Branch:
         return labels, _aligned(labels, self._up(around), self._positions_at(at))
 
     def _beside(self, path: str) -> Found:
-        """The elements of another array of the object that the rows' own array is in."""
+        """Find a column in another array of the object that holds the rows' array."""
         around = len(self.cursors) - 1 - self.rows.beside
         elements, index = self.cursors[around].descend(parse_path(path)), self._up(around)
         for at, step in enumerate(self.rows.steps[-self.rows.beside :], around + 1):
@@ -195,7 +195,7 @@ class Branch:
 
 
 def _computed_rows(cursor: Cursor, table: str, function: Callable[[Any], Iterable[Any]]) -> Cursor:
-    """The rows that a function makes of the values at a node."""
+    """A cursor over the rows that a function computes from the values at a node."""
     there = cursor.rows if cursor.node is None else np.setdiff1d(cursor.rows, cursor.node.nulls)
     try:
         found = [[dict(row) for row in function(value)] for value in cursor.values(there)]
@@ -213,7 +213,7 @@ def _computed_rows(cursor: Cursor, table: str, function: Callable[[Any], Iterabl
 
 
 def _enclosing_record(cursor: Cursor, index: RowMap) -> Found:
-    """The record one array up, and for each row its row there."""
+    """The cursor of the record one array up, and for each row its row there."""
     level, first = cursor.level, not cursor.tail
     while first or not level.in_array:
         if level.above is None:
@@ -232,7 +232,7 @@ def _position(cursor: Cursor, node: int, index: RowMap) -> Found:
 
 
 def _common_rows(steps: tuple[Step, ...], path: tuple[Step, ...]) -> int:
-    """How many steps of a path to rows lead to a row that another path passes through too."""
+    """Count the leading steps of a path to rows that another path shares, up to a row."""
     around = 0
     for at, (one, other) in enumerate(zip(steps, path, strict=False), 1):
         if one != other:
@@ -243,7 +243,7 @@ def _common_rows(steps: tuple[Step, ...], path: tuple[Step, ...]) -> int:
 
 
 def _aligned(elements: Cursor, parents: RowMap, positions: RowIndex) -> RowIndex:
-    """For each position in an array of some row, the row of that element; -1 where none is."""
+    """For each row and position in its array, the row of that element; -1 where none is."""
     level = elements.level
     if not level.size:
         return np.full(len(positions), -1, np.int64)

@@ -28,7 +28,7 @@ def state_of(
     absent: bool,
     measured: bool,
 ) -> Availability:
-    """What is known of a column: the narrowest signal, joined with its rows and engines.
+    """The availability of a column: its narrowest statement, combined with its rows and engines.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _of_rows(column: Column, signals: Iterable[Signal]) -> dict[Availability, No
 
 
 def with_rows(state: Availability, rows: list[Availability]) -> Availability:
-    """A column's state joined with those of its rows; what is unknown yields to them."""
+    """Combine a column's state with those of its rows; an unknown state yields to theirs."""
     if not rows:
         return state
     return combine(rows if state == UNKNOWN else [state, *rows])
@@ -150,7 +150,7 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def reach(target: str, pattern: str) -> str | None:
-    """Whether a target is about ``all`` of a column, about ``some`` of it, or not at all.
+    """Return ``all`` or ``some``, by how much of a column a target covers; None for nothing.
 
     A bare name is about every field of that name and what it encloses.
     """
@@ -182,7 +182,7 @@ def in_words(known: FrameMetadata, signals: list[Signal]) -> str:
 
 
 def hint_table(detection: Detection, watched: Callable[[], Iterable[Hint]]) -> pd.DataFrame:
-    """What may be about availability and was not read, one row a hint."""
+    """Build a frame of hints, values that may be about availability, one row each."""
     import pandas as pd
 
     found = {hint.path: hint for hint in (*watched(), *detection.hints)}
@@ -195,7 +195,7 @@ def hint_table(detection: Detection, watched: Callable[[], Iterable[Hint]]) -> p
 
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:
-    """Statements of an answer as a DataFrame, one a row; ``unknown`` where there is none."""
+    """Build a frame of statements, one row each; one row ``unknown`` if there are none."""
     import pandas as pd
 
     statuses = pd.CategoricalDtype([str(status) for status in Status])

@@ -1,4 +1,4 @@
-"""The columns of one declared table: typed, masked where the answer denies them, described."""
+"""Build the columns of one declared table: typed, denied numbers masked, described."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def build_table(
 def _column(
     rows: TableRows, column: Column, report: DriftReport, host: str | None
 ) -> tuple[Array, bool]:
-    """One column of a table, and whether the answer lacks its field altogether."""
+    """Build one column of a table; return also whether the answer lacks its field."""
     found = rows.find(column.source or "")
     absent = bool(rows.absent) or (
         rows.size > 0 and all(cursor.field_absent for cursor, _ in found)
@@ -96,7 +96,7 @@ def _mask(
     signals: list[Signal],
     report: DriftReport,
 ) -> Array:
-    """One column without the numbers that the answer denies."""
+    """Mask the numbers of a column that the answer denies, and keep them in ``extra``."""
     path = _json_path_of(rows, column)
     array, denied = mask_denied(array, engine_rows, rows.table, column, signals, path)
     found = rows.find(column.source or "")
@@ -107,7 +107,7 @@ def _mask(
 
 
 def _json_path_of(rows: TableRows, column: Column) -> Callable[[int], str]:
-    """A function that gives the JSON path of a column's value in a row."""
+    """Return a function that gives the JSON path of a column's value in a row."""
     known: list[tuple[RowIndex, RowIndex]] = []
 
     def path(row: int) -> str:
@@ -124,7 +124,7 @@ def _json_path_of(rows: TableRows, column: Column) -> Callable[[int], str]:
 def _to_category(
     text: Array, column: Column, found: list[Found], report: DriftReport
 ) -> pa.DictionaryArray:
-    """Text as a category; a level that is not declared comes last, if levels have no order."""
+    """Convert text to a category; undeclared levels come last, if the levels have no order."""
     declared = pa.array(column.levels, pa.string())
     whole = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
     codes = pc.index_in(whole, declared)
@@ -145,7 +145,7 @@ def _to_category(
 
 
 def _keyed(arrow: pa.Table, table: Table, report: DriftReport) -> pa.Table:
-    """The table itself; with ``_row`` if its key is not unique."""
+    """Return the table, with a column ``_row`` if its key is not unique."""
     if not table.key:
         return arrow
     key, place = list(table.key), f"{table.name}({', '.join(table.key)})"

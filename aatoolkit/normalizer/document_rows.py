@@ -1,4 +1,4 @@
-"""Which of several documents the rows of a level are of, and what each document lacks."""
+"""Map the rows of several documents to the documents, and find what each document lacks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DocumentRows:
         self._absent: dict[Cursor, Mask] = {}
 
     def none(self) -> Mask:
-        """No document."""
+        """A mask of no document."""
         return np.zeros(self.count, np.bool_)
 
     def rows_of(self, level: RowLevel) -> RowIndex:
@@ -41,14 +41,14 @@ class DocumentRows:
         return found
 
     def having(self, level: RowLevel, rows: Iterable[Rows]) -> Mask:
-        """The documents that some rows of a level are of."""
+        """Mask of the documents that some rows of a level are of."""
         found, rows = self.none(), list(rows)
         if rows:
             found[self.rows_of(level)[concat_rows(rows)]] = True
         return found
 
     def lacking(self, cursor: Cursor) -> Mask:
-        """The documents that have objects which could hold a field, and none that does."""
+        """Mask of the documents with objects that could hold a field, and none that does."""
         found = self._absent.get(cursor)
         if found is None:
             found = self._absent[cursor] = self._lacking(cursor)
@@ -69,7 +69,7 @@ class DocumentRows:
         return np.where(self.having(cursor.level, record.rows), lacking, above)
 
     def null_alone(self, cursor: Cursor) -> Mask:
-        """The documents that have null at a place, and nothing else."""
+        """Mask of the documents that have null at a path, and nothing else."""
         node = cursor.node
         if node is None or not node.null_count:
             return self.none()

@@ -47,12 +47,12 @@ def resolve(section: str | Section, profile: Profile | None) -> tuple[Section | 
 
 
 def _owner(profile: Profile) -> str:
-    """The name of a profile in metadata; one that is called as drafts of answers are is none."""
+    """The name of a profile in metadata; a name that drafts use is prefixed by "profile"."""
     return f"profile {OWNER}" if profile.name == OWNER else profile.name
 
 
 def fits(tables: Iterable[pa.Table], report: DriftReport, signals: Iterable[Signal]) -> bool:
-    """Whether an answer is what a declaration describes, rather than something else altogether.
+    """Whether a declaration describes an answer at all.
 
     It is not if most of its values are in no column, and it does not state that there is nothing
     to report. A main table in which at least half of the columns have values settles it.
@@ -74,7 +74,7 @@ def fits(tables: Iterable[pa.Table], report: DriftReport, signals: Iterable[Sign
 
 
 def _leaf_count(node: Node | None) -> int:
-    """How many values there are at and below a node."""
+    """Count the values at and below a node."""
     if node is None:
         return 0
     found = sum(len(array) - array.null_count for array, _ in chain(*node.scalars.values()))
@@ -84,7 +84,7 @@ def _leaf_count(node: Node | None) -> int:
 
 
 def draft_of(answer: Any, name: str, declared: Section | None) -> Section | None:
-    """A declaration of a section made of one answer, with the service's own names.
+    """Draft a declaration of a section from one answer, with the service's own names.
 
     None if the answer holds no records, or nothing that can be made a table. An availability
     rule that is known is kept; units and rules of aggregation are open.
@@ -120,7 +120,7 @@ def _proposed(answer: Any, name: str) -> Section | None:
 
 
 def attempt(draft: Callable[[], T]) -> T | None:
-    """What drafting gives; None, with a warning, where it fails: no answer is lost by that."""
+    """Call a function that drafts; None with a warning where it fails, so no answer is lost."""
     try:
         return draft()
     except (AAToolkitError, Warning):

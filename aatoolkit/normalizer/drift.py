@@ -1,4 +1,4 @@
-"""Where an answer and its declaration differ, and what no column took."""
+"""Drift: differences between an answer and its declaration, and values that no column took."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Drift:
 
 @dataclass
 class DriftReport:
-    """What a read finds beside its tables: leaves that no column took, and drift.
+    """The drift of an answer, and the leaves that no column took.
 
     Attributes
     ----------

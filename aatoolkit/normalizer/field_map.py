@@ -1,4 +1,4 @@
-"""What the columns of a section take of an answer, as a tree of the paths they name."""
+"""The field map: a tree of the paths that a section's columns read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
 
 class FieldNode:
-    """One step of the declared paths of a section: what is below it, and whether it is taken.
+    """One step of a section's declared paths: the steps below, and whether columns read it.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def sources_beyond_rows(section: Section) -> dict[str, tuple[str, ...]]:
-    """By table, the sources of columns that are outside its rows and that no other column takes."""
+    """By table, the sources outside its rows that no other column reads."""
     columns = [(table.name, c) for table in section for c in table.columns if not c.is_label]
     within = {c.pattern for _, c in columns if (c.source or "")[:1] not in ("^", "$", "&")}
     found: dict[str, tuple[str, ...]] = {table.name: () for table in section}
@@ -67,7 +67,7 @@ def sources_beyond_rows(section: Section) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=128)
 def field_map(section: Section) -> FieldNode:
-    """All that the columns of a section take, and what else is known of its answers."""
+    """Build the tree of the paths that a section's columns read, and of other known paths."""
     root = FieldNode()
     for name in ENVELOPE:
         root.down((Field(name),)).known = "envelope"
@@ -95,7 +95,7 @@ def _is_made(table: Table, column: Column) -> bool:
 
 
 def expand_keys(steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ...]:
-    """The same path with a field for each key that an object is limited to.
+    """Expand a path to one per key, where entries are limited to certain keys.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How a value was written that a column holds in one way: ``5`` or ``5.0``, ``Z`` or ``+00:00``."""
+"""Formats of values, such as ``5`` or ``5.0``, to write values back as they were."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FULL = "T|3|7|Z"
 def value_formats(
     node: Node | None, dtype: str, size: int
 ) -> Iterator[tuple[str, RowIndex | None]]:
-    """The ways in which values of a dtype are written at a place, and the rows of each.
+    """Yield the formats in which values of a dtype are written, with the rows of each.
 
     Rows are None where all values are written in the one way there is.
     """
@@ -46,7 +46,7 @@ def value_formats(
 
 
 def format_values(values: pa.Array, value_format: str) -> list[Any]:
-    """The values of a column as JSON values, written as they were.
+    """Format the values of a column as JSON values, as they were written in the answer.
 
     Examples
     --------

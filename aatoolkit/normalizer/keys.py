@@ -14,7 +14,7 @@ _DENSE = 4
 
 
 def count_distinct(columns: list[pa.ChunkedArray]) -> int:
-    """How many different rows some columns have."""
+    """Count the distinct rows of some columns."""
     codes, many = row_codes(columns)
     if many <= _DENSE * (len(codes) + 1):
         return int(np.count_nonzero(np.bincount(codes)))
@@ -24,7 +24,7 @@ def count_distinct(columns: list[pa.ChunkedArray]) -> int:
 def row_codes(
     columns: Iterable[pa.ChunkedArray], codes: Codes | None = None, many: int = 1
 ) -> tuple[Codes, int]:
-    """A number for each row, the same where all columns are the same, and a bound to the numbers.
+    """Number the rows, equal rows alike; return the numbers and a bound above them.
 
     ``codes`` are numbers below ``many`` that tell rows apart already.
     """
@@ -39,7 +39,7 @@ def row_codes(
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[Codes, int]:
-    """One number for each value of a column, null included, and a bound to the numbers."""
+    """Number the values of a column, null included; return the numbers and a bound above them."""
     whole = column.combine_chunks()
     if pa.types.is_integer(whole.type) and len(whole) and not whole.null_count:
         numbers = whole.to_numpy()

@@ -1,4 +1,4 @@
-"""Numbers that an answer denies: they are kept, and shown as missing.
+"""Masking: numbers that an answer denies are shown as missing, and kept in ``extra``.
 
 A number beside ``hasData: false`` is no measurement, and least of all where it is 0. What is
 known about a value is what the narrowest statement about it states: its own row or cell, else its
@@ -39,7 +39,7 @@ def mask_denied(
     signals: list[Signal],
     path: Callable[[int], str],
 ) -> tuple[pa.Array, list[int]]:
-    """A measure without the numbers that an answer denies, and the rows in which they were.
+    """Mask the numbers of a measure that an answer denies; return the rows concerned.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def _denies(signal: Signal) -> bool:
 
 
 def is_measure(table: Table, column: Column) -> bool:
-    """Whether a column holds numbers that were measured, and not those that count their sample."""
+    """Whether a column holds measured numbers, and not keys, labels or sample sizes."""
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False
     names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]

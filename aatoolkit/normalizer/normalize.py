@@ -58,7 +58,7 @@ def normalize(
     envelope: Collection[str] = (),
     max_nodes: int = MAX_NODES,
 ) -> Tables:
-    """Turn the answer of one section into tidy tables, without a network.
+    """Normalise the answer of one section to tidy tables, without a network.
 
     Column names, their order and dtypes depend on the section, never on the answer. What
     no column takes is in ``.extra``; where answer and declaration differ is in ``.drift``.
@@ -159,7 +159,7 @@ def _read(
     max_nodes: int,
     drafts: Callable[[], Section | None] | None = None,
 ) -> Tables:
-    """An answer as a declaration has it, or as a draft of its own where that does not fit."""
+    """Normalise an answer by a declaration, or by a draft of its own where that does not fit."""
     payload = answer if isinstance(answer, Payload) else None
     parsed = _parsed(declared, answer, max_nodes)
     document = Cursor.of(parsed.root)
@@ -268,7 +268,7 @@ def _detect(
 
 
 def _parsed(section: Section, answer: Any, max_nodes: int) -> ParsedDocument:
-    """The answer as a tree, in which it is as declared which objects are rows with a key."""
+    """Parse an answer to a tree, with rows and fields as the section declares them."""
     layout = field_map(section)
     if isinstance(answer, Payload):
         facts = {"url": answer.url, "status": answer.status}

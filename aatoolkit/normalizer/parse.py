@@ -59,7 +59,7 @@ class Parsed(NamedTuple):
 
 
 def read_as(node: Node | None, reading: Reading, size: int, year: Any = None) -> Parsed:
-    """All values at a node as a column reads them, in a table of so many rows.
+    """Parse all values at a node as a column reads them.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _parsed(node: Node, reading: Reading, size: int, year: Any) -> tuple[Array, 
 
 
 def _in_rows(chunks: list[ColumnChunk], kind: pa.DataType, size: int) -> pa.Array:
-    """Values of any kind in their rows, null in all others."""
+    """Place values in their rows, with null in all others."""
     if not chunks:
         return pa.nulls(size, kind)
     index = np.full(size, -1, np.int64)
@@ -125,7 +125,7 @@ def _arrow(dtype: str) -> pa.DataType:
 
 
 def _missing(node: Node, marks: Iterable[Any]) -> RowIndex:
-    """The rows whose value is declared to mean a missing one."""
+    """The rows whose value is one of those declared to mean missing."""
     texts = [mark for mark in marks if isinstance(mark, str)]
     flags = [mark for mark in marks if isinstance(mark, bool)]
     numbers = [mark for mark in marks if isinstance(mark, int | float)]
@@ -155,7 +155,7 @@ def _without(array: Array, rows: RowIndex) -> Array:
 
 
 def _scaled(array: Array, scale: float) -> Array:
-    """Numbers times a scale; divided where that is exact: 34.5 percent are 0.345, no more."""
+    """Multiply numbers by a scale; divide where that is exact: 34.5 percent are 0.345."""
     inverse = 1 / scale
     if scale < 1 and abs(inverse - round(inverse)) < 1e-9 * inverse:
         return pc.divide(array, pa.scalar(float(round(inverse))))
@@ -166,7 +166,7 @@ _Reader = Callable[[str, pa.Array, str, Any], pa.Array]
 
 
 def _number(pattern: str, noise: str, decimal: str) -> _Reader:
-    """Numbers in text, without a loop over them; the few that are short forms one by one."""
+    """Return a parser of numbers in text that needs no loop, except for short forms."""
 
     def read(kind: str, array: pa.Array, dtype: str, year: Any) -> pa.Array:
         if kind in (INTEGER, NUMBER):
@@ -201,13 +201,13 @@ def _plain_number(kind: str, array: pa.Array, dtype: str) -> pa.Array:
 
 
 def _whole(values: pa.Array) -> pa.Array:
-    """Floats that are whole numbers as such; null where one is not."""
+    """Cast floats to whole numbers; null where one is not whole."""
     fits = pc.and_(pc.equal(values, pc.floor(values)), pc.less_equal(pc.abs(values), 2.0**53))
     return pc.if_else(fits, values, None).cast(pa.int64(), safe=False)
 
 
 def _each(values: pa.Array, kind: pa.DataType, parse: Callable[[Any], Any]) -> pa.Array:
-    """Apply a function, which gives None for what does not fit, to each distinct value."""
+    """Apply a function to each distinct value; None and errors become null."""
     coded = values.dictionary_encode()
     found = []
     for value in coded.dictionary.to_pylist():
@@ -219,7 +219,7 @@ def _each(values: pa.Array, kind: pa.DataType, parse: Callable[[Any], Any]) -> p
 
 
 def _of_text(parse: Callable[[str], Any], *, numbers: bool = False) -> _Reader:
-    """A reader of text, each different one through a function; numbers as they are written."""
+    """Return a parser that calls a function once per distinct text; numbers stay if allowed."""
 
     def read(kind: str, array: pa.Array, dtype: str, year: Any) -> pa.Array:
         target = _arrow(dtype)
@@ -243,7 +243,7 @@ def _booleans(kind: str, array: pa.Array, dtype: str, year: Any) -> pa.Array:
 
 
 def _moment(parse: Callable[[Any, Any], date | datetime | None]) -> _Reader:
-    """A reader of days or instants, each different one through a function."""
+    """Return a parser of days or instants that calls a function once per distinct value."""
 
     def read(kind: str, array: pa.Array, dtype: str, year: Any) -> pa.Array:
         if kind not in (STRING, INTEGER):

@@ -62,7 +62,7 @@ def provenance(
 
 
 def _taken(rows: Sequence[TableRows], built: Mapping[str, pa.Table]) -> Iterator[_Taken]:
-    """What columns took: those first that are in the row itself, and not around it."""
+    """Yield the values that columns read: first from the row itself, then from around it."""
     for around in (False, True):
         for one in rows:
             for column in one.table.columns:
@@ -95,7 +95,7 @@ def _of_column(rows: TableRows, column: Column, cells: pa.ChunkedArray) -> Itera
 
 
 def _as_written(cursor: Cursor, rows: RowIndex) -> Iterator[_Taken]:
-    """The values in some rows of a cursor as they are in the answer, one kind after another."""
+    """Yield the values in some rows of a cursor as the answer has them, one kind at a time."""
     for kind, chunks in cursor.node.scalars.items() if cursor.node else ():
         for array, there in map(without_nulls, chunks):
             taken = np.isin(there, rows)
@@ -105,7 +105,7 @@ def _as_written(cursor: Cursor, rows: RowIndex) -> Iterator[_Taken]:
 def _without_extra(
     cursor: Cursor, declared: FieldNode, scalars: Mapping[Cursor, dict[str, list[ColumnChunk]]]
 ) -> Node:
-    """The values at a node without what is in ``extra``, and with row numbers for values."""
+    """Copy a node without what is in ``extra``, with row numbers for values."""
     node, found = cursor.node, Node()
     if node is None:
         return found

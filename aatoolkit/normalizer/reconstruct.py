@@ -29,14 +29,14 @@ class CellSource:
     value_format: str
 
     def dumps(self) -> str:
-        """It as text, which is what a placement names in the place of a kind."""
+        """Serialize to text, which stands for the kind in provenance tables."""
         return json.dumps(astuple(self), ensure_ascii=False)
 
 
 def rebuild(
     tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, provenance: Mapping[str, pa.Table]
 ) -> Any:
-    """The answer that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
+    """Rebuild the answer, as a JSON value, from the tables that `normalize` made.
 
     Values are taken from the columns and from ``extra`` as they are now; the provenance records
     where each belongs, and how it was written. Keys of objects may come in another order.
@@ -65,7 +65,7 @@ def rebuild(
 
 
 def _cells(tables: Mapping[str, pd.DataFrame], text: str) -> list[Any]:
-    """The cells of a column as JSON values, by the text of their `Holder`."""
+    """The cells of a column as JSON values, by the text of their `CellSource`."""
     source = CellSource(*json.loads(text))
     try:
         cells = tables[source.table][source.column]

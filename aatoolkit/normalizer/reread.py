@@ -1,4 +1,4 @@
-"""An answer at hand, to be read again when a number of it is to be explained."""
+"""Answers kept in memory, to be normalised again when a number is to be explained."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HELD = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class AnswerAtHand:
-    """An answer that frames were made of, and how it was read.
+    """An answer in memory, and how it was normalised.
 
     A large answer is not kept for the sake of its frames: it is at hand as long as anybody holds
     its `Payload`, such as the tables it was read into.
@@ -48,14 +48,14 @@ class AnswerAtHand:
 
     @property
     def body(self) -> bytes | None:
-        """Its bytes; None once nobody holds them."""
+        """The answer's bytes; None once nobody holds them."""
         found = self.answer()
         if isinstance(found, Payload):
             return found.body
         return found.encode() if isinstance(found, str) else found
 
     def tables(self) -> Tables | None:
-        """Its tables, read again as they were; None once nobody holds it."""
+        """The answer's tables, normalised again; None once nobody holds the answer."""
         found = self.answer()
         if found is None:
             return None
@@ -65,7 +65,7 @@ class AnswerAtHand:
 
 
 def at_hand(answer: Any, source: Source, read: Callable[[Any], Tables]) -> list[AnswerAtHand]:
-    """The answer, if it came as bytes or text; an object may have been changed since."""
+    """Hold the answer if it is bytes, text or a payload; other objects may have changed."""
     if isinstance(answer, Payload) and len(answer.body) > _HELD:
         return [AnswerAtHand(source, ref(answer), read)]
     if isinstance(answer, Payload | bytes | str):

@@ -1,4 +1,4 @@
-"""Column metadata: what an answer states about all rows of a column, and about some.
+"""Column metadata: the statements of an answer about all rows of a column, and about some.
 
 A statement about an engine, the days after a day, or single rows is kept with the conditions
 that pick its rows, so that it holds after a filter. Where a table lacks the column to pick them
@@ -50,7 +50,7 @@ _MEASURED = Availability(Status.AVAILABLE)
 
 
 def describer(table: Table, signals: list[Signal], arrays: Mapping[str, pa.Array]) -> Describe:
-    """A function that makes the metadata of a table's columns.
+    """Return a function that makes the metadata of a table's columns.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _plain(column: Column, signals: list[Signal], absent: bool, measured: bool) 
 
 
 def _with_values(state: Availability, measured: bool) -> Availability:
-    """A state, which is not wholly that of an unmeasured column where there are values."""
+    """Turn a state of no value into ``partial`` where the column has values."""
     return combine([state, _MEASURED]) if measured and state.status in EMPTY else state
 
 
@@ -146,7 +146,7 @@ class _Describer:
         return statements, list(dict.fromkeys(beyond))
 
     def _resolved(self, conditions: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
-        """Conditions on the table's own columns; None where it lacks one."""
+        """Rewrite conditions to the table's own columns; None where it lacks one."""
         found = []
         for condition in conditions:
             name = self._dimensions.get(condition.column, condition.column)
@@ -206,7 +206,7 @@ class _Describer:
         return named if (picked == mask).all() else None
 
     def _mask(self, condition: Condition) -> Mask:
-        """The rows that match a condition, which is evaluated on distinct values only."""
+        """Mask of the rows that match a condition, evaluated on distinct values only."""
         if condition not in self._masks:
             array = self._arrays[condition.column]
             distinct = pc.unique(array)

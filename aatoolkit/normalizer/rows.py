@@ -24,7 +24,7 @@ _NONE = np.empty(0, np.int64)
 
 
 class TableRows:
-    """Where the rows of one table are in one document.
+    """The rows of one table in one document.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class TableRows:
         return all(branch.is_null for branch in self.branches)
 
     def find(self, source: str) -> list[Found]:
-        """Where the values of a column are, by its source; one for each spelling of the path."""
+        """Find the values of a column by its source, once for each spelling of the path."""
         found = self._found.get(source)
         if found is None:
             found = self._found[source] = [branch.find(source) for branch in self.branches]
@@ -77,7 +77,7 @@ class TableRows:
         return pa.chunked_array(chunks).take(pa.array(self.order))
 
     def read(self, declared: Column, cursor: Cursor) -> Parsed:
-        """All values at a cursor, as a column reads them."""
+        """Parse all values at a cursor as a column reads them."""
         reading = declared.reading
         if reading is None:
             return Parsed(*cursor.to_arrow(declared.dtype), _NONE)
@@ -89,7 +89,7 @@ class TableRows:
         return found
 
     def _first(self, source: str) -> Any:
-        """The one value of the answer at a path from its root."""
+        """The first value of the answer at a path from its root."""
         cursor, _ = self.branches[0].find(source)
         return next(iter(cursor.values(cursor.rows[:1])), None)
 
@@ -99,7 +99,7 @@ class TableRows:
         return bool(self.table.rows.without or self.table.rows.only)
 
     def source_rows(self, found: list[Found]) -> tuple[RowIndex, RowIndex]:
-        """For each row, which of the cursors has the value of a column, and in which row there."""
+        """For each row, the number of the cursor that has a column's value, and its row there."""
         which, there = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
         for number, ((_, index), here) in enumerate(zip(found, self.numbers, strict=True)):
             which[here] = number
@@ -122,7 +122,7 @@ class TableRows:
         return np.lexsort([np.concatenate(one) for one in reversed(list(zip(*keys, strict=True)))])
 
     def unplaced(self, beyond: Iterable[str]) -> Iterator[tuple[Cursor, RowIndex]]:
-        """Values that only the rows of this table would hold, and none does.
+        """Yield values that only rows of this table could hold, and none does.
 
         Such are the labels of an axis that is longer than its arrays, and fields of a record
         that encloses no row. ``beyond`` lists the sources of such fields.
@@ -134,7 +134,7 @@ class TableRows:
             yield from _rest(self.find(source))
 
     def beyond(self) -> Iterator[tuple[Cursor, RowIndex]]:
-        """The elements of rows that are arrays with more positions than are declared."""
+        """Yield the elements of array rows at positions that are not declared."""
         names, header = len(self.table.rows.positional), self.table.rows.header
         for branch in self.branches if names or header is not None else ():
             elements = branch.cursor.each()
@@ -147,7 +147,7 @@ class TableRows:
 
 
 def left_out(tables: Sequence[TableRows]) -> Iterator[tuple[Cursor, RowIndex]]:
-    """The values of rows that a filter leaves out, and that no other table takes."""
+    """Yield the values of rows that a filter drops and no other table reads."""
     filtered = [rows for rows in tables if rows.is_filtered]
     if not filtered:
         return
@@ -173,12 +173,12 @@ def _taken(array: Array, index: RowMap, size: int) -> Array:
 
 
 def _rest(found: list[Found]) -> Iterator[tuple[Cursor, RowIndex]]:
-    """The values that no row takes."""
+    """Yield the values that no row reads."""
     for cursor in dict.fromkeys(cursor for cursor, _ in found):
         taken = [cursor.rows if index is None else index for one, index in found if one is cursor]
         yield cursor, np.setdiff1d(cursor.rows, np.concatenate(taken))
 
 
 def held(index: RowMap, rows: RowIndex) -> RowIndex:
-    """Those of some rows of a node that rows of the table take."""
+    """Intersect row numbers of a node with those that rows of the table read."""
     return rows if index is None or not len(rows) else np.intersect1d(rows, index)

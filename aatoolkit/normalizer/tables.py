@@ -45,7 +45,7 @@ _EMPTY = {
 
 @dataclass(frozen=True)
 class TableParts:
-    """What frames are made of, for writers that need none.
+    """The parts that frames are made of, for writers that need no frames.
 
     Parameters
     ----------
@@ -158,17 +158,17 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
     @cached_property
     def availability(self) -> pd.DataFrame:
-        """What the answer states about its availability, one row a statement."""
+        """The statements of the answer about its availability, one row each."""
         return _listing(self._availability())
 
     @cached_property
     def drift(self) -> pd.DataFrame:
-        """Where answer and declaration differ, one row a difference."""
+        """The differences between answer and declaration, one row each."""
         return _listing(self._drift())
 
     @cached_property
     def hints(self) -> pd.DataFrame:
-        """What may be about availability and was not read, one row a hint."""
+        """Values that may be about availability and were not read, one row each."""
         return _listing(self._hints())
 
     @cached_property
@@ -178,7 +178,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
     @property
     def parts(self) -> TableParts:
-        """What the frames are made of."""
+        """The parts that the frames are made of."""
         return self._parts
 
     def explain(self, path: str) -> Explanation:
@@ -261,7 +261,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return html_table(title, ("table", "rows", "availability"), rows)
 
     def shown(self, name: str) -> str:
-        """The availability of a table with its mark; of an empty one, why it is empty."""
+        """Describe the availability of a table, with its mark; of an empty one, why it is empty."""
         words = self.words[name]
         mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
         return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
@@ -272,7 +272,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return "".join(self.shown(name)[0] for name in self)
 
     def _noted(self) -> str:
-        """Whether it was drafted, and how many drifts and hints there are, if any."""
+        """Describe in words whether it was drafted, and the number of drifts and hints."""
         draft = ", drafted from this answer" if self.drafted else ""
         drifts = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
         plural = "s" if len(self.hints) > 1 else ""

@@ -21,7 +21,7 @@ BACKENDS = ("numpy_nullable", "pyarrow")
 
 
 def check_backend(dtype_backend: str) -> None:
-    """Refuse a ``dtype_backend`` that pandas does not know.
+    """Raise for a ``dtype_backend`` that pandas does not know.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def check_backend(dtype_backend: str) -> None:
 
 
 def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataFrame:
-    """A DataFrame of an Arrow table.
+    """Convert an Arrow table to a DataFrame.
 
     Days and instants are ``datetime64[us]``, instants in UTC; missing values are ``pd.NA`` or
     ``NaT``, never NaN and never zero. A category is a pandas category with either backend. A list
@@ -73,7 +73,7 @@ def _names(names: tuple[str, ...]) -> pd.Index:
 
 
 def _as_held(table: pa.Table, dtype_backend: str) -> pa.Table:
-    """A table with days as naive instants at midnight, where that is how pandas holds days."""
+    """Convert days to naive instants at midnight, where pandas holds days so."""
     days = [pa.types.is_date(kind) for kind in table.schema.types]
     if dtype_backend == "pyarrow" or not any(days):
         return table
@@ -85,7 +85,7 @@ def _as_held(table: pa.Table, dtype_backend: str) -> pa.Table:
 
 
 def _array(column: pa.ChunkedArray, dtype_backend: str) -> Any:
-    """The values of a column, as pandas holds them."""
+    """Convert the values of a column to what pandas holds."""
     if pa.types.is_dictionary(column.type):
         return _categories(column)
     if pa.types.is_list(column.type) and dtype_backend != "pyarrow":
@@ -118,7 +118,7 @@ def _dtype(kind: pa.DataType, dtype_backend: str) -> Any:
 
 
 def as_tuples(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
-    """Lists as tuples, and ``pd.NA`` where there is none; texts are shared between them.
+    """Convert lists to tuples, missing ones to ``pd.NA``; equal texts are shared.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Watched places: what is at the paths that a declaration says may be about availability."""
+"""Watched paths: hints about what is at the paths that a declaration lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WHY = "a place of the profile that may be about availability, and that no rule 
 
 
 def watched_hints(section: Section, answer: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """What an answer has at the watched places; of many rows, the value that is rarest."""
+    """Yield hints of the values at the watched paths; of many rows, the rarest value."""
     if not section.watched and not section.emptied:
         return
     document = _document(answer)
@@ -44,7 +44,7 @@ def watched_hints(section: Section, answer: Any, signals: list[Signal]) -> Itera
 
 
 def _emptied(section: Section, document: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """An answer without rows that states nothing, as others do where nothing was measured."""
+    """Yield a hint where an answer without rows states nothing: it may not have been measured."""
     if any(signal.rule != "options" for signal in signals):
         return
     for place in section.emptied:

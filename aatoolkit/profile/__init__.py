@@ -1,4 +1,4 @@
-"""Profiles: what the answers of an unknown service mean, found out and written down.
+"""Profiles of unknown services: draft what their answers mean, review, save and check it.
 
 In goes a project of a service that nobody described; out comes a draft: for each section its
 tables, types, units, rules and keys, each with its evidence and one of three confidences. Wrong

@@ -1,4 +1,4 @@
-"""What a draft asks of a service: a list of requests, made before they are sent, within a budget.
+"""Send the requests of a draft to a service, within a budget, and collect the answers.
 
 First what any reader would ask: the scope options, each section and the combined view. Then each
 engine that ran, alone, to see what adds up, and one that never did, to see how the service speaks
@@ -40,7 +40,7 @@ _SAME = 0.95
 
 @dataclass
 class Answers:
-    """The answers that a draft is made of.
+    """The answers that a draft is made from.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def ask(
     seconds: float | None = None,
     progress: bool | None = None,
 ) -> Answers:
-    """Ask a service what a draft needs, within a budget of requests and of time.
+    """Send the requests that a draft needs, within a budget of requests and of time.
 
     An interrupt, or the end of the time, ends the asking; what was answered by then is returned.
 
@@ -139,7 +139,7 @@ def _keep_parts(
     document: Any,
     places: Places,
 ) -> None:
-    """Keep a section's answer, or those that the combined view has of several."""
+    """Keep a section's answer, or the parts of the combined view that are sections' answers."""
     if request.section is not None:
         held[request.section] = document
         return
@@ -156,7 +156,7 @@ def _fetched(
     progress: bool | None,
     until: float | None,
 ) -> dict[PlannedRequest, Any]:
-    """Each request that was answered with its payload, or with the error that came instead."""
+    """Send requests; return the payload of each, or its error."""
     if not requests:
         return {}
     answers.requests += requests
@@ -212,7 +212,7 @@ def _decoded(outcome: Any) -> Any:
 
 
 def _places(combined: Any, answers: Answers) -> dict[str, tuple[tuple[str, ...], bool]]:
-    """Where the combined view holds each section's own answer, and whether it holds all of it."""
+    """The path of each section's answer in the combined view, and whether it is there whole."""
     if combined is None or isinstance(combined, AAToolkitError):
         return {}
     document = _decoded(combined)
@@ -228,7 +228,7 @@ def _places(combined: Any, answers: Answers) -> dict[str, tuple[tuple[str, ...],
 
 
 def _objects(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The objects and lists of a document by their path, not those within lists."""
+    """Yield the objects and lists of a document by path, except those within lists."""
     if path:
         yield path, value
     if isinstance(value, dict) and len(path) < 6:
@@ -238,7 +238,7 @@ def _objects(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
 
 
 def _alike(one: Any, other: Any) -> float:
-    """The share of the leaves that two documents have in common, at the same paths."""
+    """The share of leaves that two documents have in common, at the same paths."""
     if type(one) is not type(other):
         return 0.0
     a, b = Counter(leaves(one, "$")), Counter(leaves(other, "$"))

@@ -1,4 +1,4 @@
-"""Checks: whether a service still answers as it did when its profile was drafted."""
+"""Check whether a service still answers as it did when its profile was drafted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OTHER_SCALE = 25
 
 
 def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]) -> dict[str, Any]:
-    """What answers were like at the time of the draft: where they differ, and how large values are.
+    """Compute the drift of answers and the size of their values, to compare with later.
 
     A check later leaves out what differed before, so that it shows what changed and nothing else.
     """
@@ -46,7 +46,7 @@ def check(
     project: Project,
     sections: Iterable[str] | None = None,
 ) -> pd.DataFrame:
-    """Ask a service again and list where its answers differ from the profile.
+    """Read a service again, and list where its answers differ from the profile.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def check(
 
 
 def _read(section: Section, payload: Payload) -> Tables | None:
-    """The tables of an answer; None where the answer is no document."""
+    """Normalise an answer; None where it is no document."""
     import warnings
 
     try:
@@ -119,7 +119,7 @@ def _differences(tables: Tables) -> dict[tuple[str, str], tuple[int, str | None]
 
 
 def _sizes(section: Section, tables: Tables) -> dict[str, float | None]:
-    """Each column that has values: its median where it is a number, else None."""
+    """The median of each numeric column that has values; None for other columns."""
     found: dict[str, float | None] = {}
     for table in section:
         frame = tables[table.name]
@@ -135,7 +135,7 @@ def _sizes(section: Section, tables: Tables) -> dict[str, float | None]:
 def _resized(
     name: str, section: Section, tables: Tables, before: Mapping[str, Mapping[str, float | None]]
 ) -> Iterator[tuple[str, str, str, int, str | None]]:
-    """Columns that had values and have none, and shares and scores of another size by far."""
+    """Yield columns that have lost all values, and shares and scores of quite another size."""
     now = _sizes(section, tables)
     for label, was in before.get(name, {}).items():
         table, _, column = label.partition(".")
@@ -155,7 +155,7 @@ def _resized(
 
 
 def _is_bounded(column: Column) -> bool:
-    """Whether a unit has a range of its own, in which values stay from month to month."""
+    """Whether values of a unit stay within a range, such as shares and scores."""
     unit = column.unit or ""
     return unit.startswith(("fraction", "score", "probability", "position", "percent"))
 
@@ -163,7 +163,7 @@ def _is_bounded(column: Column) -> bool:
 def _out_of_range(
     name: str, section: Section, tables: Tables
 ) -> list[tuple[str, str, str, int, str | None]]:
-    """Fractions that are none any more, and counts below zero."""
+    """List fractions outside 0 to 1, and counts below zero."""
     found: list[tuple[str, str, str, int, str | None]] = []
     for table in section:
         frame = tables[table.name]

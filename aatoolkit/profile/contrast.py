@@ -1,4 +1,4 @@
-"""Contrast: what answers of one section, or of several, have at the same place.
+"""Compare answers of sections, and of scopes without data, at the same paths.
 
 Sections that state their condition alike, and answers in which nothing was measured beside those
 in which something was.
@@ -20,7 +20,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 
 
 def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
-    """Where the rows of a section are, if they are gone without a word where nothing was measured.
+    """The path of a section's rows, if they are missing where nothing was measured, unexplained.
 
     An answer that is empty there may be one in which nothing was found, or nothing measured.
 
@@ -50,7 +50,7 @@ def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[s
 
 
 def shared_states(documents: Mapping[str, Any]) -> dict[tuple[Step, ...], set[str]]:
-    """The places outside rows that several sections have, with another word in some of them.
+    """The paths outside rows that several sections share, with the different words there.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def is_state(value: Any) -> bool:
 
 
 def value_at(document: Any, path: tuple[Step, ...]) -> Any:
-    """What is at a path of fields; None where there is nothing."""
+    """Return the value at a path of fields; None where there is none."""
     for step in path:
         if not isinstance(step, Field) or not isinstance(document, dict):
             return None

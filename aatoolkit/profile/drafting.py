@@ -1,4 +1,4 @@
-"""Drafts: a service met for the first time, section by section, to be reviewed and saved."""
+"""Drafts: profiles of services met for the first time, to be reviewed and saved."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Draft(Mapping[str, SectionDraft]):
-    """What was found of a service: one `SectionDraft` a section.
+    """The draft of a service's profile: one `SectionDraft` per section.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Draft(Mapping[str, SectionDraft]):
         return len(self._sections)
 
     def profile(self, name: str = "draft") -> Profile:
-        """The profile as it is now, to be used without a file."""
+        """Return the profile in its present state, to be used without a file."""
         from aatoolkit.sections import Profile
 
         return Profile(name, *(one.section for one in self.values()), doc=self._title)
@@ -145,7 +145,7 @@ class Draft(Mapping[str, SectionDraft]):
 
 
 def _maps(analysis: Analysis) -> set[tuple[Step, ...]]:
-    """Where a section has objects whose keys are data."""
+    """The paths at which a section has objects whose keys are data."""
     return {
         one.steps[:at]
         for one in analysis.relations
@@ -164,7 +164,7 @@ def draft(
     progress: bool | None = None,
     standard_names: bool = True,
 ) -> Draft:
-    """Find out what the answers of a service mean, within a budget of requests.
+    """Draft the profile of a service from its answers, within a budget of requests.
 
     Asks for the scope options, each section, the combined view, and for some engines alone.
     Nothing undocumented is asked. Only what is proved or likely is applied; what a wrong guess

@@ -30,7 +30,7 @@ th,td{border-color:#3a3a3a}.proved{color:#7bd69a}.likely{color:#e0b25e}.open{col
 
 
 def page_of(draft: Draft) -> str:
-    """The page as HTML, with nothing loaded from elsewhere."""
+    """Render the page as HTML, with nothing loaded from elsewhere."""
     title = markup(f"Draft of {draft.host}")
     parts = [
         f'<!doctype html><html lang="en"><meta charset="utf-8">'
@@ -121,7 +121,7 @@ def _cell(value: Any) -> str:
 
 
 def _questions(draft: Draft) -> str:
-    """What to ask the vendor: the numbers that nothing settles."""
+    """List as HTML the questions for the vendor: numbers that no evidence settles."""
     items = []
     for name, section in draft.items():
         for column in section.columns():

@@ -51,7 +51,7 @@ class PlannedRequest:
 
 
 def first_requests(names: Iterable[str] | None = None) -> list[PlannedRequest]:
-    """The requests that every draft begins with.
+    """Plan the requests that every draft begins with.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def first_requests(names: Iterable[str] | None = None) -> list[PlannedRequest]:
 
 
 def empty_scope(options: Any) -> Scope | None:
-    """A filter that the service lists and that nothing was measured for, if there is one.
+    """A scope that the service lists and for which nothing was measured; None without one.
 
     An engine that never ran, or one whose last run is before the shortest window. What an answer
     has then, and has not otherwise, is how the service speaks of what it could not measure.
@@ -102,7 +102,7 @@ def empty_scope(options: Any) -> Scope | None:
 
 
 def _days_in(engine: Mapping[str, Any]) -> Iterator[date]:
-    """The days on which an engine ran, as scope options give them."""
+    """Yield the days on which an engine ran, by scope options."""
     for key, value in engine.items():
         if "run" in snake(key) and isinstance(value, str):
             with suppress(ValueError):
@@ -112,7 +112,7 @@ def _days_in(engine: Mapping[str, Any]) -> Iterator[date]:
 def contrast(
     read: Collection[str], options: Any, places: Places, budget: int
 ) -> list[PlannedRequest]:
-    """The requests for answers in which nothing was measured; at most as many as are left."""
+    """Plan requests for answers in which nothing was measured, within what is left."""
     scope = empty_scope(options)
     if scope is None:
         return []
@@ -123,7 +123,7 @@ def contrast(
 
 
 def engine_sets(options: Any) -> list[tuple[str, ...]]:
-    """The engines that ran, each alone; those that never ran go with the last of them.
+    """Sets of one engine each that ran; engines that never ran join the last set.
 
     They have no answers, and may have visits or sales: without them the parts are not the whole.
 
@@ -139,7 +139,7 @@ def engine_sets(options: Any) -> list[tuple[str, ...]]:
 
 
 def engines_of(options: Any) -> tuple[list[str], list[str]]:
-    """The engines of scope options: those that ran, and those that are off or never did.
+    """The engines of scope options: those that ran, and those that never did or are off.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def other_hosts(
     places: Places,
     budget: int,
 ) -> list[PlannedRequest]:
-    """The requests for other hosts: one each where the combined view answers for the sections."""
+    """Plan the requests for other hosts: one each if the combined view holds the sections."""
     listed: list[PlannedRequest] = []
     for host in dict.fromkeys(hosts):
         covered = {name for name, (_, is_whole) in places.items() if is_whole}
@@ -187,7 +187,7 @@ def other_hosts(
 def follow_up(
     read: Collection[str], options: Any, places: Places, budget: int
 ) -> list[PlannedRequest]:
-    """The requests that test what adds up, after the first ones; at most as many as are left."""
+    """Plan the requests that test whether values add up, within what is left."""
     sets = engine_sets(options)
     if len(sets) < 2 or budget <= 0:
         return []
@@ -213,7 +213,7 @@ def follow_up(
 
 
 def _grouped(sets: list[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
-    """The engines in a few disjoint sets."""
+    """Divide the engines into a few disjoint sets."""
     names = [name for one in sets for name in one]
     return [tuple(names[at::count]) for at in range(count) if names[at::count]]
 

@@ -1,4 +1,4 @@
-"""Availability by contrast: places that may say what could be measured, for a person to confirm.
+"""Candidates: places of an answer that may state availability, for a person to confirm.
 
 Looked at are the fields outside the rows of one answer, beside the same fields where it was
 narrowed to some engines, and what the scope options say of engines that never ran. A place is
@@ -43,7 +43,7 @@ _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+
 
 @dataclass(frozen=True)
 class Candidate:
-    """A place that may say what of an answer could be measured.
+    """A place of an answer that may state availability.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def candidates(
     elsewhere: Mapping[tuple[Step, ...], Collection[str]] | None = None,
     empty: Any = None,
 ) -> list[Candidate]:
-    """The places of an answer that may be about availability, the likeliest first.
+    """Find the places of an answer that may state availability, the likeliest first.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def candidates(
 
 
 def _best(places: Iterable[Candidate]) -> dict[str, Candidate]:
-    """For each path the place with most that speaks for it."""
+    """For each path, the candidate with the highest score."""
     found: dict[str, Candidate] = {}
     for place in places:
         taken = found.get(place.at)
@@ -131,7 +131,7 @@ def _best(places: Iterable[Candidate]) -> dict[str, Candidate]:
 
 
 def _only_in(empty: Any, document: Any, walk: _Walk, shown: Sequence[Candidate]) -> list[Candidate]:
-    """The places that are there where nothing was measured, and not otherwise."""
+    """Find candidates that are only in the answer in which nothing was measured."""
     if not isinstance(empty, dict):
         return []
     read = [one.path for one in detect(empty).signals if one.path]
@@ -152,14 +152,14 @@ def _only_in(empty: Any, document: Any, walk: _Walk, shown: Sequence[Candidate])
 
 
 def _is_read(at: str, read: Sequence[str]) -> bool:
-    """Whether a signal has its evidence at a place, or above or below it."""
+    """Whether a signal has its evidence at a path, above it or below it."""
     path = f"$.{at}."
     plain = [one.replace('["', ".").replace('"]', "") for one in read if one != "$"]
     return any(path.startswith(f"{one}.") or f"{one}.".startswith(path) for one in plain)
 
 
 def _grouped(found: list[Candidate], document: Any, beside: Mapping[str, Any]) -> list[Candidate]:
-    """Places of one object as that object."""
+    """Merge candidates of one object into one for the object."""
     parents = Counter(_parent(one.at) for one in found)
     shown: dict[str, Candidate] = {}
     for one in found:
@@ -185,7 +185,7 @@ def _at(document: Any, path: str) -> Any:
 
 @dataclass(frozen=True)
 class _Walk:
-    """A walk along the fields of an answer outside its rows, beside those of its parts."""
+    """A walk through an answer that scores the fields outside its rows, and compares parts."""
 
     parts: tuple[Any, ...]
     engines: frozenset[str]
@@ -218,7 +218,7 @@ class _Walk:
         return len(value) > 1 and sum(key in self.engines for key in value) >= 0.8 * len(value)
 
     def _map(self, value: dict[str, Any], path: tuple[Step, ...]) -> Iterator[Candidate]:
-        """A map from engines to words or flags: a state of each."""
+        """Yield a candidate for a map from engines to words or flags."""
         held = list(value.values())
         if not all(one is None or isinstance(one, str | bool) for one in held):
             if all(isinstance(step, Field) for step in path):
@@ -252,7 +252,7 @@ class _Walk:
             yield from self._fields(records, (*path, Each()))
 
     def _speaks(self, records: list[dict[str, Any]]) -> bool:
-        """Whether records give reasons, as measurements do not."""
+        """Whether records give reasons, which measurements do not."""
         return all(set().union(*map(tokens, one)) & _REASONS for one in records) and not any(
             type(value) is float for one in records for value in one.values()
         )
@@ -260,7 +260,7 @@ class _Walk:
     def _fields(
         self, records: list[dict[str, Any]], path: tuple[Step, ...], depth: int = 0
     ) -> Iterator[Candidate]:
-        """A field of rows that names a state of the data by a few words."""
+        """Yield candidates for fields of rows with a name for states and few different words."""
         for key in dict.fromkeys(key for one in records for key in one):
             values = [one.get(key) for one in records]
             inner = [one for one in values if isinstance(one, dict)]
@@ -307,7 +307,7 @@ class _Walk:
         return Candidate(format_path(path), value, differ, why, score, beside, tuple(sorted(words)))
 
     def _score(self, path: tuple[Step, ...], value: Any) -> tuple[int, str]:
-        """How much speaks for a value to be about availability, and what does most."""
+        """Score how likely a value states availability; return also the main reason."""
         names = [step.name for step in path if isinstance(step, Field)]
         score, why = 0, ""
         if {*tokens(names[-1])} & _STATES:

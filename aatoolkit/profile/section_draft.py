@@ -1,4 +1,4 @@
-"""Drafts of sections: what was found of one section, to be reviewed and settled."""
+"""The draft of one section, to be reviewed and settled column by column."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNSET: Any = object()
 
 
 class SectionDraft:
-    """What was found of one section; `review` shows it and `set` settles it.
+    """The draft of one section; `review` shows it and `set` settles it.
 
     Attributes
     ----------
@@ -59,12 +59,12 @@ class SectionDraft:
         return section_of(self.analysis)
 
     def columns(self) -> Iterator[ColumnFinding]:
-        """What was found of each column, table by table."""
+        """Yield the findings of each column, table by table."""
         for columns in self.analysis.columns.values():
             yield from columns
 
     def counts(self) -> dict[str, int]:
-        """How many numbers are proved, likely, open and settled by hand."""
+        """Count the numbers that are proved, likely, open and settled by hand."""
         found = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
             if column.dtype in ("Int64", "Float64") and not column.is_key:
@@ -73,7 +73,7 @@ class SectionDraft:
 
     @property
     def review(self) -> pd.DataFrame:
-        """One row a column: what it is read as, how sure that is, and why.
+        """The columns, one row each: how they are read, how sure that is, and why.
 
         Columns: ``path``, ``dtype``, ``unit``, ``rule``, ``meaning``, ``confidence``,
         ``evidence``, ``example``; the index is the table and the column.
@@ -110,7 +110,7 @@ class SectionDraft:
         doc: str | None = None,
         name: str | None = None,
     ) -> None:
-        """Settle what a column is; what is left out stays as it was found.
+        """Settle facts of a column by hand; arguments left out keep what was found.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class SectionDraft:
 
     @property
     def availability(self) -> pd.DataFrame:
-        """The places that may say what could be measured, the likeliest first.
+        """Candidates for where availability is stated, the likeliest first.
 
         None of them is read as such until `set_rule` says so; ``tables.hints`` points them out.
 
@@ -177,11 +177,11 @@ class SectionDraft:
         return pd.DataFrame(text, dtype="string")
 
     def rule_lines(self) -> list[str | None]:
-        """For each place of `availability`, the line that has it read; None where no rule can."""
+        """The line of code per row of `availability` that reads it; None where no rule can."""
         return [_rule_line(one) for one in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
-        """Say where the service states this section's availability.
+        """Set the rule by which the service states this section's availability.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class SectionDraft:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """How many numbers are proved, likely, open and settled, in words."""
+    """Format the number of proved, likely, open and settled columns in words."""
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
@@ -256,7 +256,7 @@ def _rule_words(found: ColumnFinding) -> str | None:
 
 
 def _rule_line(one: Candidate) -> str | None:
-    """The line that has a place read; None where no rule can."""
+    """The line of code that has a place read; None where no rule can."""
     is_map = isinstance(one.value, dict) and all(
         value is None or isinstance(value, str | bool) for value in one.value.values()
     )

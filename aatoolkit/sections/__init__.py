@@ -1,4 +1,4 @@
-"""Sections: how one is declared, and the registry of those that are.
+"""Sections: their declarations, and the registry of those that are known.
 
 In: nothing but data. Out: `Section` objects, which the normalizer follows. Everything that a
 declaration is made of is imported from here. In reading order: ``section`` has `Section` and

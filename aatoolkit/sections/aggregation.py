@@ -1,4 +1,4 @@
-"""What a number is, and how several of it become one: units and aggregation rules.
+"""Units and aggregation rules: what a number is, and how several become one.
 
 A unit is its name in words, so that it reads the same in a code book, in Parquet and in a
 picture. A rule says how rows of a column combine; where they must not, it says why.
@@ -33,7 +33,7 @@ RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "key", "none")
 
 @dataclass(frozen=True)
 class Aggregation:
-    """How rows of a column become one.
+    """The rule by which rows of a column are aggregated.
 
     Parameters
     ----------
@@ -139,5 +139,5 @@ def share(
 
 
 def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
-    """Rows that must not be combined, and why."""
+    """A rule that refuses to combine rows, with the reason."""
     return Aggregation("none", why=why, counts=counts)

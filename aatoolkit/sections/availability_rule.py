@@ -1,4 +1,4 @@
-"""Where a known service states its availability: the rule that a declaration may give."""
+"""Rules: where a known service states its availability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """Where a service states its availability: in an object, a map, a field of rows, a header.
+    """Where a service states its availability: an object, a map, a field of rows or a header.
 
     Given to a `Section`, a rule about an object wins over detection: where an answer has what it
     describes, nothing else of the answer is read as availability. Where an answer lacks it, the
@@ -77,7 +77,7 @@ class Rule:
 
     @property
     def kind(self) -> Literal["object", "map", "rows", "header"]:
-        """What the rule describes."""
+        """The kind of place that the rule describes."""
         if self.at.startswith("header "):
             return "header"
         steps = parse_pattern(self.at)
@@ -96,7 +96,7 @@ class Rule:
         return (step.name for step in parse_pattern(self.at) if isinstance(step, Field))
 
     def find(self, document: Any) -> dict[str, Any] | None:
-        """The object that the rule reads, if a document has it; a bare word as such an object."""
+        """Return the object that the rule reads, a bare word wrapped as one; None if absent."""
         found = document
         for name in self.steps:
             found = found.get(name) if isinstance(found, dict) else None
@@ -105,7 +105,7 @@ class Rule:
         return found if isinstance(found, dict) else None
 
     def is_whole(self, stated: Mapping[str, Any]) -> bool:
-        """Whether an object has all the fields of the rule: then it can be nothing else."""
+        """Whether an object has all the fields of the rule, and so can be nothing else."""
         names = (self.status, self.reason, self.sample_size, self.as_of)
         return isinstance(stated.get(self.status), str) and all(name in stated for name in names)
 

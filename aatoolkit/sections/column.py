@@ -1,4 +1,4 @@
-"""A column of a table: where its values are, how they are read, and what they mean."""
+"""Columns of tables: their path in an answer, parsing, dtype, unit and meaning."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PARSES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How the values of a column are read where they are not plain JSON of its dtype.
+    """How to parse the values of a column that are not plain JSON of its dtype.
 
     Parameters
     ----------
@@ -136,12 +136,12 @@ class Column:
 
     @property
     def is_label(self) -> bool:
-        """Whether it takes keys or positions, rather than values of the answer."""
+        """Whether the column takes keys or positions, rather than values of the answer."""
         return (self.source or "").lstrip("^")[:1] in ("@", "#")
 
     @property
     def unit_by(self) -> str | None:
-        """The column that says the unit of each row, or the metric that has it; else None.
+        """The column that gives the unit, or the metric, of each row; None if there is none.
 
         Examples
         --------
@@ -153,7 +153,7 @@ class Column:
 
     @property
     def reading(self) -> Reading | None:
-        """How its values are read where they are not plain JSON of its dtype; else None."""
+        """How to parse values that are not plain JSON of the dtype; None if they are."""
         if self.parse is None and self.scale is None and not self.missing:
             return None
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
@@ -188,7 +188,7 @@ class Column:
 
 
 def camel(name: str) -> str:
-    """A snake_case name in camelCase.
+    """Convert a snake_case name to camelCase.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Data contracts: what a declared table promises, as others' tools validate it."""
+"""Data contracts: declared tables as schemas of Frictionless and pandera."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BOUNDS = {COUNT: (0, None), FRACTION: (0, 1), PROBABILITY: (0, 1)}
 
 
 def frictionless_schema(table: Table) -> dict[str, Any]:
-    """A table as a Frictionless Table Schema: types, keys, levels and bounds of its columns.
+    """Build a Frictionless Table Schema: types, keys, levels and bounds of the columns.
 
     Only what always holds is a constraint: columns of the key are required, counts are not
     negative, fractions lie between 0 and 1, and ordered categories have no other levels.
@@ -71,7 +71,7 @@ def frictionless_schema(table: Table) -> dict[str, Any]:
 
 
 def pandera_schema(table: Table) -> pandera.pandas.DataFrameSchema:
-    """A table as a pandera schema, which validates its DataFrame.
+    """Build a pandera schema, which validates the table's DataFrame.
 
     It holds the dtypes of ``dtype_backend="numpy_nullable"`` and the constraints of
     `frictionless_schema`; columns that the table does not declare are refused.
@@ -128,7 +128,7 @@ def _bounds(column: Column) -> tuple[float | None, float | None]:
 
 
 def _dtype(column: Column) -> Any:
-    """The dtype of a column in a DataFrame; None of a category, whose levels may be more."""
+    """The dtype of a column in a DataFrame; None for a category, as levels may be added."""
     import pandas as pd
 
     return {

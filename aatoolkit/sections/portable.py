@@ -1,4 +1,4 @@
-"""Tables of a profile as JSON, so that a file can say what its columns are without the profile."""
+"""Declared tables as JSON, so that a file is understood without the profile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LABELS = ("labels", "positional")
 
 
 def dump_table(table: Table) -> dict[str, Any]:
-    """The meaning of a table as JSON: its grain, key, columns, and where its rows are.
+    """Serialize a table's declaration to JSON: grain, key, columns, and the path of its rows.
 
     How rows are filtered or computed is left out: it is only needed to read answers.
     """
@@ -31,7 +31,7 @@ def dump_table(table: Table) -> dict[str, Any]:
 
 
 def load_table(facts: Mapping[str, Any]) -> Table:
-    """The table that `dump_table` wrote down; its columns read nothing.
+    """Build a table from what `dump_table` wrote; its columns read no answers.
 
     Raises
     ------

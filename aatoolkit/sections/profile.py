@@ -1,4 +1,4 @@
-"""Profiles: what is known of one service, a declaration for each of its sections.
+"""Profiles: the declarations of one service's sections.
 
 A profile is a value: two clients with two profiles work side by side. `Profile.load` reads one from
 the Python file in which a person keeps it.
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 class Profile(Mapping[str, Section]):
-    """What is known of one service: a mapping from a section's name to its declaration.
+    """The declarations of one service: a mapping from a section's name to its declaration.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Profile(Mapping[str, Section]):
         doc: str = "",
         tentative: Collection[str] = (),
     ) -> Profile:
-        """A profile over a mapping, which may load its declarations on first access."""
+        """Make a profile over a mapping, which may load its declarations on first access."""
         profile = cls.__new__(cls)
         profile._fill(name, sections, doc, None, tentative)
         return profile
@@ -110,7 +110,7 @@ class Profile(Mapping[str, Section]):
 
     @classmethod
     def load(cls, source: ProfileSource) -> Profile:
-        """A profile from a Python file, which is run; or from a module; or the profile itself.
+        """Load a profile from a Python file, which is run, or from a module.
 
         The file has a `Profile` as ``PROFILE``; without one, its `Section` objects are the
         profile, under the file's name.
@@ -176,7 +176,7 @@ class Profile(Mapping[str, Section]):
         return tuple(sorted(name for name in self if name != SCOPE_OPTIONS))
 
     def section(self, name: str) -> Section:
-        """The declaration of a section.
+        """Return the declaration of a section.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Profile(Mapping[str, Section]):
             raise unknown("section", name, tuple(sorted(self))) from None
 
     def table(self, name: str) -> Table:
-        """The declaration of a table, whichever section it is in.
+        """Return the declaration of a table, whichever section it is in.
 
         Raises
         ------
@@ -205,7 +205,7 @@ class Profile(Mapping[str, Section]):
         return {table.name: table for section in self.values() for table in section}
 
     def with_section(self, section: Section) -> Profile:
-        """The same profile with one more section, or another declaration of one.
+        """Return a profile with one section added or replaced.
 
         Examples
         --------
@@ -224,7 +224,7 @@ class Profile(Mapping[str, Section]):
         )
 
     def check(self, project: Project, sections: Iterable[str] | None = None) -> pd.DataFrame:
-        """Ask a service again and list where its answers differ from this profile.
+        """Read a service again, and list where its answers differ from this profile.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ SCOPE_OPTIONS = "scope_options"
 
 @lru_cache(maxsize=1024)
 def fingerprint(section: Section) -> str:
-    """A short hash of a declaration: equal ones have the same, others another.
+    """Compute a short hash of a declaration: equal declarations have equal hashes.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def fingerprint(section: Section) -> str:
 
 
 def unknown(what: str, name: str, known: tuple[str, ...]) -> ScopeError:
-    """The error for a name that is none, with those that look alike."""
+    """Make the error for an unknown name, with near matches."""
     near = near_matches(name, known)
     hint = did_you_mean(near, f"known: {', '.join(known)}")
     return ScopeError(

@@ -22,12 +22,12 @@ _PLAIN = (str, int, float, bool)
 
 
 def is_portable(section: Section) -> bool:
-    """Whether a declaration is data alone: none of its rows are made by a function."""
+    """Whether a declaration can be stored as data: no function computes its rows."""
     return all(table.rows.function is None for table in section)
 
 
 def dump_profile(profile: Profile) -> dict[str, Any]:
-    """The JSON value of a profile.
+    """Convert a profile to a JSON value.
 
     Sections with `computed` rows are left out: a function is no data.
 
@@ -49,7 +49,7 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
 
 
 def load_profile(facts: Any) -> Profile:
-    """The profile that `dump_profile` wrote down.
+    """Build a profile from what `dump_profile` wrote.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def _load_column(facts: Any) -> Column:
 
 
 def _changed(given: Any) -> dict[str, Any]:
-    """The fields of a dataclass that are not as they are by default, as JSON values."""
+    """The fields of a dataclass that differ from their defaults, as JSON values."""
     found: dict[str, Any] = {}
     for each in fields(given):
         value = getattr(given, each.name)

@@ -43,7 +43,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Section:
-    """The declaration of a section, or of ``scope_options``, also spelt ``scope-options``.
+    """Return the declaration of a section, or of ``scope_options``, also spelt ``scope-options``.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def all() -> Mapping[str, Section]:
 
 
 def table(name: str) -> Table:
-    """The declaration of a table, whichever section it is in.
+    """Return the declaration of a table, whichever section it is in.
 
     Metadata of frames names tables of other profiles than the default one as
     ``profile#fingerprint:table``; they are found too.
@@ -91,7 +91,7 @@ def table(name: str) -> Table:
 
 
 def find_table(name: str) -> Table | None:
-    """The declaration of a table as `table` gives it; None if no section declares it.
+    """Return the declaration of a table; None if no section declares it.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def find_table(name: str) -> Table | None:
 
 
 def register(section: Section) -> None:
-    """Add a declaration of one's own, or put it in the place of a shipped one.
+    """Register a declaration, in place of a shipped one of its name.
 
     It holds for this process, for every read from now on.
 
@@ -147,7 +147,7 @@ def register(section: Section) -> None:
 
 
 def unregister(name: str) -> None:
-    """Take a registered declaration back; a shipped one of that name holds again.
+    """Remove a registered declaration; a shipped one of that name is used again.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
 
 
 def describe(name: str) -> Description:
-    """What a section holds: its tables, their grain and key, their columns and meanings.
+    """Describe a section: its tables, their grain and key, their columns and meanings.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def describe(name: str) -> Description:
 
 
 class Description:
-    """A section in words, as text and as HTML."""
+    """The description of a section, as text and as HTML."""
 
     def __init__(self, section: Section) -> None:
         self.section = section
@@ -256,7 +256,7 @@ def _kind(column: Column) -> str:
 
 
 def default_profile() -> Profile:
-    """The profile that holds where none is given: the reference shapes, and what was registered.
+    """Return the profile used where none is given: reference shapes and registered sections.
 
     Examples
     --------
@@ -274,7 +274,7 @@ class _Default:
         self.profile = PROFILE
 
     def change(self) -> None:
-        """Make the profile anew from what is registered."""
+        """Rebuild the default profile from the registered declarations."""
         sections = ChainMap(dict(self.registered), PROFILE)  # type: ignore[arg-type]
         tentative = [name for name in PROFILE if name not in self.registered]
         self.profile = Profile.over(PROFILE.name, sections, doc=PROFILE.doc, tentative=tentative)
@@ -284,7 +284,7 @@ _default = _Default()
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """What the names of a section's tables begin with in metadata, so that `table` finds them.
+    """The prefix of a section's tables in metadata, so that `table` finds them; maybe empty.
 
     Nothing where the default profile has the section; else the owner's name and a fingerprint.
 
@@ -306,7 +306,7 @@ def qualifier(section: Section, owner: str) -> str:
 
 
 def remember(name: str, declared: Table) -> None:
-    """Keep a table of another profile under its qualified name; the oldest make room."""
+    """Keep a table of another profile by its qualified name; the oldest are evicted."""
     if name not in _seen:
         with _changing:
             while len(_seen) >= _MOST:

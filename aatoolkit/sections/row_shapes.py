@@ -1,4 +1,4 @@
-"""Row shapes: where the rows of a table are in an answer, and what labels them."""
+"""Row shapes: how the rows of a table are found in an answer, and labelled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
 
 @dataclass(frozen=True)
 class Rows:
-    """Where the rows of a table are in an answer.
+    """The rows of a table: their path and shape in an answer.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Rows:
         without: Mapping[str, tuple[Scalar, ...]] | None = None,
         only: Mapping[str, tuple[Scalar, ...]] | None = None,
     ) -> Rows:
-        """The same rows without some of them, such as a total among its parts.
+        """Return the rows filtered by values, such as without a total among its parts.
 
         A row that is left out belongs to a table with ``only``, if there is one; else its
         values are in ``extra``, as ``left out``.

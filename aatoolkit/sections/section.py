@@ -1,4 +1,4 @@
-"""How a section is declared: its tables, where their rows are in an answer, their columns.
+"""Declarations of sections: their tables, the paths of rows, the columns.
 
 A declaration is data, not code, so that 17 small differences stay visible. Where rows
 are located is a path: names joined by dots, ``[]`` for the elements of an array, ``{}`` for the
@@ -229,7 +229,7 @@ class Section:
         )
 
     def with_rule(self, **rule: Any) -> Section:
-        """The same section with a rule for where the service states its availability.
+        """Return the section with another rule for its availability.
 
         Parameters
         ----------
@@ -265,13 +265,13 @@ class Section:
 
 
 def _is_at(path: str, at: str) -> bool:
-    """Whether a path is where a rule reads, or above or below that."""
+    """Whether a path is equal to, above or below the path that a rule reads."""
     path, at = path.replace("{}", ""), at.replace("{}", "")
     return f"{path}.".startswith(f"{at}.") or f"{at}.".startswith(f"{path}.")
 
 
 def _pattern(rows: Rows, source: str) -> str:
-    """Where a column's values are in an answer, with ``[]`` and ``{}`` for any of many."""
+    """The path pattern of a column's values, with ``[]`` and ``{}`` for any of many."""
     if source.startswith("$"):
         return format_path(parse_pattern(source[1:].lstrip(".")))
     steps = rows.steps

@@ -104,7 +104,7 @@ def typed(project: aa.Project) -> {name}Project:
 
 
 def typed_module(profile: Profile) -> str:
-    """A Python module with a type for each table of a profile.
+    """Generate a Python module with a type for each table of a profile.
 
     Editors complete names of sections, tables, columns and ``df.aa`` by it, and type checkers
     find those that are mistyped. It holds no data, and needs no more than this package to run.
@@ -165,7 +165,7 @@ def _tables(section: Section, name: str, frames: Mapping[str, str]) -> str:
 
 
 def _classes(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """A name of a class for each name; those that would be alike are numbered."""
+    """Map names to class names; those that would be equal are numbered."""
     found: dict[str, str] = {}
     for name in names:
         kind = f"{_class_name(name)}{suffix}"

@@ -1,4 +1,4 @@
-"""Inference: what answers that nobody described hold, found out from the answers themselves.
+"""Inference: draft the declaration of answers that nobody described, from their values.
 
 In go decoded answers of one section; out come its tables, types, units, rules and keys, each with
 its evidence and one of three confidences. Wrong guesses cost more than open questions, so what a

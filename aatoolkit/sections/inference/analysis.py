@@ -28,7 +28,7 @@ from aatoolkit.sections.inference.words import tokens
 
 @dataclass
 class Analysis:
-    """What was found of one section.
+    """The findings of one section.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def analyse(
     measures: bool = True,
     passed_over: Collection[str] = (),
 ) -> Analysis:
-    """Find out what the answers of a section mean.
+    """Analyse the answers of a section: tables, types, units, rules and keys.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def analyse(
 
 
 def _ordered(relations: list[Relation]) -> list[Relation]:
-    """The main table first: the largest of records, and plain facts last."""
+    """Sort the tables: the largest one of records first, plain facts last."""
 
     def rank(relation: Relation) -> tuple[bool, bool, int, int]:
         size = len(relation) * len(relation.columns)
@@ -126,7 +126,7 @@ def _ordered(relations: list[Relation]) -> list[Relation]:
 
 
 def _read(relation: Relation, column: Measure, readings: dict[str, FieldReading]) -> ColumnFinding:
-    """How a column is read; its unit and its rule are open."""
+    """Find the parsing and dtype of a column; its unit and rule are left open."""
     reading = readings[column.name]
     there = column.present()
     return ColumnFinding(
@@ -166,7 +166,7 @@ def _finding(
 def _units_of_sums(
     columns: dict[str, list[ColumnFinding]], relation: Relation, evidence: dict[str, Evidence]
 ) -> None:
-    """What sums to a column has its unit."""
+    """Give a column the unit of a column to which its rows sum."""
     known = {(one.table, one.name): one for held in columns.values() for one in held}
     for column in columns[relation.name]:
         totals = [known[one] for one in evidence[column.name].equals if one in known]
@@ -180,7 +180,7 @@ def _units_of_sums(
 def _long_units(
     relation: Relation, columns: list[ColumnFinding], readings: dict[str, FieldReading]
 ) -> None:
-    """Where rows are metrics, the unit of a value is that of its metric."""
+    """Give a value column one unit per metric, where rows are metrics."""
     metric, units = units_by_metric(relation, readings)
     for column in columns:
         is_number = column.dtype in ("Int64", "Float64") and not column.is_key
@@ -217,6 +217,6 @@ def _moment_rule(column: Measure) -> Finding[Aggregation]:
 
 
 def _doc(column: Measure) -> str:
-    """What a column says, from its name and where it is."""
+    """Describe a column by its name and path."""
     words = " ".join(tokens(column.name))
     return f"{words[:1].upper()}{words[1:]}, {column.path} in the answer." if words else column.path

@@ -13,7 +13,7 @@ _WIDEST = 200
 
 @dataclass(frozen=True)
 class Block:
-    """Fields of one object that make rows together.
+    """Fields of one object whose values together make rows.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Block:
 
 
 def blocks(objects: list[dict[str, Any]]) -> Iterator[Block]:
-    """The blocks that the objects at one path hold, each field in one block at most.
+    """Yield the blocks of the objects at one path; each field is in at most one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Declarations from findings: what is proved or likely becomes a `Section`, the rest stays open."""
+"""Build declarations from findings: proved and likely ones are applied, others left open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GRAIN = {"chart": "point of a series", "parallel": "point of a series", "column
 
 
 def section_of(analysis: Analysis) -> Section:
-    """The declaration of a section, as far as it is known.
+    """Build the declaration of a section, as far as it is known.
 
     Raises
     ------
@@ -32,12 +32,12 @@ def section_of(analysis: Analysis) -> Section:
 
 
 def doc_of(analysis: Analysis) -> str:
-    """What a section holds, in a sentence."""
+    """Describe a section in a sentence."""
     return f"Drafted from answers of {analysis.section}."
 
 
 def grain_of(relation: Relation) -> str:
-    """What a row is, in a sentence."""
+    """Describe in a sentence what a row is."""
     if not relation.steps:
         return "One row an answer."
     what = _GRAIN.get(relation.shape)
@@ -47,19 +47,19 @@ def grain_of(relation: Relation) -> str:
 
 
 def rows_of(relation: Relation) -> Rows:
-    """Where the rows of a relation are, without those that sum up others."""
+    """Build the `Rows` of a relation, without totals."""
     rows = relation.rows.build()
     left_out = without_of(relation)
     return rows.where(without=left_out) if left_out else rows
 
 
 def without_of(relation: Relation) -> dict[str, tuple[Any, ...]]:
-    """The rows that are left out as totals, by the source of the column that names them."""
+    """The values of rows that are totals, by the source of the column that names them."""
     return {relation[name].source: values for name, values in relation.without.items()}
 
 
 def column_of(found: ColumnFinding) -> Column:
-    """The declaration of a column."""
+    """Build the declaration of a column."""
     return Column(
         found.name,
         found.dtype,

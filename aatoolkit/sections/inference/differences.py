@@ -1,4 +1,4 @@
-"""Columns that are the difference of two others: now less before, after less earlier."""
+"""Find columns that are the difference of two others: now less before, after less earlier."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST = 24
 
 
 def settle_differences(columns: list[ColumnFinding], readings: Mapping[str, FieldReading]) -> None:
-    """Give a change the unit of what it is the difference of, where one pair gives it on all rows.
+    """Give a change the unit of the columns whose difference it is, if one pair fits all rows.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def settle_differences(columns: list[ColumnFinding], readings: Mapping[str, Fiel
 def _pairs(
     column: ColumnFinding, numbers: list[ColumnFinding]
 ) -> Iterator[tuple[ColumnFinding, ColumnFinding, int]]:
-    """The pairs of one unit that a change may be made of, and the factor it is printed with."""
+    """Yield pairs of one unit whose difference a change may be, with its factor."""
     for now, before in permutations((one for one in numbers if one is not column), 2):
         if now.unit.value is None or now.unit.confidence == OPEN:
             continue

@@ -1,4 +1,4 @@
-"""The evidence of a section: identities, sums and experiments, column by column."""
+"""Gather the evidence of a section: identities, sums and experiments, column by column."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from aatoolkit.sections.inference.words import Meaning, tokens
 def gather(
     relations: list[Relation], readings: Readings, split: Split | None, notes: list[str]
 ) -> dict[Relation, dict[str, Evidence]]:
-    """Everything that identities and experiments say of the columns of a section.
+    """Gather the evidence of identities and experiments for the columns of a section.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _ratios(relation: Relation, readings: Readings, found: dict[str, Evidence]) 
 def _siblings(
     relation: Relation, readings: Mapping[str, FieldReading], found: dict[str, Evidence]
 ) -> None:
-    """Columns of one object that sum to one whole on every row."""
+    """Record columns of one object that sum to one whole on every row."""
     objects: dict[str, dict[str, Any]] = {}
     for column in relation.columns:
         reading = readings[column.name]
@@ -148,7 +148,7 @@ def _experiment(
 
 
 def _is_sample(relation: Relation, aligned: Aligned) -> bool:
-    """Whether parts hold rows that the whole lacks, mostly."""
+    """Whether parts mostly hold rows that the whole lacks."""
     rows = aligned.parts
     there = (rows >= 0).sum()
     most = max(int((relation.answer == at).sum()) for at in range(1, 1 + len(rows)))

@@ -1,4 +1,4 @@
-"""Experiments: what filtered answers say of the whole, engine by engine and day by day.
+"""Experiments: compare filtered answers with the whole, by engine and by day.
 
 Additive counts add up exactly over the parts, distinct counts lie between the largest part and
 the sum, and rates lie between the rates of the parts. A part that equals the whole was not
@@ -63,7 +63,7 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an experiment says of one column.
+    """The outcome of an experiment for one column.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Verdict:
 
 
 def align(relation: Relation, split: Split) -> Aligned | None:
-    """The rows of a whole beside those of its parts; None where they cannot be matched."""
+    """Align the rows of a whole with those of its parts by key; None where they cannot match."""
     if len(relation.steps) and not relation.key:
         return None
     if any("#" in relation[name].source for name in relation.key):
@@ -122,7 +122,7 @@ def is_ignored(numbers: Sequence[Numbers], aligned: Aligned) -> bool:
 
 
 def additivity(numbers: Numbers, aligned: Aligned, dimension: str, half: float = 0.0) -> Verdict:
-    """Whether a column adds up over the parts."""
+    """Test whether a column adds up over the parts."""
     verdict = _additivity(numbers, aligned, dimension, half)
     if verdict.outcome in ("differs", "between") and not aligned.cut:
         # Parts may leave out rows below some threshold: try those that all of them have.
@@ -158,7 +158,7 @@ def _additivity(numbers: Numbers, aligned: Aligned, dimension: str, half: float)
 
 
 def _extreme(whole: Numbers, parts: Numbers, aligned: Aligned, numbers: Numbers) -> str:
-    """Whether the whole is the least, or the most, of the parts that have the row."""
+    """Name the extreme of the parts that the whole equals: least or most; empty if neither."""
     held = _taken(numbers, aligned.parts)
     known = (~np.isnan(held)).sum(axis=0) >= 2
     known &= ~np.isnan(numbers[aligned.whole])
@@ -176,7 +176,7 @@ def _extreme(whole: Numbers, parts: Numbers, aligned: Aligned, numbers: Numbers)
 def pooling_weights(
     numbers: Numbers, decimals: int, weights: Mapping[str, Numbers], aligned: Aligned
 ) -> dict[str, int]:
-    """The counts by which the parts' rates pool to that of the whole, and on how many rows.
+    """Find the counts that weight the parts' rates to the whole's, and the number of rows.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def pooling_weights(
 
 
 def _spread(rates: Any, by: Any) -> Numbers:
-    """How far apart the parts' rates are, where they have weight."""
+    """The range of the parts' rates that have weight, per row."""
     high = np.where(by > 0, rates, -np.inf).max(axis=0)
     low = np.where(by > 0, rates, np.inf).min(axis=0)
     found: Numbers = high - low

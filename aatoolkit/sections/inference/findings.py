@@ -1,4 +1,4 @@
-"""Findings: what a draft holds for true of a column, how sure it is, and why."""
+"""Findings: claims about a column, each with its confidence and evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROVED, LIKELY, OPEN, SETTLED = "proved", "likely", "open", "settled"
 
 @dataclass(frozen=True)
 class Finding(Generic[T]):
-    """One thing held for true.
+    """One claim, with its confidence and evidence.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Finding(Generic[T]):
 
 @dataclass
 class ColumnFinding:
-    """All that was found of one column.
+    """The findings of one column.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class ColumnFinding:
 
     @property
     def confidence(self) -> str:
-        """The least sure of what is applied to a number; of anything else, that of its type."""
+        """The lowest confidence of a number's applied findings; for others, that of the type."""
         if self.is_key or self.dtype not in ("Int64", "Float64"):
             return PROVED if self.is_key or self.reading != "no value in any answer" else OPEN
         order = (OPEN, LIKELY, PROVED, SETTLED)
@@ -94,7 +94,7 @@ class ColumnFinding:
 
     @property
     def evidence(self) -> str:
-        """What speaks for the reading, the unit and the rule."""
+        """The evidence for the reading, the unit and the rule."""
         parts = [self.reading]
         if self.unit.evidence:
             parts.append(f"unit {self.unit.confidence}: {self.unit.evidence}")

@@ -78,7 +78,7 @@ class Ratio:
 
 
 def stem(name: str) -> str:
-    """The noun of a count: ``conversion`` of ``conversions`` and of ``conversion_count``."""
+    """The noun that a count's name counts: ``conversion`` of ``conversion_count``."""
     return singular(name.removesuffix("_count").rpartition(".")[2])
 
 
@@ -93,7 +93,7 @@ def is_count(reading: FieldReading) -> bool:
 def operands(
     relation: Relation, readings: Mapping[Relation, Mapping[str, FieldReading]]
 ) -> Iterator[Operand]:
-    """The counts that rows may be made of: their own, those around them, and their sums."""
+    """Yield the counts that rows may be made of: their own, enclosing ones, and sums."""
     seen: list[Numbers] = []
     for other, places in relation.chain():
         for column in other.columns:
@@ -113,7 +113,7 @@ def operands(
 def ratios(
     numbers: Numbers, decimals: int, factor: float, counts: list[Operand], name: str = ""
 ) -> list[Ratio]:
-    """Every ratio of two of the counts that these numbers are, on all rows.
+    """Find the ratios of two counts that equal these numbers on all rows.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def ratios(
 def shares_of_unseen(
     numbers: Numbers, decimals: int, factor: float, counts: list[Operand], relation: Relation
 ) -> list[Ratio]:
-    """The counts of which these numbers are the share of one total an answer, shown nowhere.
+    """Find counts of which the numbers are shares of a total that no answer shows.
 
     The numbers fix the total within their rounding, and every row must fix the same one.
     """
@@ -191,7 +191,7 @@ def shares_of_unseen(
 def whole_numerators(
     numbers: Numbers, decimals: int, factor: float, counts: list[Operand]
 ) -> list[Ratio]:
-    """Denominators by which the numbers become whole on every row, which chance does not give.
+    """Find denominators by which the numbers become whole on every row.
 
     It proves rates whose numerator is not shown, and the weights of means of whole numbers.
     """
@@ -215,7 +215,7 @@ def whole_numerators(
 def row_sums(
     numbers: Numbers, relation: Relation, places: Any, totals: Mapping[str, Numbers], half: float
 ) -> list[tuple[str, int, int]]:
-    """The totals that the sum of rows equals in every group, such as an answer or a parent row.
+    """Find totals that the sum of rows equals in every group: an answer, or a parent row.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def row_sums(
 
 
 def is_proved_sum(groups: int, rows: int, smallest: float, distinct: int) -> bool:
-    """Whether sums that met their totals did so for more than chance.
+    """Whether sums that equal totals are too many to be chance.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def shares_of_one(numbers: Numbers, decimals: int, relation: Relation) -> float 
 
 
 def sibling_shares(columns: Mapping[str, tuple[Numbers, int]]) -> tuple[tuple[str, ...], float]:
-    """The columns that sum to 1 or to 100 on every row, and which; none where there are none.
+    """Find columns that sum to 1 or 100 on every row; return them and the sum.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def _sums(numbers: Numbers, relation: Relation) -> Numbers:
 
 
 def _evidence(numbers: Numbers, above: Numbers, below: Numbers, rows: Any) -> tuple[int, bool]:
-    """How many different rows without zeros there are, and whether the counts are tiny."""
+    """Count different rows without zeros; return also whether the counts are tiny."""
     usable = rows & (numbers != 0) & (above != below)
     if not usable.any():
         return 0, True

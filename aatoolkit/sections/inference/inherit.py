@@ -1,4 +1,4 @@
-"""Keys of enclosing rows: a table below another takes over its key."""
+"""Inherit keys: a table below another takes over its key."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _nested(relation: Relation) -> int:
 
 
 def _inherit(relation: Relation) -> None:
-    """Put the key of enclosing rows before the columns of a relation."""
+    """Insert the key of enclosing rows before the columns of a relation."""
     first = 0
     for ancestor, places in list(relation.chain())[1:]:
         ups = _ups(relation.steps, ancestor.steps)
@@ -105,7 +105,7 @@ def _inherit(relation: Relation) -> None:
 
 
 def _ups(steps: tuple[Step, ...], above: tuple[Step, ...]) -> int | None:
-    """How many records lie between rows and those that enclose them; None where none do."""
+    """Count the records between rows and those that enclose them; None where there are none."""
     if not above or not isinstance(above[-1], Each):
         return None
     count = 0

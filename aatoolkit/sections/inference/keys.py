@@ -1,4 +1,4 @@
-"""Which columns identify the rows of a relation: the fewest that are unique in every answer."""
+"""Find the key of a relation: the fewest columns that are unique in every answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CURSORS = frozenset(["cursor", "etag", "checksum"])
 
 
 def find_key(relation: Relation, readings: Mapping[str, FieldReading]) -> tuple[str, ...]:
-    """The key of a relation, keys of what encloses it included; empty if nothing is unique.
+    """Find the key of a relation, with keys of what encloses it; empty if none is unique.
 
     Identifiers come before labels, and measures, instants and flags are never part of a key.
 

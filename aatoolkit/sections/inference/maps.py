@@ -1,4 +1,4 @@
-"""Which objects are maps: their keys are data, and each entry is a row."""
+"""Detect maps: objects whose keys are data, so that each entry is a row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FEWEST_ALIKE, _ALIKE, _NAMES = 3, 0.8, 64
 def map_key(
     objects: list[dict[str, Any]], field: str, vocabulary: Vocabulary, top: bool
 ) -> str | None:
-    """The name of the key, if objects are maps; None if their keys are names of fields.
+    """Name the key of objects that are maps; None if their keys are field names.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def map_key(
 
 
 def root_key(objects: list[dict[str, Any]], vocabulary: Vocabulary) -> str | None:
-    """The name of the key, if whole answers are maps: all of their keys are data, or very many.
+    """Name the key, if whole answers are maps: all their keys are data, or very many.
 
     Examples
     --------

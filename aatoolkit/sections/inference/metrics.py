@@ -1,4 +1,4 @@
-"""Long tables: one row a metric, each with a unit of its own."""
+"""Detect long tables: one row per metric, each with a unit of its own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VALUES = words_of(
 
 
 def is_value_name(name: str) -> bool:
-    """Whether a name says no more than that there is a value, as beside a metric's name.
+    """Whether a name, such as ``value``, is only meaningful beside a metric's name.
 
     Examples
     --------

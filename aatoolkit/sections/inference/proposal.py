@@ -63,7 +63,7 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
 
 
 def outline(answer: Any, name: str) -> Section:
-    """The declaration of one answer, read as it is written: units and rules are left open.
+    """Draft the declaration of one answer as it is written; units and rules stay open.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What values are: numbers in text, dates in many spellings, yes and no in words, sentinels.
+"""Find how values are to be parsed: numbers in text, dates, flags in words, sentinels.
 
 A reading says how to declare a column, and what was set aside as missing. Nothing is read as a
 number that is an identifier, and a sentinel is one only where it breaks the range of the rest.
@@ -40,7 +40,7 @@ _BIG_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
 
 @dataclass(frozen=True)
 class FieldReading:
-    """How the values of a column are read.
+    """How to parse the values of a column, and the numbers that this gives.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class FieldReading:
 
 
 def read_values(values: list[Any], name: str, label: bool = False) -> FieldReading:
-    """How the values of a column are read, by its values first and its name second.
+    """Find how to parse the values of a column, by the values first and the name second.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _number(values: list[Any], there: list[Any], name: str) -> FieldReading:
 
 
 def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
-    """Whole numbers that are days or instants."""
+    """Detect days or instants written as whole numbers."""
     low, high = min(distinct), max(distinct)
     if low >= 1_000_000_000_000 and high < 2_200_000_000_000:
         return FieldReading("timestamp", "epoch ms", evidence="milliseconds since 1970")
@@ -166,7 +166,7 @@ def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
 
 
 def _sentinels(there: list[Any], name: str) -> tuple[Any, ...]:
-    """Numbers that stand for a missing one: they break the range of the rest."""
+    """Find numbers that stand for missing: they are outside the range of the rest."""
     kind = meaning(name).kind
     distinct = set(there)
     negative = {one for one in distinct if one < 0}

@@ -21,7 +21,7 @@ Places = np.ndarray[tuple[int], np.dtype[np.intp]]
 
 @dataclass(frozen=True)
 class RowsCall:
-    """The call that declares rows: one of the row shapes of ``aatoolkit.sections``.
+    """The call that declares rows, of a row shape of ``aatoolkit.sections``.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Rules: how rows of a column become one, applied only where identities or experiments prove it."""
+"""Find the aggregation rule of columns, applied only where evidence proves it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIMITS = words_of("limit quota allowance included budget cap max threshold targ
 
 @dataclass
 class Evidence:
-    """What was seen of one column, for its rule.
+    """The evidence for the rule of one column.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Evidence:
 
 
 def find_rule(name: str, named: Meaning, evidence: Evidence, currency: str) -> Finding[Aggregation]:
-    """The rule of a column of numbers.
+    """Find the aggregation rule of a numeric column.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _across(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _pooled(named: Meaning, evidence: Evidence, words: set[str]) -> Finding[Aggregation]:
-    """The ratio or the weighted mean that the evidence leaves, if it leaves one only."""
+    """The ratio or weighted mean that the evidence leaves, if it leaves exactly one."""
     shown = [one for one in evidence.ratios if one.numerator is not None]
     own = [one for one in shown if one.numerator and one.numerator.own and one.denominator.own]
     names = {(one.numerator.name, one.denominator.name) for one in shown if one.numerator}
@@ -179,7 +179,7 @@ def _pooled(named: Meaning, evidence: Evidence, words: set[str]) -> Finding[Aggr
 
 
 def _share_of_whole(one: Ratio) -> Finding[Aggregation]:
-    """A ratio over a total that is no column: it is refused, with what to do instead."""
+    """A rule that refuses a ratio over a total that is no column, with what to do instead."""
     above = one.numerator.name if one.numerator else ""
     why = f"ratio of {above} over {one.denominator.name}: add {above} and divide by that anew"
     if one.numerator is None or not one.numerator.own:
@@ -188,7 +188,7 @@ def _share_of_whole(one: Ratio) -> Finding[Aggregation]:
 
 
 def _hints(evidence: Evidence) -> list[set[str]]:
-    """The denominators that each kind of evidence leaves."""
+    """For each kind of evidence, the denominators that it leaves possible."""
     found = []
     if evidence.wholes:
         found.append({one.denominator.name for one in evidence.wholes})
@@ -198,7 +198,7 @@ def _hints(evidence: Evidence) -> list[set[str]]:
 
 
 def _agreed(kinds: Sequence[set[str]]) -> set[str]:
-    """What all kinds of evidence leave; where they contradict each other, nothing."""
+    """The denominators that all kinds of evidence leave possible; empty on contradiction."""
     return set.intersection(*kinds) if kinds else set()
 
 

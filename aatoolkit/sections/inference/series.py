@@ -1,4 +1,4 @@
-"""The relations of chart blocks and of arrays side by side."""
+"""Find the relations of chart blocks and of parallel arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find_block(
     steps: tuple[Step, ...],
     block: Block,
 ) -> Iterable[str]:
-    """A relation of a chart block; the fields it takes."""
+    """Add the relation of a chart block; return the fields that it takes."""
     axis = vector.field(block.axis)
     texts = [one for each in axis.values if type(each) is list for one in each]
     name = finder.vocabulary.dimension(map(str, texts)) or singular(snake(block.axis))
@@ -129,7 +129,7 @@ def _series_fields(
     of_series: Places,
     block: Block,
 ) -> None:
-    """The plain fields of each series, such as its name, beside its points."""
+    """Add the plain fields of each series, such as its name, as columns beside its points."""
     for field in inner.fields():
         values = inner.field(field).values
         if field == block.data or any(type(one) in (dict, list) for one in values):

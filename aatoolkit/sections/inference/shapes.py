@@ -37,7 +37,7 @@ def find_relations(
     vocabulary: Vocabulary,
     passed_over: Collection[str] = (),
 ) -> list[Relation]:
-    """Every table that the answers of a section hold, those around others first.
+    """Find every table that the answers of a section hold, enclosing ones first.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Finder:
         }
 
     def rows(self, rows: Located, title: str = "") -> None:
-        """Sort rows by what they are: objects, maps, lists or plain values."""
+        """Dispatch rows by their type: objects, maps, lists or plain values."""
         values = [one for one in rows.vector.values if one is not MISSING and one is not None]
         kinds = set(map(type, values))
         if dict in kinds:
@@ -113,7 +113,7 @@ class Finder:
             relation.columns.append(Measure(name, ".", relation.path, rows.vector.values))
 
     def _only(self, rows: Located, kind: type) -> Located:
-        """The rows that are of one type."""
+        """Select the rows of one type."""
         keep = [at for at, value in enumerate(rows.vector.values) if type(value) is kind]
         if len(keep) == len(rows.vector.values) or not rows.steps:
             return rows
@@ -158,7 +158,7 @@ class Finder:
         return Located(inner, (*steps, Entries()), labels, relation, above, rows.answer[at])
 
     def relation(self, rows: Located, shape: str, title: str) -> Relation:
-        """A relation of these rows, with the keys of maps as its first columns."""
+        """Make a relation of rows, with the keys of maps as its first columns."""
         code = rows_call(rows.steps, tuple(name for name, _ in rows.labels))
         relation = Relation(
             self.title(rows.steps, title),
@@ -177,7 +177,7 @@ class Finder:
         return relation
 
     def title(self, steps: tuple[Step, ...], title: str) -> str:
-        """A name for a table, from the fields on the way to its rows."""
+        """Make a name for a table from the fields on the way to its rows."""
         words = [snake(step.name) for step in steps if isinstance(step, Field)]
         specific = [word for word in words if word not in _WRAPPERS and word != self.section]
         if not steps:
@@ -204,7 +204,7 @@ class Finder:
         inner: tuple[Field, ...],
         title: str,
     ) -> None:
-        """Sort the fields of objects into columns and further relations."""
+        """Split the fields of objects into columns and further relations."""
         objects = [one for one in vector.values if type(one) is dict]
         steps = (*rows.steps, *inner)
         taken: set[str] = set()
@@ -259,7 +259,7 @@ class Finder:
     def _grid(
         self, rows: Located, relation: Relation, steps: tuple[Step, ...], inner: Vector
     ) -> bool:
-        """Located that are arrays, with a header elsewhere in the answer."""
+        """Add a relation for arrays with a header elsewhere; return whether one was added."""
         widths = {len(one) if one is not None else 0 for one in inner.values}
         if len(widths) != 1 or widths == {0} or not all(isinstance(step, Field) for step in steps):
             return False
@@ -283,7 +283,7 @@ class Finder:
         return True
 
     def _tuples(self, rows: Located, values: list[Any], title: str) -> bool:
-        """Located that are short arrays of several types, one a position."""
+        """Add a relation for short arrays of mixed types; return whether one was added."""
         arrays = [one for one in values if type(one) is list]
         widths = {len(one) for one in arrays}
         if len(widths) != 1 or not 2 <= max(widths) <= _WIDEST_TUPLE or len(arrays) < 2:
@@ -335,7 +335,7 @@ def _shape(steps: tuple[Step, ...]) -> str:
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    """How many steps two paths have in common from the top."""
+    """Count the leading steps that two paths share."""
     count = 0
     for a, b in zip(one[:-1], other[:-1], strict=False):
         if a != b:

@@ -1,4 +1,4 @@
-"""A profile as a Python file: declarations that a person reads, edits and commits."""
+"""Write a profile as a Python file that a person reads, edits and commits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CALLS = tuple(sorted(words_of("chart columnar grid keyed matrix pairs parallel 
 def file_of(
     name: str, title: str, analyses: Iterable[Analysis], baseline: Mapping[str, Any]
 ) -> str:
-    """The text of a profile's file.
+    """Generate the text of a profile's file.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def file_of(
 
 
 def code_of(analysis: Analysis) -> str:
-    """The Python that makes one section and registers it, each guess with its evidence."""
+    """Generate the Python of one section, each guess with its evidence."""
     body = "\n".join(_section("SECTION", analysis))
     imports = _imports(body, ("Column", "Section", "Table"))
     return f"from aatoolkit import sections\n{imports}\n\n{body}\nsections.register(SECTION)"
@@ -118,7 +118,7 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
 
 
 def _rule(rule: Rule) -> str:
-    """The Python that gives a rule of availability: what differs from its defaults."""
+    """Generate the Python of an availability rule: the fields that differ from defaults."""
     default = Rule()
     given = [
         f"{each.name}={getattr(rule, each.name)!r}"
@@ -147,7 +147,7 @@ def _table(relation: Relation, columns: Iterable[ColumnFinding]) -> Iterator[str
 
 
 def _evidence(column: ColumnFinding) -> str:
-    """Why a column is read as it is; nothing where that shows in its values."""
+    """Explain why a column is read as it is; empty where its values show it."""
     if column.is_key or column.dtype not in ("Int64", "Float64"):
         return column.reading if column.parse or column.missing else ""
     return column.evidence
@@ -184,7 +184,7 @@ def _column(found: ColumnFinding) -> str:
 
 
 def unit_code(unit: str) -> str:
-    """The Python that gives a unit: its constant, or its name as text.
+    """Generate the Python of a unit: its constant, or its name as text.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def unit_code(unit: str) -> str:
 
 
 def rule_code(rule: Aggregation) -> str:
-    """The Python that gives an aggregation rule.
+    """Generate the Python of an aggregation rule.
 
     Examples
     --------

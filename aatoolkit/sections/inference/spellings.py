@@ -1,4 +1,4 @@
-"""How texts spell numbers, days, amounts, durations and flags, and words for nothing."""
+"""Formats of numbers, days, amounts, durations and flags in text, and words for missing."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ _YES_NO = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
 
 
 def is_nothing(word: str) -> bool:
-    """Whether a word stands for no value."""
+    """Whether a word stands for a missing value."""
     return word.strip().lower() in _NOTHING
 
 
 def decimal_mark(words: list[str], name: str) -> str | None:
-    """The decimal mark of numbers in text, ``.`` or ``,``; None where both may be meant.
+    """Detect the decimal mark of numbers in text, ``.`` or ``,``; None if ambiguous.
 
     A point before three digits may stand between thousands, and so may a comma. What else is in
     the column tells, or its name: counts have no decimals, and places are not in the thousands.
@@ -105,7 +105,7 @@ def is_month_day(values: list[Any]) -> bool:
 
 
 def parse_number(value: Any) -> float | None:
-    """The number that a text spells; None if it spells none.
+    """Parse a number in text; None if it is none.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def parse_number(value: Any) -> float | None:
 
 
 def day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
-    """How texts are days or instants, and the dtype; None if they are none."""
+    """Detect how texts write days or instants: dtype, parser and words; None if they do not."""
     if all(_DAY.fullmatch(word) for word in words):
         return "date", None, "days as YYYY-MM-DD"
     zones = [_INSTANT.fullmatch(word) for word in words]
@@ -155,7 +155,7 @@ def _is_week(word: str) -> bool:
 
 
 def flag_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
-    """How texts are yes and no; None if they are not."""
+    """Detect how texts write yes and no: dtype, parser and words; None if they do not."""
     low = {word.lower() for word in words}
     if low <= _YES_NO and (len(low) == 2 or is_flag_name(name)):
         return "boolean", "boolean", "yes and no in words"
@@ -165,17 +165,17 @@ def flag_texts(words: list[str], name: str) -> tuple[str, str | None, str] | Non
 
 
 def amount(value: Any) -> float | None:
-    """The amount that a text spells, with its currency."""
+    """Parse an amount in text, with or without a currency; None if it is none."""
     return money(value) if isinstance(value, str) and not is_nothing(value) else None
 
 
 def seconds(value: Any) -> float | None:
-    """The seconds of a duration in words."""
+    """Parse a duration in text, as seconds; None if it is none."""
     return duration(value) if isinstance(value, str) and not is_nothing(value) else None
 
 
 def decimal_comma(value: Any) -> float | None:
-    """The number of a text with a decimal comma."""
+    """Parse a number with a decimal comma."""
     if type(value) in (int, float):
         return float(value)
     if not isinstance(value, str) or is_nothing(value):
@@ -184,6 +184,6 @@ def decimal_comma(value: Any) -> float | None:
 
 
 def text_decimals(text: str, mark: str) -> int:
-    """How many decimals a text has."""
+    """Count the decimals of a number in text."""
     found = re.search(rf"{re.escape(mark)}(\d+)\s?\D*$", text.strip())
     return len(found[1]) if found else 0

@@ -1,4 +1,4 @@
-"""Standard names: where a meaning is known, a column is called as it is everywhere else.
+"""Standard names: columns of a known meaning are renamed as they are called everywhere.
 
 Pictures, notebooks and comparisons look for ``citation_count``, whatever a service calls it. A
 column takes such a name only if its words say so and what was found of its values agrees; the
@@ -59,7 +59,7 @@ _LABELS = words_of("id name label code key slug")
 
 
 def standard_name(column: ColumnFinding) -> str | None:
-    """The standard name of a column of numbers whose unit was found; None where there is none.
+    """The standard name of a numeric column by its unit and words; None if there is none.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def standard_name(column: ColumnFinding) -> str | None:
 
 
 def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
-    """Give columns their standard names, where one column of a table has that meaning.
+    """Rename columns to standard names, where one column of a table has that meaning.
 
     Counts come first: what they weight, and what is made of them, is named after them.
     """
@@ -116,7 +116,7 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 
 
 def rename(analysis: Analysis, column: ColumnFinding, name: str) -> None:
-    """Give a column another name, in the key and the rules of its table too."""
+    """Rename a column, also in the key and the rules of its table."""
     relation = next(one for one in analysis.relations if one.name == column.table)
     relation.key = tuple(name if one == column.name else one for one in relation.key)
     relation.without = {
@@ -147,7 +147,7 @@ def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
 
 
 def _form(name: str) -> str:
-    """The words of a name, each in its common form, without those that say nothing."""
+    """The words of a name in their common forms, without those that mean nothing."""
     words = [singular(word) for word in tokens(name)]
     words = " ".join(_SAME.get(word, word) for word in words).split()
     kept = [word for word in words if word not in _FILLERS | _COUNTING]
@@ -155,7 +155,7 @@ def _form(name: str) -> str:
 
 
 def _dimension(analysis: Analysis, column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """Engine, topic, category or brand, where a text names one and all its values are such."""
+    """The dimension that a text names: engine, topic, category or brand; None if not sure."""
     if column.dtype != "string":
         return None
     words = [word for word in tokens(column.name) if word not in _LABELS]

@@ -1,4 +1,4 @@
-"""Sums: totals elsewhere in the answer that rows add up to, which prove that they do."""
+"""Find totals elsewhere in the answer that rows add up to, which prove that they do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS_THAT_DO_NOT_ADD = words_of("share position rank score probability id time 
 def equal_totals(
     relations: list[Relation], readings: Readings, found: dict[Relation, dict[str, Evidence]]
 ) -> None:
-    """Tables of different keys whose rows have the same sum in every answer: both add up."""
+    """Record columns of different tables whose sums are equal in every answer: both add up."""
     sums: dict[tuple[str, ...], list[tuple[Relation, str]]] = {}
     for relation in relations:
         if not relation.steps or relation.parent is None or relation.parent.steps:
@@ -55,7 +55,7 @@ def sums_above(
     readings: Readings,
     found: dict[Relation, dict[str, Evidence]],
 ) -> None:
-    """Totals that the rows of a relation sum to, in the answer or in what encloses them."""
+    """Record totals in the answer, or in enclosing rows, that the rows sum to."""
     if not relation.steps:
         return
     for other in relations:
@@ -83,7 +83,7 @@ def sums_by_key(
     readings: Readings,
     found: dict[Relation, dict[str, Evidence]],
 ) -> None:
-    """Columns of another table of the same answer that the rows sum to, joined by its key."""
+    """Record columns of another table that the rows sum to, joined by its key."""
     around = [one for one, _ in relation.chain()]
     for other in relations:
         if other in around or len(other.key) != 1 or len(relation.key) < 2:
@@ -111,7 +111,7 @@ def sums_by_key(
 
 
 def _addable(relation: Relation, readings: Readings) -> list[Measure]:
-    """The columns that may add up and are read from an answer's own values."""
+    """The columns that may add up and are read from the answer itself."""
     return [
         column
         for column in relation.columns
@@ -137,7 +137,7 @@ def _joined(relation: Relation, other: Relation) -> tuple[str, Any] | None:
 def totals_rows(
     relation: Relation, readings: dict[str, FieldReading], found: dict[str, Evidence]
 ) -> None:
-    """Rows that sum up the others, where what they say is the sum."""
+    """Record columns whose total rows hold the sum of the others."""
     if not len(relation.omitted):
         return
     size = int(relation.answer.max()) + 1
@@ -212,7 +212,7 @@ def _groups(relation: Relation, other: Relation) -> Any:
 
 
 def meaning_of(column: Measure) -> Meaning:
-    """What the name of a column says, or that of what holds it where it is bland."""
+    """The meaning of a column by its name, or by its parent's name if that is generic."""
     return meaning(specific_name(column.name, column.path))
 
 

@@ -1,4 +1,4 @@
-"""What text columns need of what stands around them: the year of days, the currency of amounts."""
+"""Complete texts from their surroundings: the year of days, the currency of amounts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEEPEST = 3
 
 
 def complete_texts(relation: Relation, readings: dict[str, FieldReading], year: str | None) -> None:
-    """Read days without a year beside where the answer says one; note the currency of amounts.
+    """Parse days without a year by the answer's year; add a column for the currency of amounts.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def _are_month_days(column: Measure, reading: FieldReading) -> bool:
 
 
 def year_path(documents: list[Any]) -> str | None:
-    """Where all answers have the year, or the last day, that their days belong to.
+    """The path in all answers of the year, or last day, for days without a year.
 
     Examples
     --------

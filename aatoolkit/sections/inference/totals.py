@@ -1,4 +1,4 @@
-"""Rows that sum up others: they stay in the answer and out of sums."""
+"""Find total rows, which sum up others: they are left out of sums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOTAL = re.compile(
 
 
 def leave_out_totals(relation: Relation, readings: Mapping[str, FieldReading]) -> str:
-    """Mark the rows of a relation that sum up the others; what was seen, empty if there are none.
+    """Mark the rows that are totals; return a note on what was seen, empty if none.
 
     A row is a total if its label says so and no count in it is less than that of another row.
     """
@@ -50,7 +50,7 @@ def leave_out_totals(relation: Relation, readings: Mapping[str, FieldReading]) -
 
 
 def _tower(relation: Relation, readings: Mapping[str, FieldReading], places: Any) -> bool:
-    """Whether a count of these rows is the sum of the others, or none is exceeded by another."""
+    """Whether a count of these rows is the sum of the others, or none is below another row's."""
     seen = exceeded = False
     for column in relation.columns:
         reading = readings[column.name]

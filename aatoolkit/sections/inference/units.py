@@ -1,4 +1,4 @@
-"""Units of numbers: by their names and ranges, and by the identities they satisfy."""
+"""Find the units of numbers: by names and ranges, and by identities they satisfy."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _UNIT_WORDS = {
 
 
 def specific_name(name: str, path: str) -> str:
-    """The name that says most: that of the field, or of what holds it where it is bland.
+    """The most specific name: the field's, with its parent's before it if it is generic.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def specific_name(name: str, path: str) -> str:
 def find_unit(
     name: str, path: str, reading: FieldReading, evidence: Evidence
 ) -> tuple[Finding[str], float]:
-    """The unit of a column of numbers, and the factor that its values are multiplied by.
+    """Find the unit of a numeric column, and the factor that its values are multiplied by.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def likely_counts(
     readings: Mapping[str, FieldReading],
     evidence: Mapping[str, Evidence],
 ) -> None:
-    """Find units by the columns beside: of whole numbers that add up, and of what sums to others.
+    """Find counts by other columns: whole numbers that add up, and what sums to counts.
 
     Amounts in cents, bytes and milliseconds are whole numbers that add up, too. What adds up
     counts things where it is a part of a proved fraction, or of the size of another count.
@@ -144,7 +144,7 @@ def likely_counts(
 def _of_one_size(
     name: str, columns: list[ColumnFinding], readings: Mapping[str, FieldReading]
 ) -> str:
-    """A count that no value is more than some times as large, or as small, as."""
+    """The name of a count whose values are of similar size in all rows; empty if none."""
     numbers = readings[name].numbers
     for other in columns:
         if other.name == name or other.unit.value != COUNT or other.scale != 1.0:
@@ -161,7 +161,7 @@ def _of_one_size(
 
 
 def unit_of_word(word: Any) -> str | None:
-    """The unit that a service's own word for it stands for.
+    """The unit that a service's own word stands for; None if unknown.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def unit_of_word(word: Any) -> str | None:
 def _named(
     meant: Meaning, low: float, high: float, reading: FieldReading
 ) -> tuple[Finding[str], float] | None:
-    """The unit that a name gives, where the range of the values agrees with it."""
+    """The unit by the name, where the range of the values agrees; None where not."""
     kind, whole = meant.kind, reading.dtype == "Int64"
     span = f"the name, and values from {low:g} to {high:g}"
     if kind == "count" and low >= 0 and (whole or meant.mean):

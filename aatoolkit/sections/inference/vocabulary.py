@@ -1,4 +1,4 @@
-"""The vocabulary of a project: which keys of an object are data, and of what kind they are.
+"""The vocabulary of a project: known values, to recognise objects whose keys are data.
 
 Scope options name the engines, topics, categories and brands of a project, so an object whose
 keys are engine ids is a table by engine. Days, weeks, hosts and addresses are known by their form.
@@ -84,7 +84,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, options: Any, answers: Iterable[Any] = ()) -> Vocabulary:
-        """The vocabulary of decoded scope options and of the answers themselves."""
+        """Collect the vocabulary of decoded scope options and of the answers themselves."""
         members: dict[str, set[str]] = defaultdict(set)
         for name, value in _named(options):
             dimension = next((d for d, s in _STEMS.items() if any(x in name for x in s)), None)
@@ -96,7 +96,7 @@ class Vocabulary:
         return cls(members, fields)
 
     def dimension(self, keys: Iterable[str]) -> str | None:
-        """What the keys of an object are, if they are data; None where they may be names."""
+        """Name the dimension of an object's keys, if they are data; None if they may be names."""
         listed = list(dict.fromkeys(keys))
         if not listed:
             return None
@@ -160,7 +160,7 @@ def _texts(value: Any) -> set[str]:
 
 
 def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
-    """An object with the fields of the objects in it beside its own."""
+    """Merge the fields of nested objects into those of an object."""
     found: dict[str, Any] = {}
     for name, one in value.items():
         if isinstance(one, dict):
@@ -184,7 +184,7 @@ def _collect(value: Any, name: str, fields: dict[str, set[str]]) -> None:
 
 @lru_cache(8192)
 def snake(name: str) -> str:
-    """A field's name in snake_case.
+    """Convert a field's name to snake_case.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def snake(name: str) -> str:
 
 
 def singular(word: str) -> str:
-    """A plural noun in the singular, as far as its ending tells.
+    """Convert a plural noun to the singular, as far as its ending shows it.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def singular(word: str) -> str:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text, as a set.
+    """Split a text into its set of words.
 
     Examples
     --------

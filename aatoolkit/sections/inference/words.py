@@ -1,4 +1,4 @@
-"""What a name says of a number: counts, shares, positions, scores, money, durations.
+"""Meanings of words in names: counts, shares, positions, scores, money, durations.
 
 Names alone are never proof. A unit is likely where the words of the name and the range of the
 values agree, and open otherwise.
@@ -105,7 +105,7 @@ COUNT_KIND, SHARE_KIND, MEAN_KIND = "count", "share", "mean"
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the words of a name say.
+    """The meaning of a name's words.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Meaning:
 
 
 def tokens(name: str) -> list[str]:
-    """The words of a name, in small letters, with common short forms spelt out.
+    """Split a name into lower-case words, with common short forms spelt out.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def tokens(name: str) -> list[str]:
 
 @lru_cache(4096)
 def meaning(name: str) -> Meaning:
-    """What the words of a name say of its numbers.
+    """Derive what a name's words mean for its numbers.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def is_id_name(name: str) -> bool:
 
 
 def is_numbered(words: list[str]) -> bool:
-    """Whether a name is that of a number which tells things apart: ``insight_no``."""
+    """Whether a name is that of a serial number, such as ``insight_no``."""
     return (
         len(words) > 1
         and words[-1] == "number"
