@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 def digest(token: str) -> str:
-    """The digest by which a token is known.
+    """Compute the digest of a token, which is all that is stored of it.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def digest(token: str) -> str:
 
 
 def canonical_host(host: str) -> str:
-    """A host as it is compared: lower case, without one trailing dot."""
+    """Normalise a host for comparison: lower case, without one trailing dot."""
     # Lower case is taken of ASCII alone: a Kelvin sign is no letter k in a host name.
     return (host.lower() if host.isascii() else host).removesuffix(".")
 
@@ -79,7 +79,7 @@ class Accounts:
 
     @classmethod
     def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
-        """One account with this token, which sees these hosts; None means all hosts.
+        """Make accounts of one token that sees these hosts; None means all hosts.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class Accounts:
         return cls(found)
 
     def find(self, token: str) -> Account | None:
-        """The account of a token; None if there is none."""
+        """Return the account of a token; None if there is none."""
         wanted = hashlib.sha256(token.encode()).hexdigest()
         found = None
         # Every digest is compared, so that the time taken does not tell which came close.

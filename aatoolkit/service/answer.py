@@ -43,7 +43,7 @@ class SectionAvailability:
     requires: tuple[str, ...] = ()
 
     def wire(self) -> dict[str, Any]:
-        """The JSON object of the field ``availability``."""
+        """Convert to the JSON object of the field ``availability``."""
         body: dict[str, Any] = {
             "status": self.status,
             "reason": self.reason,
@@ -66,7 +66,7 @@ class State:
     reason: str | None = None
 
     def wire(self) -> dict[str, Any]:
-        """The JSON object for it."""
+        """Convert to its JSON object."""
         return {"status": self.status, "reason": self.reason}
 
 
@@ -109,7 +109,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def wire(value: Any) -> Any:
-    """A value as JSON can carry it: days as ``2026-11-20``, instants as ``…T06:10:00Z``."""
+    """Convert a value for JSON: days as ``2026-11-20``, instants as ``…T06:10:00Z``."""
     kind = type(value)
     if kind in _PLAIN:
         return value

@@ -45,7 +45,7 @@ _BUSY = "The service computes as many answers as it can at a time; ask again in 
 
 
 class _Served:
-    """A store together with the answers already computed from it."""
+    """A store, with the answers already computed from it."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -230,7 +230,7 @@ def _combined(
 
 
 def _narrowed(question: Question, section: ServiceSection) -> Question:
-    """The question with only the filters that the section's observations carry."""
+    """Drop the filters of a question that the section's observations do not carry."""
     carried = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=carried)
 
@@ -331,6 +331,6 @@ async def _refuse_route(request: Request, error: Exception) -> Response:
 
 
 def error_reply(error: ApiError) -> Response:
-    """The response that carries an error."""
+    """Build the response of an error."""
     headers = {"Cache-Control": _NOT_CACHED, **error.headers}
     return Reply(Body(error.wire()), error.status, headers)

@@ -23,7 +23,7 @@ def answers_availability(
     engines: Mapping[str, State] | None = None,
     requires: tuple[str, ...] = (),
 ) -> SectionAvailability:
-    """The availability of a section that is computed from the answers in scope.
+    """Compute the availability of a section that is computed from the answers in scope.
 
     ``unavailable`` without a single answer; ``partial`` where the section gives a
     ``reason``, where the window starts before answers were collected, or where an engine
@@ -64,7 +64,7 @@ def last_run(o: Observations) -> datetime | None:
 
 
 def not_held(*tables: str) -> str:
-    """The reason of a section whose table has no row for the host."""
+    """Word the reason that the store has no rows of some tables for the host."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 

@@ -41,11 +41,11 @@ class StoreError(Exception):
 
 
 class _ColumnError(Exception):
-    """What is wrong with one column, in words."""
+    """One column is not valid; the message says why."""
 
 
 def conform(name: str, table: Tabular) -> pa.Table:
-    """Check one table, and give it the columns, order and types that the store keeps.
+    """Validate one table and convert it to the columns, order and types of the store.
 
     Optional columns that are absent are added as nulls, and instants of other zones are
     converted to UTC. Whatever cannot be converted without loss is refused.
@@ -184,7 +184,7 @@ def _converted(column: StoreColumn, values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _first_unsafe(values: pa.ChunkedArray, kind: pa.DataType) -> int:
-    """The first row that does not convert, by halving."""
+    """Find the first row that does not convert, by bisection."""
     import pyarrow.compute as pc
 
     low, high = 0, len(values)
@@ -199,7 +199,7 @@ def _first_unsafe(values: pa.ChunkedArray, kind: pa.DataType) -> int:
 
 
 def _check_values(column: StoreColumn, values: pa.ChunkedArray) -> None:
-    """Whether every value, or every word of a list of them, is one of those there are."""
+    """Raise if a value, or a word of a list, is not one of those allowed."""
     import pyarrow.compute as pc
 
     words = column.kind == "words"
@@ -250,7 +250,7 @@ def _is_unique(columns: list[pa.ChunkedArray]) -> bool:
 
 
 def _repeated(declared: StoreTable, columns: Mapping[str, pa.ChunkedArray]) -> list[str]:
-    """Whether a key that should name one row names several."""
+    """List the problem of a key that several rows have, if there is one."""
     import pyarrow.compute as pc
 
     key = list(declared.key)

@@ -98,14 +98,14 @@ class TimedProtocol(H11Protocol):
 
 
 def _cancelled(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
-    """Cancel a timer, if there is one; what is left is none."""
+    """Cancel a timer, if there is one, and return None."""
     if timer is not None:
         timer.cancel()
     return None
 
 
 class HostCheck:
-    """Refuse requests whose Host header is not a name of the loopback interface.
+    """ASGI middleware that refuses requests whose Host header is no loopback name.
 
     A page in a browser can have its own host name resolve to 127.0.0.1 and so reach a service
     on this computer (DNS rebinding); its requests then carry that name.

@@ -80,7 +80,7 @@ WHERE CAST(hour AS DATE) <= CAST(as_of AS DATE) GROUP BY host
 def load(
     tables: Mapping[str, pa.Table], files: StoreFiles | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """A DuckDB database with the tables of a store; absent ones have no rows.
+    """Load the tables of a store into a DuckDB database; absent ones are empty.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def load(
 
 
 def _plan_less(connection: duckdb.DuckDBPyConnection) -> None:
-    """Plan queries over small tables quickly; rewrites that this DuckDB lacks are left out."""
+    """Disable optimiser steps that only large tables need, so that queries are planned quickly."""
     known = connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()
     disabled = ",".join(name for (name,) in known if name in _FOR_LARGE_TABLES)
     connection.execute(f"SET GLOBAL disabled_optimizers = '{disabled}'")
@@ -185,7 +185,7 @@ def _parquet(path: Path, *options: str) -> str:
 
 
 def _of_file(name: str, path: Path) -> str:
-    """The rows of a Parquet file, instants as UTC without a zone."""
+    """SQL for the rows of a Parquet file, instants as UTC without a zone."""
     instants = [column.name for column in TABLES[name].columns if column.kind == "instant"]
     casts = ", ".join(f"CAST({column} AS TIMESTAMP) AS {column}" for column in instants)
     replaced = f" REPLACE ({casts})" if casts else ""
@@ -193,7 +193,7 @@ def _of_file(name: str, path: Path) -> str:
 
 
 def _without_zone(table: pa.Table) -> pa.Table:
-    """Instants as UTC without a zone: DuckDB gives out zoned ones only through pytz."""
+    """Cast instants to UTC without a zone: DuckDB gives out zoned ones only through pytz."""
     naive = pa.timestamp("us")
     return table.cast(
         pa.schema(
@@ -230,7 +230,7 @@ def _broken_references(
 def _all_exist(
     connection: duckdb.DuckDBPyConnection, children: Collection[str], reference: Reference
 ) -> bool:
-    """Whether what some tables refer to is there, apart from nulls."""
+    """Whether every reference of some tables has its row, apart from nulls."""
     columns, parent = reference
     listed = ", ".join(columns)
     known = " AND ".join(f"{column} IS NOT NULL" for column in columns)
@@ -249,7 +249,7 @@ def _described(
     parent: str,
     files: Mapping[str, Path],
 ) -> list[str]:
-    """What is wrong with the first row that refers to nothing, or to no answer."""
+    """Describe the first row whose reference has no row, or no answered one."""
     if name in files:
         rows, number = _parquet(files[name], "file_row_number = true"), "file_row_number"
     else:

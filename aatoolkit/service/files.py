@@ -92,7 +92,7 @@ def _paths(folder: Path) -> dict[str, Path]:
 
 
 def unreadable(path: Path, error: Exception) -> str:
-    """The problem of a file whose bytes are damaged."""
+    """Word the problem of a file whose bytes are damaged."""
     return f"{path.name}: the file cannot be read as Parquet: {error}"
 
 
@@ -110,7 +110,7 @@ def _whole(path: Path) -> pa.Table:
 
 
 def _copied(name: str, path: Path, copies: Path, checker: duckdb.DuckDBPyConnection) -> Path:
-    """A valid copy of a table's file, in the schema of the store."""
+    """Copy a table's file, converted to the schema of the store where it differs."""
     copy = copies / path.name
     shutil.copyfile(path, copy)
     if not _is_valid(TABLES[name], copy, checker):
@@ -142,7 +142,7 @@ def _is_valid(declared: StoreTable, path: Path, checker: duckdb.DuckDBPyConnecti
 
 
 def _wrong(column: StoreColumn) -> str:
-    """The condition under which a value of a column is not valid; empty where all are.
+    """SQL condition for invalid values of a column; empty where all are valid.
 
     Null in a required column is none: a file cannot hold it where its schema forbids it.
     """

@@ -8,7 +8,7 @@ from aatoolkit.service.movements import Movement
 
 
 def words(movement: Movement, labels: Mapping[str, str]) -> dict[str, str | None]:
-    """The texts of an insight. ``labels`` has the engines' names by their ids."""
+    """Write the texts of an insight; ``labels`` has the engines' names by their ids."""
     tell = {
         "visibility_change": _visibility,
         "sentiment_change": _sentiment,
@@ -33,7 +33,7 @@ def _visibility(movement: Movement, labels: Mapping[str, str]) -> dict[str, str 
 
 
 def _pages(movement: Movement) -> str | None:
-    """Own pages that came or went together with the change; None where there are none."""
+    """Word the own pages that gained or lost citations with the change; None without any."""
     if not movement.urls:
         return None
     if movement.change > 0:

@@ -118,7 +118,7 @@ def focus_total(o: Observations, *, previous: bool = False) -> dict[str, Any]:
 
 
 def focus_by(o: Observations, key: str) -> dict[Any, dict[str, Any]]:
-    """The same for each ``engine``, ``day`` or ``prompt_id`` that has answers."""
+    """The measures of the brands in focus for each ``engine``, ``day`` or ``prompt_id``."""
     rows = _focus(o, f"answers.{key}", "seen_answers.key", previous=False)
     return {row["key"]: row for row in rows}
 
@@ -147,7 +147,7 @@ def _window(previous: bool) -> str:
 
 
 def _measured(row: dict[str, Any], known: bool) -> dict[str, Any]:
-    """The row as it is where it was measured, else without its measures."""
+    """Return the row, without its measures where they could not be measured."""
     if known and row["answer_count"]:
         return row
     return {name: value if name in _NOT_MEASURES else None for name, value in row.items()}

@@ -62,7 +62,7 @@ class Movement:
 
     @property
     def change(self) -> float:
-        """What the measure gained."""
+        """The difference of the measure: after less before."""
         return self.after - self.before
 
 
@@ -199,7 +199,7 @@ that some page is cited no more is so of every window in which many are cited ra
 
 
 def movements(o: Observations) -> list[Movement]:
-    """Every movement between two windows that both have answers, noteworthy or not."""
+    """Compute all movements between two windows that both have answers."""
     answers_of = {
         row["prompt_id"]: (row["before"], row["after"]) for row in o.rows(_ANSWERS_OF_PROMPTS)
     }
@@ -212,7 +212,7 @@ def movements(o: Observations) -> list[Movement]:
 
 
 def with_evidence(o: Observations, movement: Movement) -> Movement:
-    """The movement with prompts and pages that show it."""
+    """Add the prompts and pages that show a movement."""
     if movement.kind == "sentiment_change":
         prompts = o.column(_SCORED_PROMPTS, about=movement.brand)
         return replace(movement, prompt_ids=tuple(prompts))
@@ -230,7 +230,7 @@ def with_evidence(o: Observations, movement: Movement) -> Movement:
 
 
 def _turned_pages(o: Observations, movement: Movement) -> tuple[str, ...]:
-    """Own pages newly cited where a brand rose, no longer cited where it fell.
+    """The own pages newly cited where a brand rose, or no longer cited where it fell.
 
     With several brands asked about, a page cannot be laid at the door of one of them.
     """
@@ -260,7 +260,7 @@ def _sentiment(o: Observations) -> Iterator[Movement]:
 def _mean(
     kind: str, metric: str, prompts: list[dict[str, Any]], brand: str, engine: str | None = None
 ) -> Iterator[Movement]:
-    """The movement of a mean over answers, if both windows have some."""
+    """Yield the movement of a mean over answers, if both windows have answers."""
     names = ("before", "size_before", "after", "size_after")
     total, size, later, later_size = (sum(row[name] for row in prompts) for name in names)
     if not size or not later_size:
@@ -283,7 +283,7 @@ def _mean(
 def _gains(
     o: Observations, answers_of: dict[str, tuple[int, int]], sizes: tuple[int, int]
 ) -> Iterator[Movement]:
-    """Domains about rivals that more answers cite than before, by rival."""
+    """Yield movements of rivals' domains that more answers cite than before."""
     for of, rows in _by_brand_and_domain(o, _GAINED):
         before, after = (sum(row[period] for row in rows) for period in ("before", "after"))
         if after > before:
@@ -294,7 +294,7 @@ def _gains(
 def _losses(
     o: Observations, answers_of: dict[str, tuple[int, int]], sizes: tuple[int, int]
 ) -> Iterator[Movement]:
-    """Domains of one's own with pages that no answer cites any more."""
+    """Yield movements of own domains with pages that no answer cites any more."""
     for of, rows in _by_brand_and_domain(o, _TURNED):
         lost = [row for row in rows if row["before"]]
         if lost:
@@ -305,7 +305,7 @@ def _losses(
 def _by_brand_and_domain(
     o: Observations, sql: str
 ) -> Iterator[tuple[tuple[str | None, str], list[dict[str, Any]]]]:
-    """What was counted by prompt: an answer is to one prompt, so the counts add up."""
+    """Yield the rows of a query, one per prompt, grouped by brand and domain."""
     for of, rows in groupby(o.rows(sql), key=itemgetter("brand", "source_domain")):
         yield of, [*rows]
 
@@ -318,7 +318,7 @@ def _counted(
     answers_of: dict[str, tuple[int, int]],
     answers: tuple[int, int],
 ) -> Movement:
-    """A movement of the number of answers that cite something."""
+    """Build a movement of the number of answers that cite something."""
     shown, urls, (before, after) = evidence
     counts = {row["prompt_id"]: (row["before"], row["after"]) for row in rows}
     pairs = [(*counts.get(prompt, (0, 0)), *sizes) for prompt, sizes in answers_of.items()]

@@ -74,17 +74,17 @@ class Observations:
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def row(self, sql: str, **values: object) -> dict[str, Any]:
-        """The one row of a query that always has exactly one, such as a plain aggregate."""
+        """Run a query that always has one row, such as a plain aggregate, and return it."""
         (row,) = self.rows(sql, **values)
         return row
 
     def value(self, sql: str, **values: object) -> Any:
-        """The one cell of a query with one row and one column."""
+        """Run a query of one row and one column, and return the cell."""
         (cell,) = self.row(sql, **values).values()
         return cell
 
     def column(self, sql: str, **values: object) -> list[Any]:
-        """The cells of a query with one column."""
+        """Run a query of one column, and return its cells."""
         return [row[0] for row in self._execute(sql, self.window, values).fetchall()]
 
     def observed(self, table: str) -> bool:
@@ -135,7 +135,7 @@ def _parameters(sql: str) -> tuple[str, ...]:
 def shared(
     compute: Callable[Concatenate[Observations, P], R],
 ) -> Callable[Concatenate[Observations, P], R]:
-    """Compute something once for a scope; sections that need it again get the same result."""
+    """Cache a computation per scope, for all sections that need it."""
 
     @wraps(compute)
     def once(o: Observations, /, *args: P.args, **kwargs: P.kwargs) -> R:

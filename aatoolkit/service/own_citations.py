@@ -44,7 +44,7 @@ def citation_total(o: Observations, *, previous: bool = False) -> dict[str, Any]
 
 
 def citations_by(o: Observations, key: str) -> dict[Any, dict[str, Any]]:
-    """The same for each ``engine``, ``day`` or ``prompt_id`` that has answers."""
+    """The citations by ``engine``, ``day`` or ``prompt_id``, of all pages and the subject's own."""
     rows = _counted(o, f"answers.{key}", f"answers.{key}", previous=False)
     return {row["key"]: row for row in rows}
 

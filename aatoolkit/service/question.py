@@ -47,5 +47,5 @@ class Question:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The same for questions that ask the same; hashable."""
+        """A hashable key, equal for questions that ask the same."""
         return (self.host, self.days, *((name, self.filter(name)) for name in FILTERS))

@@ -43,7 +43,7 @@ class Body:
 
 
 class BodyCache:
-    """Answers by what was asked, the least recently used evicted beyond a number of bytes."""
+    """A cache of encoded answers by question; the least recently used are evicted."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
@@ -52,7 +52,7 @@ class BodyCache:
         self._size = 0
 
     def get(self, key: Hashable) -> Body | None:
-        """The answer of a key, if it is kept."""
+        """Return the answer of a key; None if it is not cached."""
         with self._lock:
             found = self._bodies.get(key)
             if found is not None:
@@ -60,7 +60,7 @@ class BodyCache:
             return found
 
     def put(self, key: Hashable, body: Body) -> None:
-        """Keep an answer; one larger than a quarter of the cache is not kept."""
+        """Cache an answer, unless it is larger than a quarter of the cache."""
         if 4 * len(body) > self._most:
             return
         with self._lock:

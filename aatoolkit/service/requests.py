@@ -34,7 +34,7 @@ _LISTED_IN = {
 
 
 class ApiError(Exception):
-    """A request that gets an error for an answer.
+    """A request is answered with an error.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class ApiError(Exception):
         self._body = {"status": status, "code": code, "message": message, **details}
 
     def wire(self) -> dict[str, Any]:
-        """The JSON object that is the answer."""
+        """Convert to the JSON object that is the answer."""
         return {"error": self._body}
 
 
@@ -118,7 +118,7 @@ def read_analytics(host: str, query: str, sections: Sequence[str]) -> AnalyticsR
 
 
 def read_refresh(query: str) -> bool:
-    """Whether the scope options are to be refreshed.
+    """Parse ``refresh``: whether the scope options are to be refreshed.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def read_refresh(query: str) -> bool:
 
 
 def known_values(options: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The values each filter may take, out of the scope options; untagged is not a value."""
+    """Select the values each filter may take from scope options; "untagged" is no value."""
     return {
         name: [entry[key] for entry in options[entries] if entry[key] is not None]
         for name, (entries, key) in _LISTED_IN.items()
@@ -225,7 +225,7 @@ def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> 
 
 
 def _near(wanted: Sequence[str], allowed: Sequence[str]) -> list[str]:
-    """The allowed values that come near, of the first few wanted: comparing is slow."""
+    """Find allowed values near the first few wanted ones; comparing all would be slow."""
     folded = {value.casefold(): value for value in reversed(allowed)}
     found = [
         folded[match]

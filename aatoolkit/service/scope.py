@@ -1,4 +1,4 @@
-"""Tables of the rows in the scope of a question, each created when a query first reads it.
+"""Temporary tables of the rows in a question's scope, created when a query first reads them.
 
 ===================== ==================================================================
 ``scoped_prompts``    prompts of the host with the topics and categories asked for
@@ -205,7 +205,7 @@ class ScopeTables:
                     self._create(name, execute)
 
     def once(self, key: object, compute: Callable[[], Result]) -> Result:
-        """The result of a computation, computed by the first section that needs it.
+        """Return the result of a computation that the first section to need it runs.
 
         Sections that need it meanwhile wait; where the computation fails, the next one tries.
         """
@@ -217,7 +217,7 @@ class ScopeTables:
         return result
 
     def _turn(self, key: object) -> threading.RLock:
-        """The lock of one table or result: what else the scope needs is computed meanwhile."""
+        """The lock of one table or result, so that others can be computed meanwhile."""
         with self._lock:
             return self._under_way.setdefault(key, threading.RLock())
 
@@ -234,7 +234,7 @@ class ScopeTables:
 
 
 class ScopePool:
-    """The scopes of recent questions; those not used for longest are dropped.
+    """A pool of the scopes of recent questions; the least recently used are dropped.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class ScopePool:
     def use(
         self, question: Question, project: dict[str, Any], cursor: duckdb.DuckDBPyConnection
     ) -> Iterator[ScopeTables]:
-        """The scope of a question, which is not dropped meanwhile."""
+        """Lend the scope of a question, which is not dropped meanwhile."""
         with self._lock:
             scope = self._scopes.get(question.key)
             if scope is None:

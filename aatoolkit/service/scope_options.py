@@ -32,7 +32,7 @@ _OWN_TERMS = "SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"
 def scope_options(
     connection: duckdb.DuckDBPyConnection, derived: Derived, host: str
 ) -> dict[str, Any]:
-    """The scope options of a project.
+    """Compute the scope options of a project.
 
     Topics and categories are counted over all its prompts, also those no longer asked;
     prompts without a topic are counted under ``None``. A brand of which it is not known

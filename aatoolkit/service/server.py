@@ -204,7 +204,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _guard(listener: socket.socket, allowed_hosts: Iterable[str]) -> Callable[[Any], Any]:
-    """What goes around the application: on the loopback interface, the check of hosts."""
+    """Return the middleware for the application: on loopback, the check of hosts."""
     if not is_loopback(listener.getsockname()[0]):
         return lambda app: app
     return lambda app: HostCheck(app, allowed_hosts)

@@ -11,7 +11,7 @@ _NOTHING = 1e-24
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
-    """The 95 % score interval of a proportion.
+    """Compute the 95 % Wilson score interval of a proportion.
 
     Wilson, E. B. (1927): Probable inference, the law of succession, and statistical
     inference. Journal of the American Statistical Association 22, 209-212.
@@ -27,7 +27,7 @@ def _wilson(rate: float, trials: float, quantile: float) -> tuple[float, float]:
 
 
 def proportions_differ(first: tuple[int, int], second: tuple[int, int]) -> float:
-    """The two-sided p-value of the z test that two proportions are equal.
+    """Compute the two-sided p-value of the z test that two proportions are equal.
 
     Each is a pair of successes and trials; the variance is that of the pooled proportion.
     """
@@ -71,7 +71,7 @@ def _t95(freedom: int) -> float:
 
 
 def windows_differ(prompts: Iterable[tuple[float, int, float, int]]) -> float:
-    """The two-sided p-value of the test that a mean is the same in two windows.
+    """Compute the two-sided p-value that a mean is the same in two windows.
 
     Answers to one prompt resemble each other, so that a prompt counts as one observation: each
     is a tuple of the total and the size in the first window, and those in the second. The
@@ -96,7 +96,7 @@ def windows_differ(prompts: Iterable[tuple[float, int, float, int]]) -> float:
 
 
 def adjusted(p_values: Sequence[float]) -> list[float]:
-    """The p-values adjusted for their number: those up to q have a false discovery rate of q.
+    """Adjust p-values by Benjamini and Hochberg: those up to q have false discovery rate q.
 
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.

@@ -56,7 +56,7 @@ def citations_are_counted(o: Observations) -> bool:
 
 
 def retrieval_states(o: Observations, *paths: str) -> dict[str, State]:
-    """Say of the fields on retrieval that some engines in scope keep it to themselves."""
+    """The states of fields on retrieval, which some engines in scope do not report."""
     silent = o.column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
@@ -81,7 +81,7 @@ def enumerate_words(words: Sequence[str]) -> str:
 
 
 def checked_answers(flag: str, seen_on: str) -> str:
-    """CTE ``checked``: answers examined for something, such as advertisements.
+    """Build the CTE ``checked``: answers examined for something, such as advertisements.
 
     An engine counts as examined where its flag says so, and where that is not known but
     something was seen on it.

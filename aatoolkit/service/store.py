@@ -142,7 +142,7 @@ class Store:
         return cls(_conform_all(tables))
 
     def reload(self) -> Store:
-        """The store as its folder holds it now; a store without a folder is itself."""
+        """Read the store's folder again; a store without a folder returns itself."""
         return self if self._folder is None else Store.open(self._folder, self._as_of)
 
     def scope_options(self, host: str) -> dict[str, Any]:
@@ -183,7 +183,7 @@ class Store:
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor that nobody else uses meanwhile; it is kept for the next one."""
+        """Lend a cursor that nobody else uses meanwhile."""
         try:
             cursor = self._cursors.pop()
         except IndexError:

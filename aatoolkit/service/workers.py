@@ -13,11 +13,11 @@ import anyio.to_thread
 
 
 class Cancelled(Exception):
-    """The computation was given up because nobody waits for it any more."""
+    """The computation was cancelled, as nobody waits for it any more."""
 
 
 class Busy(Exception):
-    """As many computations run and wait as the service takes on."""
+    """Too many computations run and wait already."""
 
 
 class Interruptible(Protocol):
@@ -28,7 +28,7 @@ class Interruptible(Protocol):
 
 
 class Cancellation:
-    """Whether a computation was cancelled, and the cursors to interrupt when it is."""
+    """The state of a computation that can be cancelled, and its cursors to interrupt."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -49,7 +49,7 @@ class Cancellation:
 
     @contextmanager
     def running(self, cursor: Interruptible) -> Iterator[None]:
-        """Around a query: it is interrupted where the computation is cancelled.
+        """Run a query that is interrupted if the computation is cancelled.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class Workers:
         self._jobs: dict[Hashable, _Job] = {}
 
     async def run(self, key: Hashable, compute: Callable[[Cancellation], Any]) -> Any:
-        """The result of a computation, shared with whoever asks for the same key meanwhile.
+        """Run a computation, shared with whoever requests the same key meanwhile.
 
         A computation that nobody waits for any more is cancelled.
 
@@ -122,7 +122,7 @@ class Workers:
                 self._interrupt(job.task, job.cancellation)
 
     def _interrupt(self, task: asyncio.Task[Any], cancellation: Cancellation) -> None:
-        """Cancel a computation, again and again: an interrupt before a query starts is lost."""
+        """Interrupt a computation repeatedly: an interrupt before a query starts is lost."""
         cancellation.cancel()
         if not task.done():
             asyncio.get_running_loop().call_later(0.05, self._interrupt, task, cancellation)

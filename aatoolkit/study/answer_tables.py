@@ -13,7 +13,7 @@ from aatoolkit.study.record import Record
 
 
 def tables_of(record: Record, body: bytes, profile: Profile | None) -> Dataset:
-    """The tables of an answer, by section; raises the error if it is one."""
+    """Normalise a recorded answer, by section; raise the error if it is one."""
     error = record.to_error(body)
     if error is not None:
         raise error
@@ -27,7 +27,7 @@ def tables_of(record: Record, body: bytes, profile: Profile | None) -> Dataset:
 
 
 def _options(payload: Payload, profile: Profile | None, max_nodes: int) -> Tables:
-    """The tables of scope options; a profile need not declare them."""
+    """Parse scope options to tables; a profile need not declare them."""
     declared = profile is not None and profile.get(SCOPE_OPTIONS) is not None
     known = profile if declared else None
     return normalize(SCOPE_OPTIONS, payload, profile=known, max_nodes=max_nodes)

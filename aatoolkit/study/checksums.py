@@ -23,18 +23,18 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def sha256_of(data: bytes) -> str:
-    """The SHA-256 of bytes, in hexadecimal."""
+    """Compute the SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def format_checksums(digests: Mapping[str, str]) -> bytes:
-    """The content of ``SHA256SUMS``, as ``sha256sum`` prints it, sorted by file name."""
+    """Format ``SHA256SUMS``, as ``sha256sum`` prints it, sorted by file name."""
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
     return "".join(lines).encode()
 
 
 def parse_checksums(text: bytes) -> dict[str, str]:
-    """The hashes in ``SHA256SUMS``, by file name; lines that cannot be parsed are left out."""
+    """Parse ``SHA256SUMS`` to hashes by file name; damaged lines are left out."""
     lines = text.decode("utf-8", "replace").split("\n")
     found = (_LINE.fullmatch(line) for line in lines)
     return {line[2]: line[1] for line in found if line}
@@ -47,7 +47,7 @@ def matches_seal(seal: bytes, name: str, data: bytes) -> bool:
 
 
 def table_hashes(dataset: Dataset) -> Hashes:
-    """The number of rows and the logical hash of every table."""
+    """Count the rows and compute the logical hash of every table."""
     return {
         section: {
             name: {"rows": tables.rows[name], "hash": logical_hash(tables[name])} for name in tables
@@ -57,14 +57,14 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 
 def format_tables(hashes: list[Hashes], versions: Mapping[str, str]) -> bytes:
-    """The content of ``tables.json``: one line for each line of the manifest."""
+    """Format ``tables.json``: one line for each line of the manifest."""
     head = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
     lines = ",\n".join(canonical(of_one).decode() for of_one in hashes)
     return head[:-1] + f',"records":[\n{lines}\n]}}\n'.encode()
 
 
 def parse_tables(text: bytes) -> list[Hashes]:
-    """The table hashes for each line of the manifest; empty if they cannot be parsed."""
+    """Parse the table hashes for each line of the manifest; empty if they are damaged."""
     try:
         body = decode.decode(text)
         found = body["records"]

@@ -165,7 +165,7 @@ def _about(record: Record | None, section: str | None = None) -> dict[str, Any]:
 def _changes(
     before: StudyReader, one: Record, after: StudyReader, other: Record
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The changes of the answer to one request, each with the frame it belongs to."""
+    """Yield the changes of the answer to one request, each with the frame it belongs to."""
     read, again = _read(before.tables, one), _read(after.tables, other)
     for section in [*dict.fromkeys([*read, *again])]:
         if section not in read or section not in again:
@@ -176,7 +176,7 @@ def _changes(
 
 
 def _read(tables: Callable[[Record], Dataset], record: Record) -> Dataset:
-    """The tables of an answer; none if the answer is an error."""
+    """Return the tables of an answer; none if the answer is an error."""
     from aatoolkit.client.dataset import Dataset
 
     try:
@@ -238,5 +238,5 @@ def _sentence(part: str, row: Any) -> str:
 
 
 def frames(diff: StudyDiff) -> Iterable[tuple[str, pd.DataFrame]]:
-    """The frames of a `StudyDiff`, by name."""
+    """Yield the frames of a `StudyDiff`, by name."""
     return ((name, getattr(diff, name)) for name in _PARTS)

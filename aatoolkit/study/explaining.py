@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RecordedAnswer:
-    """An answer of a study, to be read again.
+    """A recorded answer that can be normalised again.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class RecordedAnswer:
 
     @property
     def body(self) -> bytes | None:
-        """Its bytes, checked against their hash."""
+        """The answer's recorded bytes, checked against their hash."""
         if self.record.sha256 == self.source.sha256:
             return self.study.answer(self.record)
         tables = self.tables()  # a part of a combined view has a body of its own
@@ -49,14 +49,14 @@ class RecordedAnswer:
         return None if payload is None else payload.body
 
     def tables(self) -> Tables | None:
-        """Its tables, read again."""
+        """The answer's tables, normalised again."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AAToolkitWarning)
             return self.study.tables(self.record).get(self.source.section or "")
 
 
 class StudyExplanations:
-    """What a study explains; see `aatoolkit.Study`."""
+    """The methods of a study that explain numbers; see `aatoolkit.Study`."""
 
     path: Path
 
@@ -80,11 +80,11 @@ class StudyExplanations:
 
     @property
     def kind_of_store(self) -> str:
-        """What an explanation calls it."""
+        """The word for the study in explanations."""
         return f"the study {self.path.name}"
 
     def held_answers(self, source: Source) -> Iterator[RecordedAnswer]:
-        """The recorded answers that may be the one of a source.
+        """Yield the recorded answers that may be the one of a source.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class StudyExplanations:
                 yield from self._parts(record, source)
 
     def _parts(self, record: Record, source: Source) -> Iterator[RecordedAnswer]:
-        """The part of a combined view that is the answer of a source, if one is."""
+        """Yield the part of a combined view that is the answer of a source, if one is."""
         found = RecordedAnswer(self, record, source)
         tables = found.tables()
         if tables is not None and tables.payload and tables.payload.sha256 == source.sha256:
@@ -171,7 +171,7 @@ class StudyExplanations:
     def recorded_table(
         self, table: str, *, host: str | None = None, scope: Scope | None = None
     ) -> tuple[Record, Tables]:
-        """The one recorded answer that has a table, and its tables.
+        """Find the one recorded answer that has a table; return it and its tables.
 
         Raises
         ------

@@ -16,7 +16,7 @@ _SIDES = {"left_only": "only before", "right_only": "only after"}
 
 
 def key_of(*frames: pd.DataFrame) -> list[str]:
-    """The columns to match rows by; empty if rows can only be matched by row number."""
+    """Choose the columns to match rows by; empty if only row numbers can match them."""
     key = [*metadata_of(frames[0]).key]
     if any("_row" in frame.columns for frame in frames):
         # The key repeats, so that rows are matched by row number.
@@ -27,7 +27,7 @@ def key_of(*frames: pd.DataFrame) -> list[str]:
 def pairs(
     one: pd.DataFrame, other: pd.DataFrame, key: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The differences, as columns of ``rows``, ``numbers`` and ``texts``, with the key in words.
+    """Yield the differences as columns of ``rows``, ``numbers`` and ``texts``, keys in words.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _plain(frame: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
-    """The frame without categories, lists and metadata; without a key, with row numbers."""
+    """Drop categories, lists and metadata of a frame; without a key, add row numbers."""
     columns = {
         str(name): _comparable_column(frame[name]) for name in frame.columns if name != "_row"
     }

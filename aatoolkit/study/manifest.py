@@ -138,7 +138,7 @@ class Writer:
 
 @contextmanager
 def reporting(folder: Path) -> Iterator[None]:
-    """Raise the errors of the system as `NotWritten`."""
+    """Convert the errors of the system to `NotWritten`."""
     reason: OSError | None = None
     try:
         yield
@@ -193,7 +193,7 @@ else:
 
 
 def _rest(handle: int, start: int) -> bytes:
-    """The content of a file from an offset on."""
+    """Read a file from an offset on."""
     os.lseek(handle, start, os.SEEK_SET)
     with open(handle, "rb", closefd=False) as file:
         return file.read()

@@ -21,13 +21,13 @@ _FORMAT, _VERSION = "aatoolkit-profiles", 1
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
-    """The content of ``profiles.json``."""
+    """Serialize the content of ``profiles.json``."""
     held = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
     return canonical({"format": _FORMAT, "version": _VERSION, "profiles": held}) + b"\n"
 
 
 def parse_profiles(text: bytes) -> Mapping[str, Profile] | None:
-    """The profiles by the base URL of their service; None if the text holds none."""
+    """Parse profiles by the base URL of their service; None if the text holds none."""
     try:
         found = decode.decode(text)
         if found["format"] != _FORMAT or found["version"] != _VERSION:
@@ -38,7 +38,7 @@ def parse_profiles(text: bytes) -> Mapping[str, Profile] | None:
 
 
 def store_profile(study: StudyReader, base_url: str, profile: Profile) -> None:
-    """Store what is known of a service, in the place of what was known before.
+    """Store the profile of a service, in place of an earlier one.
 
     The caller holds the lock of the study, whose seal no longer fits where something changed.
     """
@@ -59,5 +59,5 @@ def store_profile(study: StudyReader, base_url: str, profile: Profile) -> None:
 
 
 def left_out(profile: Profile) -> tuple[str, ...]:
-    """The sections that cannot be kept as data, since a function makes their rows."""
+    """The sections that cannot be stored as data, since a function computes their rows."""
     return tuple(sorted(name for name in profile if not is_portable(profile[name])))

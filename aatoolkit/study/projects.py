@@ -35,16 +35,16 @@ class StudyProjects(StudyReader):
 
     @property
     def is_recording(self) -> bool:
-        """Whether answers read through it are stored."""
+        """Whether answers read through the study are stored."""
         return self._writer is not None
 
     @property
     def _is_rerun(self) -> bool:
-        """Whether it is read by a rerun, in which nothing is recorded."""
+        """Whether the study is being rerun, so that nothing is recorded."""
         return self._writer is None and rerun_study() is not None
 
     def record(self, source: Source) -> Source:
-        """A copy of a project or client that stores every answer in the study.
+        """Copy a project or client such that it stores every answer in the study.
 
         The client's profile, if it has one, is stored too: a replay reads by it. In a rerun the
         project or client replays already, and is given back.
@@ -92,7 +92,7 @@ class StudyProjects(StudyReader):
         profile: ProfileSource | None = None,
         **settings: Any,
     ) -> Project:
-        """The project of a host: recording from the service, or replaying from the study.
+        """Return the project of a host: recording from the service, or replaying from the study.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class StudyProjects(StudyReader):
     def client(
         self, base_url: str | None = None, *, profile: ProfileSource | None = None
     ) -> Client:
-        """A client that answers from the study alone, for ``collect`` and ``datasets``.
+        """Return a client that answers from the study alone, for ``collect`` and ``datasets``.
 
         Parameters
         ----------

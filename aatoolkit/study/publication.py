@@ -1,4 +1,4 @@
-"""Publish a study: the answers that a replay gives, as tables."""
+"""Publish a study: write the answers that a replay gives as tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PACKED = "study.zip"
 
 
 class PublishableStudy:
-    """What publishes a study; see `aatoolkit.Study`."""
+    """The methods of a study that publish it; see `aatoolkit.Study`."""
 
     def pack(self, path: str | os.PathLike[str]) -> Path:
         """Pack the study into one zip file."""

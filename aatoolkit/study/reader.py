@@ -1,4 +1,4 @@
-"""Reading a study: its records, answers and tables, and what is derived from them."""
+"""Read a study: its records, answers and tables."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class StudyReader(PublishableStudy):
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """The title of the study."""
         return str(self.about["title"])
 
     @property
@@ -115,7 +115,7 @@ class StudyReader(PublishableStudy):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that it holds answers about."""
+        """The hosts of the recorded answers."""
         return tuple(sorted({record.host for record in self.records}))
 
     @property
@@ -143,7 +143,7 @@ class StudyReader(PublishableStudy):
         return None if seal is None else sha256_of(seal)
 
     def answer(self, record: Record) -> bytes:
-        """The bytes of an answer.
+        """Return the bytes of an answer.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class StudyReader(PublishableStudy):
         return body
 
     def tables(self, record: Record) -> Dataset:
-        """The tables of an answer, by section; scope options count as a section.
+        """Normalise an answer, by section; scope options count as a section.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class StudyReader(PublishableStudy):
         return self._storage.read(SEAL) if self._storage.has(SEAL) else None
 
     def _seal_state(self) -> str:
-        """Whether the study is sealed, in words; StudyError if the seal does not match."""
+        """Describe whether the study is sealed; raise StudyError if the seal does not match."""
         digest = self.digest
         if digest is None:
             return "not sealed"
@@ -249,7 +249,7 @@ class StudyReader(PublishableStudy):
         return f"sealed {digest[:12]}"
 
     def _read(self, name: str) -> bytes:
-        """The bytes of a file, compared with the seal if there is one."""
+        """Read a file, compared with the seal if there is one."""
         while True:
             seal = self._seal()
             data = self._storage.read(name)
@@ -263,7 +263,7 @@ class StudyReader(PublishableStudy):
                 raise self._unusable(f"{name} does not match the seal; verify it")
 
     def _hashes(self, record: Record) -> Hashes:
-        """The hashes of an answer's tables; none if it is an error, or has no tables."""
+        """Compute the hashes of an answer's tables; none for errors and answers without tables."""
         body = self.answer(record)
         try:
             with warnings.catch_warnings():

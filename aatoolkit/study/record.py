@@ -93,7 +93,7 @@ class Record:
     def from_answer(
         cls, payload: Payload, versions: Mapping[str, str], max_nodes: int = MAX_NODES
     ) -> Record:
-        """The record of a usable answer."""
+        """Make the record of a usable answer."""
         return cls(
             *_question_of(payload.url),
             status=payload.status,
@@ -108,7 +108,7 @@ class Record:
 
     @classmethod
     def from_error(cls, error: FetchError, payload: Payload, versions: Mapping[str, str]) -> Record:
-        """The record of an error answer; the payload holds its bytes."""
+        """Make the record of an error answer; the payload holds its bytes."""
         return replace(cls.from_answer(payload, versions), error=serialize_error(error))
 
     @cached_property
@@ -160,13 +160,13 @@ class Record:
 
     @property
     def name(self) -> str:
-        """The request in words."""
+        """The request in words, for messages."""
         if self.resource == "scope-options":
             return f"scope options of {self.host}"
         return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
 
     def payload(self, body: bytes) -> Payload:
-        """The answer, as it was read when it was recorded."""
+        """Build the payload of the recorded answer from its bytes."""
         return Payload(
             body,
             url=self.url,
@@ -181,7 +181,7 @@ class Record:
         )
 
     def to_error(self, body: bytes) -> FetchError | None:
-        """The error, if the answer is one; None if it is usable."""
+        """Build the recorded error; None if the answer is usable."""
         if self.error is None:
             return None
         found = deserialize_error(self.error, self.url, body)
@@ -214,7 +214,7 @@ class Record:
 
     @classmethod
     def loads(cls, line: bytes) -> Record:
-        """Parse a line.
+        """Parse a line of the manifest.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""An error answer as a mapping in the manifest: serialize, validate, deserialize."""
+"""Serialize, validate and deserialize error answers in the manifest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FACTS = {
 
 
 def serialize_error(error: FetchError) -> dict[str, Any]:
-    """The class, message and attributes of an error, as JSON values."""
+    """Convert an error's class, message and attributes to JSON values."""
     facts = {name: getattr(error, name, None) for name in (*_FACTS, "suggestions")}
     return {
         "kind": type(error).__name__,
@@ -35,7 +35,7 @@ def serialize_error(error: FetchError) -> dict[str, Any]:
 
 
 def deserialize_error(stored: Mapping[str, Any], url: str, body: bytes) -> FetchError:
-    """The error again, with the bytes of its answer.
+    """Rebuild the error, with the bytes of its answer.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def deserialize_error(stored: Mapping[str, Any], url: str, body: bytes) -> Fetch
 
 
 def validate_error(stored: Any) -> dict[str, Any]:
-    """A stored error, if it is one that `serialize_error` could have returned.
+    """Return a stored error if `serialize_error` could have written it; raise otherwise.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def validate_error(stored: Any) -> dict[str, Any]:
 
 
 def _check_texts(found: Any) -> None:
-    """Refuse what no error of ours holds: values that are not text, or control a terminal."""
+    """Raise for values that are not text, or control a terminal."""
     if not isinstance(found, list) or not all(
         isinstance(text, str) and visible(text) == text for text in found
     ):

@@ -1,4 +1,4 @@
-"""Record: store every answer in a study before it is returned."""
+"""Record every answer in a study before it is returned."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Recorder:
 
 
 def _answer_in(error: FetchError) -> bytes | None:
-    """The body of an error about the request itself; None for any other error."""
+    """Return the body of an error about the request itself; None for other errors."""
     if isinstance(error, StatusError):
         return None if isinstance(error, _ABOUT_THE_CALL) else error.body or b""
     return b"" if getattr(error, "problem", None) == "empty" else None

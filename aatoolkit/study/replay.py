@@ -41,7 +41,7 @@ class Replay:
         self._records = {record.request_key: record for record in records}
 
     def get(self, request: Request) -> Payload:
-        """The recorded answer; ``refresh`` and the age of the answer are ignored.
+        """Return the recorded answer; ``refresh`` and the age of the answer are ignored.
 
         Raises
         ------
@@ -72,7 +72,7 @@ class Replay:
         """Do nothing: no connection is open."""
 
     def _nearest(self, request: Request) -> Record | None:
-        """The record whose request differs least."""
+        """Find the record whose request differs least."""
         params = request.params
 
         def distance(record: Record) -> tuple[int, ...]:
@@ -94,7 +94,7 @@ def replaying_client(
     host: str | None = None,
     profile: ProfileSource | None = None,
 ) -> Client:
-    """A client that replays the records of one service."""
+    """Make a client that replays the records of one service."""
     records = study.current
     services = {record.base_url for record in records if host in (None, record.host)}
     if base_url is not None:

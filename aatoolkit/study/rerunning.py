@@ -1,4 +1,4 @@
-"""Whether this process is the kernel of a rerun, and of which study; set by the rerun itself."""
+"""The study that this process reruns, if it is the kernel of a rerun."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ RESULTS = "AATOOLKIT_RERUN_RESULTS"
 
 
 def rerun_study() -> Path | None:
-    """The study that is rerun by this process; None if none is."""
+    """Return the study that this process reruns; None if it reruns none."""
     found = os.environ.get(STUDY)
     return Path(found) if found else None
 
 
 def rerun_results() -> Path | None:
-    """The folder in which results are collected; None if this process reruns nothing."""
+    """Return the folder that collects results; None if this process reruns no study."""
     found = os.environ.get(RESULTS)
     return Path(found) if found else None

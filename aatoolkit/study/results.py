@@ -1,4 +1,4 @@
-"""Named results: frames that a rerun of a study's notebook must give again, under the seal."""
+"""Named results: sealed frames that a rerun of a study's notebook is compared with."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SealedResult:
 
 
 class StudyResults(StudyProjects):
-    """The named results of a study, and the rerun that compares with them."""
+    """The methods of a study for named results and reruns."""
 
     @property
     def results(self) -> Mapping[str, SealedResult]:
@@ -79,7 +79,7 @@ class StudyResults(StudyProjects):
         return MappingProxyType(found)
 
     def result(self, name: str) -> pd.DataFrame:
-        """A named result as it was sealed.
+        """Return a named result as it was sealed.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class StudyResults(StudyProjects):
     def seal_result(
         self, name: str, frame: pd.DataFrame | pd.Series, *, replace: bool = False
     ) -> str:
-        """Keep a result of the analysis under a name, for reruns to compare with.
+        """Store a result of the analysis by name, for reruns to compare with.
 
         Its content and its logical hash are stored in the study, and sealed with it: call `seal`
         after the last one, or leave the ``with`` block. In a rerun nothing is stored: the frame is
@@ -206,7 +206,7 @@ class StudyResults(StudyProjects):
 
 
 def described(name: str, frame: pd.DataFrame | pd.Series) -> SealedResult:
-    """What is kept of a result beside its content.
+    """Describe a result: name, hash, rows, columns and software versions.
 
     Raises
     ------
@@ -264,7 +264,7 @@ def _table(frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 
 def format_results(results: Mapping[str, SealedResult]) -> bytes:
-    """The content of ``results.json``."""
+    """Serialize the content of ``results.json``."""
     listed = [
         {
             "name": one.name,
@@ -279,7 +279,7 @@ def format_results(results: Mapping[str, SealedResult]) -> bytes:
 
 
 def parse_results(text: bytes) -> dict[str, SealedResult] | None:
-    """The results in ``results.json``, by name; None if they cannot be parsed."""
+    """Parse named results from ``results.json``; None if they are damaged."""
     try:
         body: Any = decode.decode(text)
         listed = [
@@ -302,7 +302,7 @@ def parse_results(text: bytes) -> dict[str, SealedResult] | None:
 
 
 def frame_of(content: bytes) -> pd.DataFrame | None:
-    """A frame from the bytes of its file; None if they are not one."""
+    """Parse a frame from the bytes of its file; None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "result.parquet")
         file.write_bytes(content)

@@ -80,7 +80,7 @@ class StudyStorage(Protocol):
         """Whether there is a file of this name."""
 
     def read(self, name: str) -> bytes:
-        """The bytes of one file of a study.
+        """Read one file of a study.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class FolderStorage:
         return os.path.lexists(self.path / name)
 
     def read(self, name: str) -> bytes:
-        """The bytes of one file of a study."""
+        """Read one file of a study."""
         if not is_study_file(name):
             raise _unusable(self.path, f"{name!r} does not belong to a study")
         file = self.path / name
@@ -212,7 +212,7 @@ class ZipStorage:
         return name in self._members
 
     def read(self, name: str) -> bytes:
-        """The bytes of one file of a study."""
+        """Read one file of a study."""
         if name not in self._members:
             raise _unusable(self.path, f"{name} is missing")
         try:

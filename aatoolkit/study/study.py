@@ -144,7 +144,7 @@ class Study(StudyResults, StudyExplanations):
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> Study:
-        """Go on recording a study; the first new answer removes the seal.
+        """Resume recording a study; the first new answer removes the seal.
 
         In a rerun it opens the study that is rerun.
 

@@ -162,7 +162,7 @@ def verify(storage: StudyStorage, read: Callable[[Record], Hashes] | None = None
 
 
 class _Inspection:
-    """The content of a study, read once."""
+    """A single pass over the content of a study that lists its problems."""
 
     def __init__(self, storage: StudyStorage, names: list[str]) -> None:
         self.names = names
@@ -185,7 +185,7 @@ class _Inspection:
         self.hashes = parse_tables(self.bytes.get(TABLES, b""))
 
     def problems(self) -> list[Problem]:
-        """The problems; of each file the first one, which is the most specific."""
+        """List the problems; of each file only the first, which is the most specific."""
         checks = (self.files(), self.lines(), self.answers(), self.sealed())
         first: dict[str, Problem] = {}
         for problem in chain.from_iterable(checks):
@@ -197,7 +197,7 @@ class _Inspection:
         return [*first.values()]
 
     def files(self) -> Iterable[Problem]:
-        """Files that do not belong to a study, are missing, or cannot be read."""
+        """Yield files that do not belong to a study, are missing, or cannot be read."""
         for name in self.names:
             if not is_study_file(name):
                 yield Problem("added", name, "this file does not belong to a study")
@@ -208,12 +208,12 @@ class _Inspection:
                 yield self._touching("missing", name, "every study has this file")
 
     def lines(self) -> Iterable[Problem]:
-        """Lines of the manifest that are damaged, missing, or out of order."""
+        """Yield lines of the manifest that are damaged, missing, or out of order."""
         if self.broken is not None:
             yield self._touching("broken chain", MANIFEST, self.broken)
 
     def answers(self) -> Iterable[Problem]:
-        """Answers that do not match their hash, are missing, or are in no record."""
+        """Yield answers that do not match their hash, are missing, or are in no record."""
         named = {record.sha256 for record in self.records.values()}
         there = {name: _sha256_in(name) for name in self.names if is_answer_file(name)}
         for name, sha256 in there.items():
@@ -225,7 +225,7 @@ class _Inspection:
             yield self._touching("missing", answer_file(sha256), "this answer was recorded")
 
     def sealed(self) -> Iterable[Problem]:
-        """Differences between the files and the seal."""
+        """Yield differences between the files and the seal."""
         if SEAL not in self.names:
             yield Problem(
                 "not sealed",
@@ -250,7 +250,7 @@ class _Inspection:
             yield Problem("altered", SEAL, "it does not match the files")
 
     def replayed(self, read: Callable[[Record], Hashes]) -> Iterable[Problem]:
-        """Answers whose table hashes, read by this version, differ from those that were sealed."""
+        """Yield answers whose table hashes, read by this version, differ from the sealed ones."""
         for number, record in self.records.items():
             now, then = read(record), self._hashes(number)
             differing = sorted(
@@ -272,7 +272,7 @@ class _Inspection:
         return self.hashes[number - 1] if number <= len(self.hashes) else {}
 
     def _touching(self, kind: str, name: str, message: str) -> Problem:
-        """A problem with a file, and the answers and tables concerned."""
+        """Make a problem of a file, with the answers and tables concerned."""
         if name in (STUDY, TABLES):
             return Problem(kind, name, message)
         numbers = self.records if name == MANIFEST else self._using.get(name, ())
@@ -292,7 +292,7 @@ def _sha256_in(name: str) -> str:
 
 
 def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
-    """The records by line number, and the problem, if some lines cannot be parsed."""
+    """Parse the records by line number; return also the problem of lines that fail."""
     try:
         return dict(enumerate(parse_lines(manifest), 1)), None
     except StudyError as error:
@@ -305,7 +305,7 @@ def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
 
 
 def _declared(record: Record) -> dict[str, list[str]]:
-    """The declared tables of an answer, if their hashes are not known."""
+    """The declared tables of an answer whose hashes are not known."""
     name = "scope_options" if record.resource == "scope-options" else record.section
     try:
         return {} if name is None else {name: [table.name for table in sections.get(name)]}

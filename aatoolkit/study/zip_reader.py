@@ -118,7 +118,7 @@ class ZipReader:
             raise ValueError("there are bytes before its directory")
 
     def read(self, member: Member) -> bytes:
-        """The content of a member.
+        """Read the content of a member.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class ZipReader:
         return data
 
     def _directory(self) -> tuple[int, int, int]:
-        """Where the directory begins and ends, and how many members it has."""
+        """Locate the directory: where it begins and ends, and its number of members."""
         end = self._length - _END.size
         mark, disk, first, here, count, length, begin, comment = _END.unpack(
             self._at(end, _END.size)
@@ -174,7 +174,7 @@ class ZipReader:
         return begin, end, count
 
     def _local(self, member: Member) -> int:
-        """Where a member ends, after its local header was compared with the directory."""
+        """Compare a member's local header with the directory; return where the member ends."""
         header = _LOCAL.unpack(self._at(member.offset, _LOCAL.size))
         mark, _, _, flags, method, _, _, crc, packed, size, name, extra = header
         rest = self._at(member.offset + _LOCAL.size, name + extra)
@@ -196,7 +196,7 @@ class ZipReader:
         return end + self._descriptor(member, end) if later else end
 
     def _descriptor(self, member: Member, end: int) -> int:
-        """The length of the sizes that are stored after the data of a streamed member."""
+        """The length of the data descriptor, which follows a streamed member."""
         for form in ("<LLL", "<LQQ"):
             try:
                 facts = struct.pack(form, member.crc, member.packed, member.size)
@@ -209,7 +209,7 @@ class ZipReader:
 
 
 def _central(directory: bytes, at: int) -> tuple[Member, int]:
-    """The member at a position of the directory, and the position of the next."""
+    """Parse the member at a position of the directory; return the next position too."""
     if at + _CENTRAL.size > len(directory):
         raise ValueError("its directory ends too early")
     facts = _CENTRAL.unpack_from(directory, at)
@@ -234,7 +234,7 @@ def _central(directory: bytes, at: int) -> tuple[Member, int]:
 
 
 def _extras(extra: bytes) -> bytes:
-    """The long sizes among the extra fields; others than times and owners are refused."""
+    """Return the ZIP64 sizes among extra fields; raise for unknown kinds of fields."""
     long, at, known = b"", 0, set[int]()
     while at < len(extra):
         if at + 4 > len(extra):

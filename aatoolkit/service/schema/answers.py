@@ -1,4 +1,4 @@
-"""What came back: answers and what was seen in them."""
+"""Tables of answers and what was seen in them."""
 
 from __future__ import annotations
 

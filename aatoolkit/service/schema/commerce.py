@@ -1,4 +1,4 @@
-"""What is sold: advertisements, products and offers."""
+"""Tables of advertisements, products and offers."""
 
 from __future__ import annotations
 

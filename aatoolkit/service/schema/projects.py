@@ -1,4 +1,4 @@
-"""What a project is and what it asks: hosts, engines, brands, prompts."""
+"""Tables of projects: hosts, engines, brands, prompts."""
 
 from __future__ import annotations
 

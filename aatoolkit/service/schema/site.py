@@ -1,4 +1,4 @@
-"""What happens at the site: crawlers, examinations, visits."""
+"""Tables of the site: crawlers, examinations, visits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a store table is, and how one is written down."""
+"""Declarations of store tables, and the notation in which they are written."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class StoreTable:
 
 
 def _column(text: str) -> StoreColumn:
-    """Read ``name!: kind [a/b/c] what it says``; ``!`` marks a required column."""
+    """Parse a column written as ``name!: kind [a/b/c] description``; ``!`` marks a required one."""
     head, _, rest = text.partition(":")
     rest = rest.strip()
     kind, _, doc = rest.partition(" ")
@@ -75,7 +75,7 @@ def table(
     *columns: str,
     refers: tuple[tuple[tuple[str, ...], str], ...] = (),
 ) -> StoreTable:
-    """A table, its columns written as ``name!: kind [a/b/c] what it says``."""
+    """Declare a table, its columns written as ``name!: kind [a/b/c] description``."""
     return StoreTable(name, doc, tuple(key.split()), tuple(map(_column, columns)), refers)
 
 

@@ -1,4 +1,4 @@
-"""What is done about it: actions, experiments, events."""
+"""Tables of work: actions, experiments, events."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def conversions(o: Observations) -> SectionAnswer:
 
 
 def _through(o: Observations, complete_through: date | None) -> date | None:
-    """The last day whose conversions count; None where conversions are not recorded."""
+    """The last day whose conversions count; None if conversions are not recorded."""
     if complete_through is None and o.observed("conversions"):
         return o.window.end
     return complete_through

@@ -224,7 +224,7 @@ def _availability(o: Observations) -> SectionAvailability:
 
 
 def _unrecorded(o: Observations) -> dict[str, State]:
-    """The fields that rest on what is not recorded for all requests."""
+    """The states of fields that rest on facts not recorded for all requests."""
     columns = ", ".join(
         f"CAST(sum(requests) FILTER ({name} IS NULL) AS BIGINT) AS {name}" for name in _RECORDING
     )

@@ -110,7 +110,7 @@ def crawlability(o: Observations) -> SectionAnswer:
 
 
 def _unexamined(o: Observations, checked_at: datetime) -> dict[str, State]:
-    """The fields for which the examination holds nothing."""
+    """The states of fields for which the examination holds nothing."""
     return {
         path: State("unavailable", f"This examination did not look at {what}.")
         for path, table, what in _PARTS

@@ -141,7 +141,7 @@ def gaps(o: Observations) -> SectionAnswer:
 
 
 def _lacking(o: Observations, own: list[str], competitors: list[str]) -> str | None:
-    """Why the brands cannot be compared at all, if so."""
+    """The reason why the brands cannot be compared; None if they can."""
     tables = [table for table in ("citations", "mentions") if not o.observed(table)]
     if tables:
         return not_held(*tables)

@@ -154,7 +154,7 @@ def _metric(name: str, before: Sample, after: Sample) -> dict[str, Any]:
 
 
 def _pooled(rows: list[Sample]) -> Sample:
-    """The counts of all prompts, and those of each."""
+    """Sum the counts of all prompts, and keep those of each."""
     whole: Sample = {name: sum(row[name] for row in rows) for name in _COUNTS}
     return whole | {"prompts": {row["prompt_id"]: row for row in rows}}
 
@@ -199,7 +199,7 @@ def _p_value(before: Sample, after: Sample, count: str) -> float | None:
 
 
 def _interval(sample: Sample) -> tuple[float, float] | tuple[None, None]:
-    """The interval of the rate; none with too few prompts."""
+    """The interval of the rate; a pair of None with too few prompts."""
     rows = sample["prompts"].values()
     if len(rows) < _LEAST_PROMPTS:
         return None, None
@@ -262,7 +262,7 @@ def _availability(
 
 
 def _shortages(actions: list[dict[str, Any]], countable: bool) -> list[str]:
-    """How many actions lack answers after, and how many before, their completion."""
+    """Word how many actions lack answers before or after their completion."""
     early = sum(action["verdict"] == "too_early" for action in actions)
     unfounded = sum(action["verdict"] is None for action in actions) if countable else 0
     narrow = sum(

@@ -102,7 +102,7 @@ def _availability(o: Observations) -> SectionAvailability:
 
 
 def _shown(found: Iterable[Movement]) -> list[Movement]:
-    """The movements that are shown to be there, with p-values adjusted for how many were tested.
+    """Select the significant movements, with p-values adjusted for the number tested.
 
     Which are tested at all depends on how much was observed, and not on what.
     """
@@ -145,7 +145,7 @@ def _importance(found: tuple[str, Movement]) -> tuple[int, int]:
 
 
 def _name(movement: Movement) -> str:
-    """What makes a movement the same one in another window."""
+    """The identity of a movement, to find the same one in another window."""
     parts = (movement.kind, movement.engine, movement.brand, movement.domain)
     return "|".join(part or "" for part in parts)
 

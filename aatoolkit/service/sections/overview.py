@@ -46,7 +46,7 @@ def overview(o: Observations) -> SectionAnswer:
 
 
 def _unmeasured(o: Observations) -> dict[str, State]:
-    """The states of the figures that cannot be had whatever the answers."""
+    """The states of figures that cannot be computed, whatever the answers."""
     fields: dict[str, State] = {}
     if not o.previous_observed:
         fields |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
@@ -100,7 +100,7 @@ def _figures(o: Observations, *, previous: bool) -> dict[str, Any]:
 
 
 def _points(o: Observations) -> list[dict[str, Any]]:
-    """Every day of the window; a day without answers has nothing but their number, 0."""
+    """Compute every day of the window; one without answers has only their number, 0."""
     mentioned, cited = focus_by(o, "day"), citations_by(o, "day")
     days = (o.window.start + timedelta(days=n) for n in range(o.window.days))
     return [

@@ -72,7 +72,7 @@ def perception(o: Observations) -> SectionAnswer:
 
 
 def _missing(o: Observations) -> dict[str, State]:
-    """The parts of the section that the store knows nothing about."""
+    """The states of the parts of the section that the store holds nothing about."""
     reasons = {
         "sentiment": None if o.observed("mentions") else not_held("mentions"),
         "sentimentTrend": subject_missing(o),

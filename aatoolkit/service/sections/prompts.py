@@ -71,7 +71,7 @@ def prompts(o: Observations) -> SectionAnswer:
 
 
 def _account(o: Observations) -> dict[str, Any]:
-    """The allowance is the account's: filters do not narrow it."""
+    """The account's plan and allowance, which filters do not narrow."""
     project = o.project
     allowance, used = project["prompt_allowance"], o.value(_USED)
     known = allowance is not None and used is not None
@@ -131,7 +131,7 @@ def _volume(row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
-    """The latest run of each prompt on each engine; one without an answer tells nothing."""
+    """The latest run of each prompt on each engine; without an answer it has no values."""
     known = subject_missing(o) is None
     latest: dict[str, list[dict[str, Any]]] = {}
     for row in o.rows(_LATEST):

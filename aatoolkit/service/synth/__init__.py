@@ -101,7 +101,7 @@ def write_synthetic_store(
 
 
 def _parts(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
-    """The tables host by host; the first host has what the others leave of the answers."""
+    """Yield the tables host by host; the first host gets the answers left by the others."""
     yield {"bots": bots()}
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)
@@ -118,7 +118,7 @@ def _parts(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]
 def _observations(
     plan: HostPlan, seed: int, count: int, icc: float
 ) -> Iterator[dict[str, pa.Table]]:
-    """What so many answers of a project hold."""
+    """Draw a number of answers of a project, with all that is observed in them."""
     runs = draw_runs(plan, seed, count, icc)
     for draw in (draw_answers, draw_sources, draw_ads, draw_shopping):
         yield draw(runs)

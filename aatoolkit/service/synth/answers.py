@@ -1,4 +1,4 @@
-"""What the answers say: their text, the brands they mention, and what they claim of them."""
+"""Synthetic answers: their text, the brands they mention, and their claims about them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _NEVER_SEEN = len(_CLAIMS) - 1
 
 @dataclass(frozen=True)
 class Mentions:
-    """Which run mentions which brand: one entry a mention, by run and position."""
+    """Mentions of brands in runs: one entry per mention, by run and position."""
 
     run: Integers
     brand: Integers
@@ -90,7 +90,7 @@ def _mentions(runs: Runs) -> Mentions:
 
 
 def _rates(runs: Runs, rates: Numbers) -> Numbers:
-    """How likely each run mentions each brand; the own brand gains with time."""
+    """The probability that each run mentions each brand; the own brand gains with time."""
     tilt = runs.chance(2).random((len(runs.plan.engines), len(rates))) * 0.1 - 0.05
     likely = rates + tilt[runs.engine]
     recent = runs.age < TURN

@@ -1,4 +1,4 @@
-"""Crawlers in the synthetic world, and what the gateway recorded of them, hour by hour."""
+"""Synthetic crawlers, and their requests that the gateway recorded hour by hour."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _GATEWAYS: dict[str, dict[str, Any]] = {
 
 
 def bots() -> pa.Table:
-    """What is known of crawlers; one that asks for pages is missing."""
+    """The crawlers of the synthetic world; one that requests pages is not listed."""
     names = ("bot", "operator", "purpose", "engine", "verification")
     return listed("bots", None, [dict(zip(names, bot, strict=True)) for bot in _BOTS])
 
@@ -120,7 +120,7 @@ def _hits(plan: HostPlan, seed: int, hours: Integers, count: int) -> pa.Table:
 
 
 def _status(rng: np.random.Generator, bot: Integers, path: Integers) -> Integers:
-    """Mostly well; paths that scanners in disguise ask for are never there."""
+    """Draw HTTP statuses, mostly 200; paths that disguised scanners request are never there."""
     usual = _STATUSES[weighted(rng, (60, 20, 10, 3, 2, 1, 0.5, 0.5), len(path))]
     missing = path >= _PATHS.index("/gone")
     forbidden = (bot == 4) & (rng.random(len(path)) < 0.3)

@@ -1,4 +1,4 @@
-"""Drawing whole columns at random, so that the same seed gives the same rows everywhere.
+"""Draw whole columns at random, so that a seed gives the same rows everywhere.
 
 Only uniform numbers are drawn: other distributions go through logarithms, whose last digit
 differs between platforms.
@@ -25,12 +25,12 @@ SECONDS = 86_400
 
 
 def stream(seed: int, *path: int) -> np.random.Generator:
-    """A source of chance of its own for every part of the store, so that parts stay apart."""
+    """Make an independent random generator for a part of the store."""
     return np.random.Generator(np.random.PCG64([seed, *path]))
 
 
 def weighted(rng: np.random.Generator, weights: Sequence[float] | Numbers, count: int) -> Integers:
-    """Places of a list, drawn by weight."""
+    """Draw indices by weight."""
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
     drawn = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
     places: Integers = np.minimum(drawn, len(edges) - 1).astype(np.int64)
@@ -38,62 +38,62 @@ def weighted(rng: np.random.Generator, weights: Sequence[float] | Numbers, count
 
 
 def between(rng: np.random.Generator, low: int, high: int, count: int) -> Integers:
-    """Whole numbers from ``low`` to ``high``, both included."""
+    """Draw integers from ``low`` to ``high``, both included."""
     drawn: Integers = rng.integers(low, high, size=count, dtype=np.int64, endpoint=True)
     return drawn
 
 
 def chance(rng: np.random.Generator, probability: float | Numbers, count: int) -> Flags:
-    """True with the given probability."""
+    """Draw booleans that are true with a probability."""
     return rng.random(count) < probability
 
 
 def spread(counts: Integers) -> tuple[Integers, Integers]:
-    """The owner of each row, and its place from 0 with that owner, for so many rows each."""
+    """Number rows by owner: for each row its owner, and its place with that owner from 0."""
     owner = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
     return owner, np.arange(len(owner), dtype=np.int64) - starts[owner]
 
 
 def pick(values: Sequence[Any] | pa.Array, places: Integers) -> pa.Array:
-    """The values at the places."""
+    """Take the values at some indices."""
     return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(places))
 
 
 def unless(unknown: Flags, values: Any) -> pa.Array:
-    """The values, with null where they are unknown."""
+    """Set values to null where they are unknown."""
     values = pa.array(values)
     return pc.if_else(pa.array(unknown), pa.scalar(None, values.type), values)
 
 
 def numbered(prefix: str, count: int) -> pa.Array:
-    """Ids that say nothing but their number."""
+    """Make ids of a prefix and a serial number."""
     return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
 
 
 def day_number(day: date) -> int:
-    """Days since 1970-01-01."""
+    """Convert a day to days since 1970-01-01."""
     return (day - date(1970, 1, 1)).days
 
 
 def days(numbers: Integers) -> pa.Array:
-    """Days since 1970-01-01 as days."""
+    """Convert days since 1970-01-01 to Arrow days."""
     return pa.array(numbers.astype(np.int32)).cast(pa.date32())
 
 
 def instants(numbers: Integers, seconds: Integers) -> pa.Array:
-    """Days since 1970-01-01 and seconds in them as instants."""
+    """Convert days since 1970-01-01 and seconds to Arrow instants."""
     microseconds = (numbers * SECONDS + seconds) * 1_000_000
     return pa.array(microseconds).cast(pa.timestamp("us", tz="UTC"))
 
 
 def instant(text: str) -> datetime:
-    """An instant written ``2026-11-20T23:30:00Z``."""
+    """Parse an instant written ``2026-11-20T23:30:00Z``."""
     return datetime.fromisoformat(text)
 
 
 def observed(name: str, host: str, **columns: Any) -> pa.Table:
-    """Rows of a store table from whole columns; columns not given are null."""
+    """Build a store table from whole columns; columns not given are null."""
     some = next(iter(columns.values()))
     columns["host"] = pa.repeat(host, len(some))
     return pa.table(
@@ -108,12 +108,12 @@ def observed(name: str, host: str, **columns: Any) -> pa.Table:
 
 
 def listed(name: str, host: str | None, records: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Rows of a store table from records; what a record does not say is null."""
+    """Build a store table from records; keys that a record lacks are null."""
     own = {} if host is None else {"host": host}
     return pa.Table.from_pylist([{**own, **record} for record in records], TABLES[name].arrow)
 
 
 def tabled(name: str, host: str, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
-    """Rows of a store table from tuples in the order of its columns after ``host``."""
+    """Build a store table from tuples in the order of its columns after ``host``."""
     names = [column.name for column in TABLES[name].columns if column.name != "host"]
     return listed(name, host, [dict(zip(names, row, strict=False)) for row in rows])

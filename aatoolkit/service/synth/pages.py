@@ -62,7 +62,7 @@ _TAIL = 60
 
 @dataclass(frozen=True)
 class Page:
-    """A page, how much it is cited, lately and before, and whether anyone looked at it."""
+    """A page, with the weights of its citations, lately and before, and whether it was examined."""
 
     url: str
     title: str | None

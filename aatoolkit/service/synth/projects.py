@@ -1,4 +1,4 @@
-"""What is set up before anything is observed: projects, engines, brands, prompts."""
+"""Synthetic projects, set up before anything is observed: engines, brands, prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much more, or less, each prompt brings up each brand than prompts do on average."""
+"""Effects of prompts: how much more or less each one brings up each brand than average."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DRAWS = 1000
 
 
 def odds_factors(runs: Runs, rates: Numbers) -> Numbers:
-    """What the odds of a mention are multiplied by: a row a prompt, a column a brand.
+    """Draw the factors of the odds of a mention: a row per prompt, a column per brand.
 
     Answers to one prompt resemble each other: with an intra-class correlation ρ the rates of
     the prompts have the variance ρ·r(1-r) around the brand's rate r, as in a beta-binomial
@@ -36,7 +36,7 @@ def odds_factors(runs: Runs, rates: Numbers) -> Numbers:
 
 
 def multiply_odds(likely: Numbers, factors: Numbers) -> Numbers:
-    """Probabilities whose odds are multiplied by a factor each."""
+    """Multiply the odds of probabilities by a factor each."""
     likely = np.clip(likely, 0.0, 1.0)
     moved: Numbers = likely * factors / (1 - likely + likely * factors)
     return moved

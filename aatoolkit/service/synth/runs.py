@@ -1,4 +1,4 @@
-"""Which prompt was asked of which engine when, and whether an answer came."""
+"""Runs: which prompt went to which engine when, and whether an answer came."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class Runs:
         return TODAY - self.age[runs]
 
     def on(self, fact: str, value: bool | None) -> Flags:
-        """Whether a fact about the run's engine has the value."""
+        """For each run, whether a fact about its engine has the value."""
         engines = [ENGINES[engine.engine][fact] is value for engine in self.plan.engines]
         return np.array(engines)[self.engine]
 
     def about(self, topic: str) -> Flags:
-        """Whether the run's prompt has the topic."""
+        """For each run, whether its prompt has the topic."""
         return np.array([prompt.topic == topic for prompt in self.plan.prompts])[self.prompt]
 
     def engines(self, runs: Integers) -> pa.Array:
@@ -80,7 +80,7 @@ class Runs:
         return pick(ids, self.prompt[runs])
 
     def chance(self, area: int) -> np.random.Generator:
-        """A source of chance for one part of this project."""
+        """Make the random generator for one part of this project."""
         return stream(self.seed, self.plan.number, area)
 
 
@@ -102,7 +102,7 @@ def draw_runs(plan: HostPlan, seed: int, count: int, icc: float) -> Runs:
 
 
 def _slots(plan: HostPlan) -> tuple[Integers, Integers, Numbers]:
-    """The days on which each engine is asked: engine, age and weight of each."""
+    """The engine, age in days and weight of each slot in which runs happen."""
     slots = [
         (number, age, engine.weight)
         for number, engine in enumerate(plan.engines)

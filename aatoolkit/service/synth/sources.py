@@ -1,4 +1,4 @@
-"""What synthetic answers rest on: the sources they cite and the queries they expand into."""
+"""Sources of synthetic answers: pages they cite and queries they expand into."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _citations(runs: Runs, known: list[Page]) -> pa.Table:
 
 
 def _once(run: Integers, page: Integers, size: int) -> tuple[Integers, Integers]:
-    """The pairs of run and page, each kept where it comes first."""
+    """Drop repeated pairs of run and page; the first of each stays."""
     _, first = np.unique(run * size + page, return_index=True)
     kept = np.sort(first)
     return run[kept], page[kept]

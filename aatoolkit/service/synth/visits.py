@@ -1,4 +1,4 @@
-"""Visits to the synthetic sites, and what came of them."""
+"""Synthetic visits to the sites, and the conversions that followed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _LATE = 0.3
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """The web analytics of a project, and its visits and conversions where there are any."""
+    """Draw the web analytics of a project, with visits and conversions if it records them."""
     analytics = _ANALYTICS.get(plan.host)
     if analytics is None:
         return {}

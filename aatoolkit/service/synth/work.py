@@ -1,4 +1,4 @@
-"""What the people of the synthetic projects do about what they see."""
+"""Synthetic work of the projects' people: actions, experiments, notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is in the synthetic world: hosts, answer engines, brands. All of it is made up.
+"""The synthetic world: hosts, answer engines, brands. All of it is made up.
 
 Engines bear the names of real ones so that the tables read naturally; what they do and say
 here is invented.
@@ -46,7 +46,7 @@ class BrandPlan:
 
 @dataclass(frozen=True)
 class HostPlan:
-    """A project: what it watches, and since when."""
+    """A project's plan: its engines, brands and prompts, and since when it is observed."""
 
     number: int
     host: str
@@ -62,7 +62,7 @@ class HostPlan:
 
     @property
     def own(self) -> str:
-        """The name of its first brand, which is its own."""
+        """The name of the project's own brand, the first one."""
         return self.brands[0].brand
 
 

@@ -50,7 +50,7 @@ _KEYWORDS = ("AI answer engines", "brand visibility", "citations", "agent analyt
 
 @dataclass(frozen=True)
 class About:
-    """What a publication is about.
+    """Title, authors, licence and keywords of a publication.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _citation(about: About, facts: _Summary) -> str:
 
 @dataclass(frozen=True)
 class _Summary:
-    """Facts about the whole publication."""
+    """Facts about the whole publication, which its documents state."""
 
     notes: tuple[str, ...]
     about: Mapping[str, str]
@@ -265,7 +265,7 @@ class _Summary:
 
 
 def _period(answers: pd.DataFrame) -> tuple[str, str]:
-    """The first and last day of all windows: from the answers, else from the requests."""
+    """Compute the first and last day of all windows: from the answers, else the requests."""
     days = answers["fetched_at"].dt.tz_convert("UTC").dt.tz_localize(None).dt.normalize()
     begins = ends = days
     if "days" in answers:
@@ -281,12 +281,12 @@ def _is_reserved(host: str) -> bool:
 
 
 def _name(title: str) -> str:
-    """A title as the name of a package: small letters, digits and hyphens."""
+    """Convert a title to a package name: lower case, digits and hyphens."""
     return "-".join(re.findall(r"[a-z0-9]+", title.lower())) or "study"
 
 
 def _check_ours(out: Path) -> None:
-    """Refuse to replace a folder with files that are not of a publication."""
+    """Raise if a folder to be replaced holds files that are not of a publication."""
     if not out.exists():
         return
     listed = {SUMS}
@@ -303,7 +303,7 @@ def _check_ours(out: Path) -> None:
 
 
 def _sums(folder: Path) -> dict[str, tuple[int, str]]:
-    """The size and SHA-256 of every file, by its path in the folder."""
+    """Compute the size and SHA-256 of every file, by its path in the folder."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -314,7 +314,7 @@ def _sums(folder: Path) -> dict[str, tuple[int, str]]:
 
 
 def _new(folder: Path, name: str) -> Path:
-    """The path of a file; its folder is created."""
+    """Return the path of a file, and create its folder."""
     path = folder / name
     path.parent.mkdir(exist_ok=True)
     return path

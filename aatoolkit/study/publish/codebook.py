@@ -29,7 +29,7 @@ QUDT = "http://qudt.org/vocab/unit/"
 
 
 def codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
-    """One row per column, in the order of the tables."""
+    """Build the codebook: one row per column, in the order of the tables."""
     rows = [
         {
             "table": table.name,
@@ -58,13 +58,13 @@ def codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
 
 
 def rule_of(column: Column) -> str | None:
-    """The aggregation rule of a column in words; None if it has none."""
+    """Describe the aggregation rule of a column; None if it has none."""
     rule = column.aggregate
     return None if rule.rule == "none" and not rule.why else str(rule)
 
 
 def as_markdown(tables: Iterable[PublishedTable], book: pd.DataFrame) -> str:
-    """The codebook in Markdown, one table of columns per table."""
+    """Format the codebook in Markdown, one table of columns per table."""
     parts = [_HEAD]
     heads = ("column", "dtype", "unit", "aggregation", "availability", "missing", "meaning")
     for table in tables:
@@ -83,7 +83,7 @@ def as_markdown(tables: Iterable[PublishedTable], book: pd.DataFrame) -> str:
 
 
 def cell(value: object) -> str:
-    """A value as a cell of a Markdown table, with all markup escaped."""
+    """Format a value as a cell of a Markdown table, with all markup escaped."""
     if value is None or value is pd.NA:
         return ""
     text = visible(" ".join(str(value).split()))

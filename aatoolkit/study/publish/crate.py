@@ -25,7 +25,7 @@ def crate(
     tables: Iterable[PublishedTable],
     files: Mapping[str, tuple[int, str]],
 ) -> dict[str, Any]:
-    """The metadata of a crate.
+    """Build the metadata of an RO-Crate.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def crate(
 
 
 def _ids(entities: Iterable[Mapping[str, Any]]) -> Any:
-    """References to entities; a single one is not wrapped in a list, as specified."""
+    """Make references to entities; a single one is not wrapped in a list, as specified."""
     found = [{"@id": entity["@id"]} for entity in entities]
     return found[0] if len(found) == 1 else found
 
@@ -121,7 +121,7 @@ def _file(
 
 
 def _answer(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """One answer, with the facts of it that are published."""
+    """Describe one answer as an entity, with the facts that are published."""
     known = {name: fact for name, fact in row.items() if not pd.isna(fact)}
     words = [known.get("section", "answer")] + ([f"of {known['host']}"] if "host" in known else [])
     facts = {
@@ -137,7 +137,7 @@ def _answer(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _measured(tables: Iterable[PublishedTable]) -> Iterable[dict[str, Any]]:
-    """The variables measured: every column with a unit."""
+    """Yield the variables measured: every column with a unit."""
     for table in tables:
         for column in table.columns.values() if table.section else ():
             if column.unit and column.name in table.frame.columns:

@@ -36,7 +36,7 @@ MEDIA = {
 def descriptor(
     about: Mapping[str, Any], tables: Iterable[PublishedTable], files: Mapping[str, tuple[int, str]]
 ) -> dict[str, Any]:
-    """The descriptor of a package.
+    """Build the descriptor of a data package.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def _resource(
 
 
 def _sum(form: str, size: int, sha256: str) -> dict[str, Any]:
-    """The checksum; validators cannot check ``bytes`` and ``hash`` of binary files."""
+    """The checksum of a file; validators cannot check ``bytes`` and ``hash`` of binary files."""
     if form == "parquet":
         return {"sha256": sha256}
     return {"bytes": size, "hash": f"sha256:{sha256}"}

@@ -96,7 +96,7 @@ _DTYPES = {"date": "datetime64[us]", "timestamp": "datetime64[us, UTC]", "catego
 def answers_table(
     answers: Iterable[tuple[Payload, FrameMetadata, str | None]],
 ) -> pd.DataFrame:
-    """One row per answer, numbered from 1.
+    """Build a table of the answers, one row each, numbered from 1.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def answers_table(
 def other_facts(
     numbered: Mapping[int, Tables], known: Mapping[tuple[int, str], FrameMetadata]
 ) -> dict[str, pd.DataFrame]:
-    """The tables of availability, statements, undeclared values and drift.
+    """Build the tables of availability, statements, undeclared values and drift.
 
     Parameters
     ----------

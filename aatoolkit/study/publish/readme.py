@@ -40,7 +40,7 @@ def citation(
     licence: str | None,
     digest: str | None,
 ) -> str:
-    """``CITATION.cff``, version 1.2.0."""
+    """Write ``CITATION.cff``, version 1.2.0."""
     body = {
         "cff-version": "1.2.0",
         "message": "If you use this data, please cite it as below.",
@@ -62,7 +62,7 @@ _SEAL = "The SHA-256 of the seal of the study."
 
 
 def _yaml(value: Any) -> str:
-    """A value in YAML: JSON, with the characters escaped that YAML refuses or folds."""
+    """Format a value in YAML: JSON, with the characters escaped that YAML refuses or folds."""
     return re.sub(
         r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]",
         lambda found: f"\\u{ord(found[0]):04x}",
@@ -77,7 +77,7 @@ def readme(
     notes: Sequence[str],
     forms: Sequence[str],
 ) -> str:
-    """The README of a package.
+    """Write the README of a package.
 
     Parameters
     ----------

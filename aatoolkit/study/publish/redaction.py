@@ -50,7 +50,7 @@ class Redaction:
 
     @classmethod
     def of(cls, redact: str | Iterable[str], dtypes: Mapping[str, Mapping[str, str]]) -> Redaction:
-        """Parse the arguments.
+        """Parse the arguments that name what is left out.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Redaction:
         )
 
     def source(self, source: Source) -> Source:
-        """The source of an answer, without what is left out."""
+        """Remove from a source the facts that are left out."""
         hidden = {name for name in vars(source) if self.hides_of_answers(name)}
         return Source(**{name: fact for name, fact in vars(source).items() if name not in hidden})
 
@@ -122,7 +122,7 @@ class Redaction:
         return any(self.hides("answers", name) for name in revealing.get(fact, {fact}))
 
     def applied(self, table: str, frame: pd.DataFrame, *, silent: bool) -> pd.DataFrame:
-        """A frame without the columns left out; if ``silent``, without their reasons."""
+        """Drop the columns left out of a frame; with ``silent``, also all reasons."""
         if not self.requested:
             return frame
         known = metadata_of(frame)

@@ -97,7 +97,7 @@ class PublishedTable:
 def collect_tables(
     answers: Iterable[Tables], failures: Iterable[FailedAnswer], redact: str | Iterable[str]
 ) -> tuple[list[PublishedTable], Redaction]:
-    """All tables of a publication, in a fixed order, after redaction.
+    """Build all tables of a publication, in a fixed order, after redaction.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def _order(answer: Payload) -> tuple[str, ...]:
 
 
 def _doc(answers: Iterable[Tables], section: str, table: str) -> str:
-    """What a row of a table is; empty for an undeclared table."""
+    """Describe a row of a table; empty for an undeclared table."""
     found = (each.declaration for each in answers if each.section == section and table in each)
     return next((one[table].doc for one in found if one is not None), "")
 
@@ -177,7 +177,7 @@ def _stacked(
     metadata: Mapping[tuple[int, str], FrameMetadata],
     answered: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The rows of one table in all answers that have it, with host, filters and time."""
+    """Concatenate one table of all answers that have it, with host, filters and time."""
     parts = {
         number: tables[name]
         for number, tables in numbered.items()
@@ -210,7 +210,7 @@ def _dtypes(frame: pd.DataFrame) -> dict[str, str]:
 def _redacted(
     table: PublishedTable, redaction: Redaction, silent: Mapping[str, str]
 ) -> PublishedTable:
-    """A table without the columns left out, and without notes that may quote them.
+    """Drop from a table the columns left out, and notes that may quote them.
 
     Parameters
     ----------

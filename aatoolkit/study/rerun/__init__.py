@@ -102,7 +102,7 @@ def rerun(
 
 
 def _checked(study: StudyResults) -> dict[str, SealedResult]:
-    """The sealed results of a study that is as it was sealed."""
+    """Return the sealed results of a study, after checking it against its seal."""
     found = study.verify()
     if not found:
         raise StudyError(
@@ -121,7 +121,7 @@ def _checked(study: StudyResults) -> dict[str, SealedResult]:
 
 
 def _refuse_tokens(notebook: Any) -> None:
-    """Raise if a cell holds the token: what is written would hold it too."""
+    """Raise if a cell of the notebook holds the token."""
     for number, cell in enumerate(notebook.cells, 1):
         if any(token in cell.source for token in known_tokens()):
             raise StudyError(

@@ -20,7 +20,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """One named result: as it was sealed, and as the rerun gave it.
+    """The comparison of one named result, as sealed and as the rerun gave it.
 
     Attributes
     ----------
@@ -60,12 +60,12 @@ class ResultComparison:
     changes: tuple[Mapping[str, Any], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """It as JSON values."""
+        """Convert to JSON values."""
         found = asdict(self)
         return found | {"notes": [*self.notes], "changes": [dict(one) for one in self.changes]}
 
     def lines(self) -> Iterator[str]:
-        """It in words: a line, and for each of the first differences one more."""
+        """Yield the comparison in words: a line, and one more per first difference."""
         rows = self.sealed_rows if self.rerun_rows is None else self.rerun_rows
         yield clipped(f"{self.status}: {self.name}") + f", {rows:,} rows"
         if self.status != DIFFERS:
@@ -89,7 +89,7 @@ class ResultComparison:
 def compare_frames(
     sealed: SealedResult, found: SealedResult, one: pd.DataFrame, other: pd.DataFrame
 ) -> ResultComparison:
-    """Compare two results of one name, of which the hashes differ.
+    """Compare two results of one name whose hashes differ.
 
     Rows are matched by the key of the table, or else by a key that the index is; without any, by
     their number.
@@ -136,7 +136,7 @@ def compare_frames(
 
 
 def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
-    """What differs in the columns: which there are, in which order, of which kinds."""
+    """Yield how the columns differ: which there are, their order, their kinds."""
     names = [[str(name) for name in frame.columns] for frame in (before, after)]
     for words, here, there in (("gone", *names), ("new", *names[::-1])):
         lacking = [name for name in here if name not in there]
@@ -168,7 +168,7 @@ def _kind(values: pd.Series) -> str:
 
 
 def _alike(before: pd.DataFrame, after: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both with columns that can be compared: of another kind, they are compared as text."""
+    """Convert both frames so that columns compare: lists, and differing kinds, as text."""
     one, other = before.copy(deep=False), after.copy(deep=False)
     for name in before.columns:
         if name not in after.columns:
@@ -186,7 +186,7 @@ def _alike(before: pd.DataFrame, after: pd.DataFrame) -> tuple[pd.DataFrame, pd.
 
 
 def _joined(values: pd.Series) -> pd.Series:
-    """Lists as text."""
+    """Join lists to text."""
     words = [
         ", ".join(map(str, each)) if isinstance(each, Iterable) else None
         for each in pa.array(values, from_pandas=True).to_pylist()
@@ -206,7 +206,7 @@ def _key(sealed: pd.DataFrame, before: pd.DataFrame, after: pd.DataFrame) -> lis
 
 
 def _largest(known: float | None, before: pd.Series, after: pd.Series) -> float | None:
-    """The largest relative difference of numbers, and of those known before."""
+    """The largest relative difference of numbers, given the largest known so far."""
     one, other = (side.astype("Float64") for side in (before, after))
     scale = pd.concat([one.abs(), other.abs()], axis=1).max(axis=1)
     found = ((other - one).abs() / scale.where(scale > 0)).max()

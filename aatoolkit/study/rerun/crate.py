@@ -1,4 +1,4 @@
-"""A rerun as a Workflow Run RO-Crate: the notebook, its results, and what was made from what.
+"""Write a rerun as a Workflow Run RO-Crate: the notebook, its results, and their provenance.
 
 It follows the profiles Workflow Run Crate 0.5 and Process Run Crate 0.5 of RO-Crate 1.1
 (https://w3id.org/ro/wfrun/workflow/0.5), in which a notebook is the workflow and the rerun one

@@ -41,7 +41,7 @@ _NOWHERE = "http://127.0.0.1:9"
 
 @dataclass
 class Execution:
-    """A notebook that was executed.
+    """The outcome of executing a notebook.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Execution:
 
 @dataclass
 class _Run:
-    """What is known of a run while it goes on in a thread."""
+    """The state of a run, shared between its threads."""
 
     seconds: float
     deadline: float | None = None
@@ -75,14 +75,14 @@ class _Run:
     refused: str | None = None
 
     def left(self, _: Any) -> int:
-        """The whole seconds that are left to the cells, from the first one on."""
+        """The whole seconds left for the cells, counted from the first one."""
         if self.deadline is None:
             self.deadline = time.monotonic() + self.seconds
         return max(1, math.ceil(self.deadline - time.monotonic()))
 
 
 def read_notebook(path: Path) -> Any:
-    """A notebook, in the format of version 4.
+    """Read a notebook, converted to version 4 of the format.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def execute(notebook: Any, folder: Path, study: Path, results: Path, seconds: fl
 
 
 def known_tokens() -> tuple[str, ...]:
-    """The tokens that this process would use, which no output may hold."""
+    """The tokens that this process would send, which no output may hold."""
     found = [os.environ.get(TOKEN, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         found.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text("utf-8").strip())
@@ -194,7 +194,7 @@ def _environment(study: Path, results: Path, home: str) -> Mapping[str, str]:
 
 
 def _client(notebook: Any, folder: Path, run: _Run) -> Any:
-    """What executes a notebook; of very much output it keeps a part."""
+    """Make the client that executes a notebook; output beyond a limit is dropped."""
     nbclient, nbformat = _packages()
 
     class BoundedClient(nbclient.NotebookClient):  # type: ignore[misc, name-defined]
@@ -238,7 +238,7 @@ def _work(client: Any, environment: Mapping[str, str], run: _Run) -> None:
 
 
 def _entering(client: Any, run: _Run) -> Any:
-    """Before the first cell: without a network, and with every client replaying."""
+    """Make the hook before the first cell: no network, and every client replays."""
 
     async def enter(**_: Any) -> None:
         run.kernel = getattr(client.km.provisioner, "pid", None)
@@ -259,7 +259,7 @@ def _entering(client: Any, run: _Run) -> Any:
 
 
 def _following(notebook: Any, run: _Run) -> Any:
-    """At each cell: which one it is, among those of code."""
+    """Make the hook at each cell, which keeps its number among the cells of code."""
     codes = [at for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     numbers = {place: number for number, place in enumerate(codes, 1)}
 
@@ -287,14 +287,14 @@ def _end(kernel: int | None) -> None:
 
 
 def _without(notebook: Any, secrets: tuple[str, ...]) -> None:
-    """Take tokens out of the outputs of a notebook."""
+    """Mask tokens in the outputs of a notebook."""
     for cell in notebook.cells if secrets else ():
         if cell.cell_type == "code":
             cell.outputs = _clean(cell.outputs, secrets)
 
 
 def _clean(found: Any, secrets: tuple[str, ...]) -> Any:
-    """The same without tokens, whatever it consists of."""
+    """Mask tokens in a JSON-like value."""
     if isinstance(found, str):
         for secret in secrets:
             found = found.replace(secret, _REMOVED)

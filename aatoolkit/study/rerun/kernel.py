@@ -1,4 +1,4 @@
-"""What the kernel of a rerun does before the first cell: no network, and every client replays."""
+"""Prepare the kernel of a rerun before the first cell: no network, and every client replays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def enter() -> None:
 
 
 def _replaying(study: Study, base_url: str | None) -> Client:
-    """The client that answers in the place of a service: the only one, or the one of this name."""
+    """The client that replays a service: the only one, or the one of this base URL."""
     services = {record.base_url for record in study.current}
     named = (base_url or "").rstrip("/")
     return replaying_client(study, named if named in services else None)

@@ -1,4 +1,4 @@
-"""Which study a notebook names."""
+"""Find the study that a notebook names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CALLS = ("Study", "create", "resume")
 
 
 def study_named_in(notebook: Path) -> Path:
-    """The study that a notebook opens or creates by a literal path, seen from its folder.
+    """Return the study that a notebook opens or creates by a literal path.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def study_named_in(notebook: Path) -> Path:
 
 
 def _names(notebook: Path) -> Iterator[str]:
-    """The texts with which a notebook opens studies, in their order."""
+    """Yield the paths with which a notebook opens studies, in their order."""
     try:
         cells = json.loads(notebook.read_bytes())["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

@@ -1,4 +1,4 @@
-"""`Rerun`: what a rerun of a notebook found."""
+"""`Rerun`: the result of rerunning a notebook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STATUSES = (DIFFERS, MISSING, NEW, SAME)
 
 @dataclass(frozen=True, repr=False)
 class Rerun:
-    """What a rerun found; true if the notebook ended and each sealed result is the same.
+    """The result of a rerun; true if the notebook ended and each sealed result is the same.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Rerun:
 
     @property
     def results(self) -> pd.DataFrame:
-        """One row a result.
+        """The compared results, one row each.
 
         Columns: ``name``, ``status``, ``sealed_rows``, ``rerun_rows``, ``rows_gone``,
         ``rows_new``, ``cells`` (that differ), ``largest`` (relative difference of numbers),
@@ -77,7 +77,7 @@ class Rerun:
         return pd.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """It as JSON values."""
+        """Convert to JSON values."""
         return {
             "ok": self.ok,
             "notebook": str(self.notebook),
@@ -91,7 +91,7 @@ class Rerun:
         }
 
     def lines(self) -> Iterator[str]:
-        """It in words."""
+        """Yield the result in words, line by line."""
         if self.problem is not None:
             where = "" if self.cell is None else f" in code cell {self.cell}"
             yield f"the notebook did not run to its end{where}: {visible(self.problem)}"
