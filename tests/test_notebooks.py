@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-CITED = "7cccdd6382785ecc60d83b60c3a6cd7294ba277a3534f233a0c70b5d0c326e71"
+CITED = "b7e63654a4195457015bfaf777a06c97419fc8d93cb2112e19e2213cb9dc2284"
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 CHECKS = {

@@ -22,9 +22,10 @@ class DatasetStatistics(Mapping[str, Tables]):
         """Compare mention rates and positions with another dataset, or with the window before.
 
         The mention rate and mean position over all prompts and by topic, paired by prompt where
-        both asked the same ones; the mention rate by engine and by brand. P-values are adjusted
-        over all rows by Holm's method, so that in 19 of 20 pairs of datasets without any change no
-        row is called one. Everything that ``df.aa.compare`` says of intervals, detectable changes
+        both asked the same ones; the mention rate by engine and by brand, and where the section
+        ``ranking`` was read, the share of voice of the own brand, paired by prompt. P-values are
+        adjusted over all rows by Holm's method, so that in 19 of 20 pairs of datasets without any
+        change no row is called one. Everything that ``df.aa.compare`` says of intervals, detectable changes
         and refusals holds here.
 
         Without another dataset, the key figures and brands are compared with the window
@@ -35,7 +36,8 @@ class DatasetStatistics(Mapping[str, Tables]):
         rate this is cautious where both windows asked the same prompts; for single engines and
         other brands it may be too small. Where fewer than 5 prompts can be compared, or the section
         ``prompts`` was not read, nothing says how prompts differ, and they cannot say. Nor can
-        shares of citations or mentions.
+        shares of citations, nor shares of voice without the section ``ranking``. Of every brand,
+        ``ranking["ranking_prompts"].aa.compare("previous", "share_of_voice", by="brand")``.
 
         Parameters
         ----------

@@ -4,6 +4,8 @@
 
     AAToolkitError
     ├─ ConfigurationError (ValueError)   a base URL, token or setting that cannot be used
+    ├─ ArgumentError (ValueError)        an argument has a value that cannot be used
+    │  └─ ArgumentTypeError (TypeError)  an argument is of a kind that cannot be used
     ├─ ScopeError (ValueError)           a filter or value that cannot be requested
     ├─ FetchError                        no usable answer came back
     │  ├─ ConnectionFailed               no response: DNS, refusal, a broken connection
@@ -21,6 +23,7 @@
     │     └─ UnexpectedRedirect          3xx: redirects are refused, to protect the token
     ├─ PayloadError (ValueError)         an answer does not match its declaration
     │  └─ TooManyPaths                   it has values at more different paths than are allowed
+    ├─ ItemNotFound (KeyError)           there is no such table, section or host
     ├─ ColumnNotFound (KeyError)         a frame has no column of this name, or several
     ├─ RowNotFound (KeyError)            a frame has no such row, or several
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
@@ -59,6 +62,12 @@ from aatoolkit.errors.data import (
     ArchiveError as ArchiveError,
 )
 from aatoolkit.errors.data import (
+    ArgumentError as ArgumentError,
+)
+from aatoolkit.errors.data import (
+    ArgumentTypeError as ArgumentTypeError,
+)
+from aatoolkit.errors.data import (
     AvailabilityError as AvailabilityError,
 )
 from aatoolkit.errors.data import (
@@ -69,6 +78,9 @@ from aatoolkit.errors.data import (
 )
 from aatoolkit.errors.data import (
     ExportError as ExportError,
+)
+from aatoolkit.errors.data import (
+    ItemNotFound as ItemNotFound,
 )
 from aatoolkit.errors.data import (
     MetadataError as MetadataError,

@@ -12,6 +12,29 @@ class ConfigurationError(AAToolkitError, ValueError):
     """The name of the setting."""
 
 
+class ArgumentError(AAToolkitError, ValueError):
+    """An argument has a value that cannot be used; the message says which ones can."""
+
+    argument: str | None
+    """The name of the argument."""
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument is of a kind that cannot be used, such as a number where a name belongs."""
+
+
+class ItemNotFound(AAToolkitError, KeyError):
+    """A mapping has no such table, section or host; the message holds near matches."""
+
+    key: object
+    """What was asked for."""
+    suggestions: tuple[str, ...] | None
+    """Keys that look alike."""
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
 class ScopeError(AAToolkitError, ValueError):
     """A filter or value cannot be requested."""
 

@@ -37,7 +37,7 @@ def build_table(
 ) -> tuple[pa.Table, attrs.FrameMetadata]:
     """Build one table and the metadata of its columns; report where the answer differs."""
     table = rows.table
-    if rows.absent:
+    if rows.absent and not table.is_optional:
         report.record("absent", rows.absent, 1)
     for cursor, rows_there in rows.beyond():
         report.record_values(cursor, rows_there, "new", f"{table.rows.path}[]")

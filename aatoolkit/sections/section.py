@@ -132,6 +132,12 @@ class Table:
         """The names of its columns, in order."""
         return tuple(column.name for column in self.columns)
 
+    @property
+    def is_optional(self) -> bool:
+        """Whether an answer may leave it out: all its columns but the key are optional."""
+        rest = [column for column in self.columns if column.name not in self.key]
+        return bool(rest) and all(column.optional for column in rest)
+
     def _source(self, column: Column) -> str:
         if column.source is not None:
             return column.source

@@ -11,6 +11,7 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``results``       frames of results with code book, availability and sources
 ``interval``      ``df.aa.interval``: how sure a rate or mean is
 ``difference``    the change between two samples: paired, of two samples, of answers
+``sides``         what pairs two frames, what forbids comparing them; the window before
 ``adjust``        p-values that are adjusted because there are many
 ``compare``       ``df.aa.compare``: whether two frames differ
 ``headline``      ``Dataset.compare``: what changed between two datasets

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit import sections
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import cells_of_plan
@@ -17,7 +18,7 @@ from aatoolkit.frame.aggregation_plan import Plan, plan
 from aatoolkit.frame.cell_status import Cells
 from aatoolkit.frame.groupby import By, Groups, find, flattened, group
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, Aggregation
 from aatoolkit.sections.column import Column
 
@@ -110,7 +111,7 @@ def cluster_sums(
     rules = with_flags(flat, column, rules or {})
     (planned,) = plan(flat, known, groups, column, rules)
     if planned.rule.rule not in _POOLED:
-        raise _refused(column, _not_pooled(planned.rule, declared(known.columns[column])))
+        raise _refused(column, _not_pooled(planned.rule, known.columns[column]))
     cells = cells_of_plan(planned, flat, known, groups)
     y, n = _parts(planned, flat)
     given = cells.given & (n > 0) & np.isfinite(y)
@@ -149,15 +150,28 @@ def cluster_sums(
     )
 
 
-def _not_pooled(rule: Aggregation, column: Column | None) -> str:
+def _not_pooled(rule: Aggregation, known: ColumnMetadata) -> str:
     """Why the rows of a column cannot be pooled."""
+    column = declared(known)
     if column is None or column.aggregate.counts is None:
         return f"its rule ({rule}) names no numerator and denominator"
     parts = " of ".join(column.aggregate.counts)
+    other = _by_prompt((known.of or "").rpartition(":")[2].partition(".")[0], column.name)
+    where = f"; the table {other} has it by prompt" if other else ""
     return (
         f"it is a share ({parts}) of which one answer can hold several, so nothing says how it "
-        f"differs between answers; df.aa.interval({column.name!r}) gives that of each row"
+        f"differs between answers; df.aa.interval({column.name!r}) gives that of each row{where}"
     )
+
+
+def _by_prompt(table: str, name: str) -> str | None:
+    """The table of the same section in which a column is counted by prompt."""
+    for section in sections.all().values():
+        if table in section.names:
+            for each in section.tables:
+                if "prompt_id" in each.key and name in each.names and each.name != table:
+                    return each.name
+    return None
 
 
 def with_flags(frame: pd.DataFrame, column: str, rules: Rules) -> Rules:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.frame.duplicates import answer_of
-from aatoolkit.frame.groupby import By, find, flattened
+from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
@@ -23,8 +21,8 @@ from aatoolkit.stats.difference import NOTHING, Difference, independent, paired,
 from aatoolkit.stats.distributions import t_quantile
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import amount, numbers, points, result, words
+from aatoolkit.stats.sides import names_of, overlapping, pairing
 
-PROMPT = "prompt_id"
 POWER = 0.8
 VERDICTS = ("up", "down", "no evidence", "cannot say")
 
@@ -71,69 +69,6 @@ def compare(
     )
 
 
-def names_of(by: By) -> list[str]:
-    """The columns that groups are named by.
-
-    Raises
-    ------
-    ValueError
-        If one is no name of a column.
-    """
-    listed = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
-    names = [name for name in listed if isinstance(name, str)]
-    if len(names) < len(listed):
-        raise ValueError("by= takes names of columns here; put bins into a column first")
-    return names
-
-
-def pairing(
-    now: pd.DataFrame,
-    before: pd.DataFrame,
-    keys: Sequence[str],
-    pair: str | None = None,
-    cluster: str | None = None,
-) -> tuple[str | None, str | None]:
-    """What rows are paired by, or are clusters of; prompts, where both frames name them."""
-    given = pair or cluster
-    for frame in (now, before):
-        find(flattened(frame), [given] if given else [])
-    both = [flattened(frame) for frame in (now, before)]
-    if given or PROMPT in keys or not all(PROMPT in frame.columns for frame in both):
-        return pair, cluster
-    hosts = [{source.host for source in metadata_of(each).sources} - {None} for each in both]
-    if all(hosts) and not hosts[0] & hosts[1]:
-        return None, PROMPT  # an id names another prompt at another host
-    shared = {*both[0][PROMPT].dropna()} & {*both[1][PROMPT].dropna()}
-    return (PROMPT, None) if shared else (None, PROMPT)
-
-
-def overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str | None:
-    """Why two frames cannot be compared: they hold the same answers; None if they do not."""
-    knowns = [metadata_of(frame, levels=True) for frame in (now, before)]
-    pairs = product(knowns[0].sources, knowns[1].sources)
-    meeting = [
-        (answer_of(one), answer_of(two))
-        for one, two in pairs
-        if one.section == two.section and not answer_of(one).is_disjoint(answer_of(two))
-    ]
-    if not meeting or _have_other_rows(now, before, knowns):
-        return None
-    one, two = meeting[0]
-    reasons = f"the windows overlap ({two}, and {one})" if one != two else f"both hold {one}"
-    return f"{reasons}: the same answers are on both sides; read windows that do not overlap"
-
-
-def _have_other_rows(
-    now: pd.DataFrame, before: pd.DataFrame, knowns: Sequence[FrameMetadata]
-) -> bool:
-    """Whether no row of one frame is in the other, by the key of both."""
-    key = [*knowns[0].key]
-    if not key or [*knowns[1].key] != key:
-        return False
-    one, two = (flattened(frame)[key].drop_duplicates() for frame in (now, before))
-    return not len(one.merge(two, on=key))
-
-
 def compared(
     now: pd.DataFrame,
     before: pd.DataFrame,
@@ -148,7 +83,7 @@ def compared(
 ) -> Iterable[ComparedRow]:
     """The comparisons of one measure, a group each, not yet corrected."""
     sides = [cluster_sums(each, measure, by, pair or cluster, rules) for each in (now, before)]
-    overlap = overlapping(now, before)
+    overlap = overlapping(now, before, measure)
     places = [_places(side) for side in sides]
     is_rate = all(side.is_proportion for side in sides)
     for key in dict.fromkeys([*places[0], *places[1]]):

@@ -16,10 +16,10 @@ from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.stats.cluster_sums import Numbers
-from aatoolkit.stats.compare import names_of
 from aatoolkit.stats.distributions import t_quantile
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
+from aatoolkit.stats.sides import names_of
 
 _RESAMPLES = 499
 _CELLS = 500_000

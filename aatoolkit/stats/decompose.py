@@ -12,10 +12,10 @@ from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
 from aatoolkit.stats.cluster_sums import Numbers, Rules, cluster_sums
-from aatoolkit.stats.compare import overlapping
 from aatoolkit.stats.distributions import normal_quantile, two_sided
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, points, result, words
+from aatoolkit.stats.sides import overlapping
 
 PARTS = ("rate", "mix", "entered", "left", "total")
 
@@ -39,7 +39,7 @@ def decompose(
     whole = after.add_suffix("1").join(earlier.add_suffix("0"), how="outer")
     y1, n1, y0, n0 = (whole[name].to_numpy(np.float64) for name in ("y1", "n1", "y0", "n0"))
     both, entered, left = ~np.isnan(n1 + n0), np.isnan(n0), np.isnan(n1)
-    why = overlapping(now, before) or _empty(n1, n0)
+    why = overlapping(now, before, column) or _empty(n1, n0)
     is_rate = all(side.is_proportion for side in sides)
     effects, error = (
         _effects(y1, n1, y0, n0, is_rate) if not _empty(n1, n0) else ([np.nan] * 5, np.nan)

@@ -15,9 +15,10 @@ from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, ratio
 from aatoolkit.stats.cluster_sums import ClusterSums, cluster_sums
-from aatoolkit.stats.compare import PROMPT, ComparedRow, compared, comparison, pairing
+from aatoolkit.stats.compare import ComparedRow, compared, comparison
 from aatoolkit.stats.difference import NOTHING, Difference, independent
 from aatoolkit.stats.estimate import sampled
+from aatoolkit.stats.sides import PROMPT, pairing, previous_window
 
 _KEY = ("subject", "name")
 _RATES = {"mention_rate": ratio("mention_count", "answer_count")}
@@ -25,6 +26,8 @@ _RATE = "mentionRate"
 _SHARES = {"shareOfVoice": "mentions", "citationShare": "citations"}
 """Key figures that count some of the mentions or citations, whose design effect is not known."""
 
+_RANKING = "ranking"
+_VOICE = "shareOfVoice"
 _ORDER = {"up": 0, "down": 0, "no evidence": 1, "cannot say": 2}
 
 
@@ -52,7 +55,7 @@ def headline(now: Mapping[str, Any], other: Mapping[str, Any] | None, level: flo
     knowns = [
         metadata_of(table)
         for each in (now, other or {})
-        for section in ("overview", "prompts")
+        for section in ("overview", "prompts", "ranking")
         if section in each
         for table in [each[section].main]
     ]
@@ -90,6 +93,7 @@ def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iter
         yield _lacking("mention_rate", "all prompts", prompts)
         reasons = "; ".join(side.why for side in prompts if side.why)
         design = Design(why=f"nothing says how prompts differ: {reasons}")
+    yield from _two_voices(now, other, level)
     for subject, table in (("engine", "overview_engines"), ("brand", "overview_top_brands")):
         sides = [
             _table(data, "overview", table, word)
@@ -105,6 +109,40 @@ def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iter
         for row in rows:
             difference = _with(design, row.difference)
             yield replace(row, key=(subject, row.key[0]), difference=difference)
+
+
+def _two_voices(
+    now: Mapping[str, Any], other: Mapping[str, Any], level: float
+) -> Iterator[ComparedRow]:
+    """The share of voice of the own brands in two datasets, where prompts say how it differs."""
+    if _RANKING in now and _RANKING in other:
+        one, two = _of_own_brands(now), _of_own_brands(other)
+        one, two = one[one["brand"].isin(two["brand"])], two[two["brand"].isin(one["brand"])]
+        if len(one):
+            yield from _voices(one, two, level)
+
+
+def _of_own_brands(data: Mapping[str, Any]) -> pd.DataFrame:
+    """Mentions by prompt of the brands that are the project's own."""
+    tables = data[_RANKING]
+    leaders, by_prompt = tables.main, tables["ranking_prompts"]
+    own = leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]
+    return by_prompt[by_prompt["brand"].isin(own)]
+
+
+def _voices(now: pd.DataFrame, before: pd.DataFrame, level: float) -> Iterator[ComparedRow]:
+    pairs = pairing(now, before, ["brand"])
+    for row in compared(now, before, "share_of_voice", ["brand"], *pairs, level):
+        yield replace(row, key=("brand", row.key[0]))
+
+
+def _own_voice(now: Mapping[str, Any], level: float) -> ComparedRow | None:
+    """The share of voice of the own brand against the window before, if there is one own brand."""
+    own = _of_own_brands(now) if _RANKING in now else None
+    if own is None or own["brand"].nunique() != 1:
+        return None
+    (row,) = _voices(own, previous_window(own, ["share_of_voice"]), level)
+    return row
 
 
 def _with(design: Design, difference: Difference) -> Difference:
@@ -144,10 +182,19 @@ def _previous(now: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
         yield _lacking("mention_rate", "key figure", [side])
         return
     design = _design_effect(now)
+    voice = _own_voice(now, level)
     for place, record in enumerate(side.table.to_dict("records")):
         if record["metric"] == "answerCount":
             continue  # how much was asked, not what came of it
-        yield _key_figure(side.table, place, record, design, level)
+        row = _key_figure(side.table, place, record, design, level)
+        if row.measure == _VOICE and voice is None and _RANKING not in now:
+            why = f"{row.difference.why}; those of the section {_RANKING}, which was not read, do"
+            row = replace(row, difference=replace(row.difference, why=why))
+        elif row.measure == _VOICE and voice and _is_same(row.difference, voice.difference):
+            row, voice = replace(row, difference=voice.difference, notes=voice.notes), None
+        yield row
+    if voice:
+        yield voice
     brands = now["overview"]["overview_top_brands"]
     names = ("mention_count", "answer_count", "previous_mention_count", "previous_answer_count")
     if all(name in brands.columns for name in names):
@@ -157,6 +204,12 @@ def _previous(now: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
             yield ComparedRow(
                 "mention_rate", ("brand", record["brand"]), difference, FRACTION, True, ()
             )
+
+
+def _is_same(one: Difference, two: Difference) -> bool:
+    """Whether two counts of a change count the same: the figure's is over the paired prompts."""
+    pairs = ((one.before, two.before), (one.after, two.after))
+    return all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs)
 
 
 def _design_effect(now: Mapping[str, Any]) -> Design:

@@ -68,7 +68,7 @@ def test_demo_prints_one_table_and_where(capsys: pytest.CaptureFixture[str]) -> 
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
     assert lines[0].split() == ["section", "table", "rows", "availability"]
-    assert len(lines) == 1 + 69
+    assert len(lines) == 1 + 70
     assert "Parquet files are in files" in printed.err
     assert "synthetic" in printed.err
 

@@ -106,7 +106,7 @@ def test_metadata_is_small_beside_small_tables(tmp_path: Path) -> None:
         for tables in dataset.values()
         for name, frame in tables.items()
     ]
-    assert len(paths) == 69
+    assert len(paths) == 70
     assert sum(path.stat().st_size for path in paths) <= 540_000
 
 

@@ -116,6 +116,9 @@ def test_parts_add_up(rich_store: Store, filters: dict[str, tuple[str, ...]]) ->
             top = sum(bands.get(band, 0) for band in "123")
             assert row["topThreeRate"] == top / row["mentionCount"]
             assert row["firstPositionRate"] == bands.get("1", 0) / row["mentionCount"]
+        for name in ("mentionCount", "previousMentionCount"):
+            cells = [prompt["brands"][row["brand"]][name] for prompt in ranking["byPrompt"]]
+            assert sum(filter(None, cells)) == row[name]
 
 
 def test_every_rate_is_the_ratio_of_its_counts(rich_store: Store) -> None:
@@ -146,7 +149,13 @@ def test_every_rate_is_the_ratio_of_its_counts(rich_store: Store) -> None:
         assert rate == (above / below if below else None)
 
 
-BY_DATA = {"attributes[].byEngine", "positionCounts", "positionCounts<>", "history[].ranks"}
+BY_DATA = {
+    "attributes[].byEngine",
+    "byPrompt[].brands",
+    "positionCounts",
+    "positionCounts<>",
+    "history[].ranks",
+}
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -211,7 +220,9 @@ SHAPES = {
         leaderboard[].{topThreeRate,mentionCount,shareOfVoice}
         leaderboard[].{positionCount,firstPositionCount,topThreeCount,allMentionCount}
         matrix.{metric,brands[],engines[],values[][],sampleCounts[][]} positionCounts<><>
-        history[].{date,ranks<>}
+        leaderboard[].{previousShareOfVoice,previousMentionCount,previousAllMentionCount}
+        history[].{date,ranks<>} byPrompt[].{promptId,mentionCount,previousMentionCount}
+        byPrompt[].brands<>.{mentionCount,shareOfVoice,previousMentionCount,previousShareOfVoice}
     """,
     "impact": """
         actions[].{actionId,title,completedOn,verdict} actions[].{before,after}.{start,end}

@@ -290,6 +290,9 @@ def test_ranking(small: Store) -> None:
         "firstPositionCount": 1,
         "topThreeCount": 2,
         "allMentionCount": 7,
+        "previousShareOfVoice": 0.5,
+        "previousMentionCount": 1,
+        "previousAllMentionCount": 2,
     }
     assert (globex["rank"], globex["previousRank"], globex["firstPositionRate"]) == (2, 2, 2 / 3)
     assert (hooli["rank"], hooli["previousRank"], hooli["topThreeRate"]) == (3, None, 0.0)
@@ -311,6 +314,24 @@ def test_ranking(small: Store) -> None:
         {"date": day("11-16"), "ranks": {"Acme": 1, "Globex": 2, "Hooli": 3}},
         {"date": day("11-20"), "ranks": {"Acme": 1}},
     ]
+    first, second = body["byPrompt"]
+    assert [(each["promptId"], each["mentionCount"]) for each in (first, second)] == [
+        ("p1", 4),
+        ("p2", 3),
+    ]
+    assert first["brands"]["Acme"] == {
+        "mentionCount": 2,
+        "shareOfVoice": 0.5,
+        "previousMentionCount": 0,
+        "previousShareOfVoice": 0.0,
+    }
+    assert [cell["mentionCount"] for cell in second["brands"].values()] == [1, 1, 1, 0]
+
+
+def test_a_prompt_without_answers_has_no_mentions_to_count(small: Store) -> None:
+    (only,) = ask(small, "ranking", engine=("gemini",), topic=("Start",)).body["byPrompt"]
+    assert (only["mentionCount"], only["previousMentionCount"]) == (1, None)
+    assert only["brands"]["Acme"]["previousMentionCount"] is None
 
 
 def test_ranks_do_not_depend_on_the_brand_filter(small: Store) -> None:

@@ -27,7 +27,8 @@ def test_datasets_without_a_change_are_called_so(project: aa.Project) -> None:
     assert figures.loc["averagePosition", "verdict"] == "cannot say"
     for share, of in (("shareOfVoice", "mentions"), ("citationShare", "citations")):
         assert figures.loc[share, "verdict"] == "cannot say"
-        assert figures.loc[share, "why"] == f"nothing says how {of} vary between prompts"
+        why = f"nothing says how {of} vary between prompts"
+        assert str(figures.loc[share, "why"]).startswith(why)
         assert figures.loc[share, ["before", "after"]].notna().all()
     method = figures.loc["mentionRate", "method"]
     assert "the design effect of the own mention rate over prompts" in method
@@ -41,6 +42,22 @@ def test_datasets_without_a_change_are_called_so(project: aa.Project) -> None:
     assert set(
         dataset.compare(project.read_all(sections=["crawl"], progress=False))["verdict"]
     ) == {"cannot say"}
+
+
+def test_the_share_of_voice_has_a_verdict_where_its_mentions_by_prompt_were_read(
+    project: aa.Project,
+) -> None:
+    sections = ["overview", "prompts", "ranking"]
+    dataset = project.read_all(sections=sections, progress=False)
+    found = dataset.compare()
+    (row,) = found[found["measure"] == "shareOfVoice"].to_dict("records")
+    kpis = dataset["overview"]["overview_kpis"].set_index("metric")
+    assert row["after"] == pytest.approx(kpis.loc["shareOfVoice", "value"], abs=1e-12)
+    assert row["verdict"] == "no evidence"
+    assert row["method"].startswith("paired by prompt_id")
+    voices = dataset.compare(dataset)[lambda frame: frame["measure"] == "share_of_voice"]
+    assert voices["name"].tolist() == ["Acme CRM"]
+    assert voices["why"].str.contains("the same answers are on both sides").all()
 
 
 def test_totals_are_refused_where_nothing_says_how_prompts_differ(

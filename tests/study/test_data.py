@@ -22,7 +22,7 @@ from aatoolkit.study.checksums import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "7cccdd6382785ecc60d83b60c3a6cd7294ba277a3534f233a0c70b5d0c326e71"
+DIGEST = "b7e63654a4195457015bfaf777a06c97419fc8d93cb2112e19e2213cb9dc2284"
 
 
 @pytest.fixture(scope="module")

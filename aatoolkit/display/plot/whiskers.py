@@ -11,8 +11,8 @@ import pandas as pd
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.stats import interval
-from aatoolkit.stats.compare import PROMPT
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
+from aatoolkit.stats.sides import PROMPT
 
 _LEVEL = 0.95
 _OVER_PROMPTS = (

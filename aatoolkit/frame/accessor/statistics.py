@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import pandas as pd
 
@@ -117,7 +118,7 @@ class Statistics:
 
     def compare(
         self,
-        before: pd.DataFrame,
+        before: pd.DataFrame | Literal["previous"],
         column: str | Sequence[str],
         by: By = None,
         pair: str | None = None,
@@ -154,8 +155,9 @@ class Statistics:
 
         Parameters
         ----------
-        before : pandas.DataFrame
-            The other frame, with the same columns.
+        before : pandas.DataFrame or "previous"
+            The other frame, with the same columns; or ``"previous"``, the window before as this
+            frame's own columns ``previous_…`` give it, such as those of ``ranking_prompts``.
         column : str or list of str
             What is compared: columns whose rule is a ratio or a mean, or of true and false.
         by : str or list of str, optional
@@ -185,6 +187,8 @@ class Statistics:
             If there is no such column, or it is no rate or mean.
         ValueError
             If the level or the correction is none, or both ``pair`` and ``cluster`` are given.
+        ColumnNotFound
+            If there is no such column, or none ``previous_…`` of it.
 
         Examples
         --------
@@ -195,7 +199,11 @@ class Statistics:
         (0.5, 0.75, 'no evidence')
         """
         from aatoolkit.stats.compare import compare
+        from aatoolkit.stats.sides import previous_window
 
+        if isinstance(before, str):
+            measures = [column] if isinstance(column, str) else [*column]
+            before = previous_window(self._frame, measures, before)
         return compare(
             self._frame,
             before,
@@ -210,7 +218,7 @@ class Statistics:
 
     def decompose(
         self,
-        before: pd.DataFrame,
+        before: pd.DataFrame | Literal["previous"],
         column: str,
         by: str = "prompt_id",
         level: float = 0.95,
@@ -237,8 +245,8 @@ class Statistics:
 
         Parameters
         ----------
-        before : pandas.DataFrame
-            The other frame.
+        before : pandas.DataFrame or "previous"
+            The other frame, as for `compare`.
         column : str
             A column whose rule is a ratio or a mean.
         by : str
@@ -274,5 +282,8 @@ class Statistics:
         4    total     0.0
         """
         from aatoolkit.stats.decompose import decompose
+        from aatoolkit.stats.sides import previous_window
 
+        if isinstance(before, str):
+            before = previous_window(self._frame, [column], before)
         return decompose(self._frame, before, column, by, level=level, rules=rules)

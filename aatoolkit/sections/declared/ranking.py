@@ -5,7 +5,7 @@ A position counts only where a brand is mentioned, so it is to be read beside th
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import ratio, refused, share, weighted
+from aatoolkit.sections.aggregation import Aggregation, ratio, refused, share, weighted
 from aatoolkit.sections.columns import (
     category,
     count,
@@ -15,10 +15,19 @@ from aatoolkit.sections.columns import (
     number,
     position,
     rank,
+    ref,
     text,
 )
 from aatoolkit.sections.declared._vocabulary import METRICS
 from aatoolkit.sections.section import Section, Table, keyed, matrix, records
+
+_OVER_PROMPTS = Aggregation("sum", across=("prompt_id",))
+
+
+def _share_of(numerator: str, denominator: str) -> Aggregation:
+    """A share of mentions, which every brand has of the same ones."""
+    return Aggregation("ratio", over=(numerator, denominator), across=("prompt_id",))
+
 
 SECTION = Section(
     "ranking",
@@ -66,6 +75,23 @@ SECTION = Section(
             count(
                 "all_mention_count",
                 "Mentions of all brands: the sample size of the share of voice.",
+                aggregate=refused("the same mentions in every row"),
+                optional=True,
+            ),
+            fraction(
+                "previous_share_of_voice",
+                "Its share of voice in the window before.",
+                aggregate=share(counts=("previous_mention_count", "previous_all_mention_count")),
+                optional=True,
+            ),
+            count(
+                "previous_mention_count",
+                "Answers of the window before that mention it.",
+                optional=True,
+            ),
+            count(
+                "previous_all_mention_count",
+                "Mentions of all brands in the window before.",
                 aggregate=refused("the same mentions in every row"),
                 optional=True,
             ),
@@ -126,6 +152,52 @@ SECTION = Section(
             date("date", "The day, in UTC.", "^date"),
             text("brand", "The brand; one that is absent had no place that day."),
             rank("rank", "Its place on the day; lower is better.", "."),
+        ),
+    ),
+    Table(
+        "ranking_prompts",
+        "One row per prompt and brand, in this window and the one before.",
+        keyed("byPrompt[].brands", key="brand"),
+        key=("prompt_id", "brand"),
+        columns=(
+            ref("prompt_id", "The prompt; refers to `prompts`.", "^promptId"),
+            text("brand", "The brand; of each prompt that was answered every one is listed."),
+            count(
+                "mention_count",
+                "Answers that mention it; missing where the prompt has no answer.",
+                optional=True,
+            ),
+            count(
+                "all_mention_count",
+                "Mentions of all brands in the prompt's answers.",
+                "^mentionCount",
+                aggregate=_OVER_PROMPTS,
+                optional=True,
+            ),
+            fraction(
+                "share_of_voice",
+                "Mentions of the brand, of those of all brands.",
+                aggregate=_share_of("mention_count", "all_mention_count"),
+                optional=True,
+            ),
+            count(
+                "previous_mention_count",
+                "Answers of the window before that mention it.",
+                optional=True,
+            ),
+            count(
+                "previous_all_mention_count",
+                "Mentions of all brands in the prompt's answers of the window before.",
+                "^previousMentionCount",
+                aggregate=_OVER_PROMPTS,
+                optional=True,
+            ),
+            fraction(
+                "previous_share_of_voice",
+                "Its share of voice in the window before.",
+                aggregate=_share_of("previous_mention_count", "previous_all_mention_count"),
+                optional=True,
+            ),
         ),
     ),
 )

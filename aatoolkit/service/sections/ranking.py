@@ -3,6 +3,8 @@
 Rank 1 has the largest share of voice; brands that tie are ranked by name, so that every
 rank is one brand's. The brand filter chooses whose ranks are listed, never what they are
 ranked against. Rates of first and top three positions are of the mentions with a position.
+Mentions by prompt say how shares of them differ between prompts: each prompt that was answered has
+every listed brand, a count of 0 where its answers do not mention it, and null where it has none.
 """
 
 from __future__ import annotations
@@ -44,6 +46,21 @@ FROM (SELECT DISTINCT day FROM answers) AS days LEFT JOIN listed USING (day)
 ORDER BY day, rank
 """
 
+_BY_PROMPT = """
+WITH counted AS (
+  SELECT prompt_id, brand, count(*) AS n FROM {window}mentions GROUP BY prompt_id, brand
+), asked AS (
+  SELECT DISTINCT prompt_id FROM {window}answers
+), whole AS (
+  SELECT prompt_id, coalesce(sum(n), 0) AS total
+  FROM asked LEFT JOIN counted USING (prompt_id) GROUP BY prompt_id
+)
+SELECT prompt_id, listed.brand, coalesce(n, 0) AS n, total
+FROM whole CROSS JOIN (SELECT brand FROM listed_brands) AS listed
+LEFT JOIN counted USING (prompt_id, brand)
+ORDER BY prompt_id, brand
+"""
+
 
 @section("ranking")
 def ranking(o: Observations) -> SectionAnswer:
@@ -52,26 +69,32 @@ def ranking(o: Observations) -> SectionAnswer:
     known = o.observed("mentions")
     fields: dict[str, State] = {}
     if not o.previous_observed:
-        fields["leaderboard[].previousRank"] = State("unavailable", NO_PREVIOUS)
+        unmeasured = State("unavailable", NO_PREVIOUS)
+        for name in ("Rank", "ShareOfVoice", "MentionCount", "AllMentionCount"):
+            fields[f"leaderboard[].previous{name}"] = unmeasured
+        fields["byPrompt[].previousMentionCount"] = unmeasured
+        for name in ("MentionCount", "ShareOfVoice"):
+            fields[f"byPrompt[].brands{{}}.previous{name}"] = unmeasured
     return SectionAnswer(
         {
             "leaderboard": leaderboard,
             "matrix": _matrix(o, [row["brand"] for row in leaderboard]),
             "positionCounts": _bands(o),
             "history": _history(o) if known else [],
+            "byPrompt": _by_prompt(o) if known else [],
         },
         answers_availability(o, reason=None if known else not_held("mentions"), fields=fields),
     )
 
 
 def _leaderboard(o: Observations) -> list[dict[str, Any]]:
-    before = {}
+    before: dict[str, dict[str, Any]] = {}
     if o.previous_observed:
-        before = {row["brand"]: row["rank"] for row in brand_measures(o, previous=True)}
+        before = {row["brand"]: row for row in brand_measures(o, previous=True)}
     return [
         {
             "rank": row["rank"],
-            "previousRank": before.get(row["brand"]),
+            "previousRank": before.get(row["brand"], {}).get("rank"),
             "brand": row["brand"],
             "own": row["own"],
             "averagePosition": row["average_position"],
@@ -83,6 +106,9 @@ def _leaderboard(o: Observations) -> list[dict[str, Any]]:
             "firstPositionCount": row["first_count"],
             "topThreeCount": row["top_three_count"],
             "allMentionCount": row["all_voice_count"],
+            "previousShareOfVoice": before.get(row["brand"], {}).get("share_of_voice"),
+            "previousMentionCount": before.get(row["brand"], {}).get("mention_count"),
+            "previousAllMentionCount": before.get(row["brand"], {}).get("all_voice_count"),
         }
         for row in brand_measures(o)
     ]
@@ -122,3 +148,35 @@ def _history(o: Observations) -> list[dict[str, Any]]:
         if row["brand"] is not None:
             ranks[row["brand"]] = row["rank"]
     return [{"date": day, "ranks": ranks} for day, ranks in days.items()]
+
+
+def _by_prompt(o: Observations) -> list[dict[str, Any]]:
+    """Mentions by prompt and brand, in this window and the one before."""
+    windows = [o.rows(_BY_PROMPT.format(window=""))]
+    windows.append(o.rows(_BY_PROMPT.format(window="previous_")) if o.previous_observed else [])
+    totals = [{row["prompt_id"]: row["total"] for row in rows} for rows in windows]
+    counts = [{(row["prompt_id"], row["brand"]): row["n"] for row in rows} for rows in windows]
+    brands: dict[str, dict[str, None]] = {}
+    for prompt, brand in (*counts[0], *counts[1]):
+        brands.setdefault(prompt, {})[brand] = None
+    found = []
+    for prompt in sorted(brands):
+        now, before = (total.get(prompt) for total in totals)
+        of_brands = {}
+        for brand in brands[prompt]:
+            count, earlier = (each.get((prompt, brand)) for each in counts)
+            of_brands[brand] = {
+                "mentionCount": count,
+                "shareOfVoice": count / now if now else None,
+                "previousMentionCount": earlier,
+                "previousShareOfVoice": earlier / before if before else None,
+            }
+        found.append(
+            {
+                "promptId": prompt,
+                "mentionCount": now,
+                "previousMentionCount": before,
+                "brands": of_brands,
+            }
+        )
+    return found

@@ -1,0 +1,113 @@
+"""The window before, as an answer gives it: compared by prompt, refused where it is not."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from effort import effort
+from serving import shared_client
+
+import aatoolkit as aa
+from aatoolkit.errors import ArgumentError, AvailabilityError, ColumnNotFound
+from aatoolkit.stats.difference import paired
+
+
+@pytest.fixture(scope="module")
+def ranking() -> aa.Tables:
+    return shared_client().project("acme.example").read("ranking")
+
+
+def test_the_share_of_voice_of_each_brand_is_compared_with_the_window_before(
+    ranking: aa.Tables,
+) -> None:
+    by_prompt = ranking["ranking_prompts"]
+    found = by_prompt.aa.compare("previous", "share_of_voice", by="brand").set_index("brand")
+    brands = ranking.main.set_index("brand")
+    compared = found[~found["why"].str.contains("the set of prompt_id changed")]
+    assert len(compared) == len(brands)
+    for mine, theirs in (("after", "share_of_voice"), ("before", "previous_share_of_voice")):
+        assert np.allclose(found[mine].astype(float), brands.loc[found.index, theirs].astype(float))
+    assert set(found["verdict"]) <= {"up", "down", "no evidence", "cannot say"}
+    tested = found[found["verdict"] != "cannot say"]
+    assert len(tested) >= 5
+    assert (tested["low"] < tested["change"]).all()
+    assert (tested["change"] < tested["high"]).all()
+    # By hand: the same test of the counts as they stand in the answer.
+    counts = [cell["brands"]["Acme CRM"] for cell in ranking.payload.json["byPrompt"]]
+    totals = ranking.payload.json["byPrompt"]
+    parts = [
+        (
+            np.arange(len(counts)),
+            np.array([cell[name] for cell in counts], float),
+            np.array([cell[name] for cell in totals], float),
+        )
+        for name in ("mentionCount", "previousMentionCount")
+    ]
+    by_hand, _ = paired(parts, [pd.RangeIndex(len(counts))] * 2, "prompt_id", 0.95)
+    assert found.loc["Acme CRM", "p"] == pytest.approx(by_hand.p, abs=1e-12)
+    assert found.aa.explain("Acme CRM", "before").is_complete
+
+
+def test_what_was_not_measured_before_is_not_compared(ranking: aa.Tables) -> None:
+    answer: dict[str, Any] = copy.deepcopy(ranking.payload.json)
+    words = {"status": "unavailable", "reason": "Answers were not collected then."}
+    answer["availability"]["fields"] = {
+        "byPrompt[].previousMentionCount": words,
+        "byPrompt[].brands{}.previousMentionCount": words,
+        "byPrompt[].brands{}.previousShareOfVoice": words,
+    }
+    for prompt in answer["byPrompt"]:
+        prompt["previousMentionCount"] = None
+        for cell in prompt["brands"].values():
+            cell["previousMentionCount"] = cell["previousShareOfVoice"] = None
+    frame = aa.normalize("ranking", answer)["ranking_prompts"]
+    found = frame.aa.compare("previous", "share_of_voice", by="brand")
+    assert set(found["verdict"]) == {"cannot say"}
+    assert found["why"].str.startswith("before: unavailable: Answers were not collected then").all()
+    assert found["before"].isna().all()
+
+
+def test_an_answer_without_mentions_by_prompt_is_no_drift(ranking: aa.Tables) -> None:
+    answer = {k: v for k, v in ranking.payload.json.items() if k != "byPrompt"}
+    found = aa.normalize("ranking", answer)
+    assert found.drift.empty
+    assert found["ranking_prompts"].empty
+    assert found.words["ranking_prompts"].startswith("unknown")
+
+
+def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
+    main, by_prompt = ranking.main, ranking["ranking_prompts"]
+    with pytest.raises(AvailabilityError, match="the table ranking_prompts has it by prompt"):
+        main.aa.compare("previous", "share_of_voice", by="brand")
+    with pytest.raises(ArgumentError, match="before='previous'") as caught:
+        by_prompt.aa.compare("befor", "share_of_voice", by="brand")
+    assert caught.value.argument == "before"
+    with pytest.raises(ColumnNotFound, match="no previous_top_three_rate"):
+        main.aa.decompose("previous", "top_three_rate", by="brand")
+    # A prompt's mentions are the same ones in the row of each brand, and do not add over brands.
+    with pytest.raises(AvailabilityError, match="not known to over brand"):
+        by_prompt.aa.compare("previous", "share_of_voice")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("icc", [0.1, 0.5])
+def test_shares_of_mentions_raise_few_false_alarms(icc: float) -> None:
+    """Answers that name several brands, prompts that differ: no change, and rarely one is seen."""
+    rng = np.random.default_rng(5)
+    weight = (1 - icc) / icc
+    means = np.array([0.4, 0.5, 0.2, 0.1])
+    prompts, tries, alarms = np.arange(25), effort(400, 50), 0
+    for _ in range(tries):
+        rates = rng.beta(means * weight, (1 - means) * weight, (25, 4))
+        parts = []
+        for _ in range(2):
+            mentions = rng.binomial(rng.integers(5, 30, 25)[:, None], rates)
+            there = mentions.sum(axis=1) > 0
+            parts.append((prompts[there], mentions[there, 0] * 1.0, mentions.sum(axis=1)[there]))
+        found, _ = paired(parts, [pd.RangeIndex(25)] * 2, "prompt_id", 0.95)
+        alarms += found.p < 0.05
+    assert alarms / tries <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / tries)
