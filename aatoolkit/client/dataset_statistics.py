@@ -25,8 +25,8 @@ class DatasetStatistics(Mapping[str, Tables]):
         both asked the same ones; the mention rate by engine and by brand, and where the section
         ``ranking`` was read, the share of voice of the own brand, paired by prompt. P-values are
         adjusted over all rows by Holm's method, so that in 19 of 20 pairs of datasets without any
-        change no row is called one. Everything that ``df.aa.compare`` says of intervals, detectable changes
-        and refusals holds here.
+        change no row is called one. Everything that ``df.aa.compare`` says of intervals, detectable
+        changes and refusals holds here.
 
         Without another dataset, the key figures and brands are compared with the window
         before, as far as the answer of ``overview`` counts it.
