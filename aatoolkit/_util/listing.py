@@ -70,14 +70,14 @@ class Listing(pd.DataFrame):
         folded_by = self.folded_by
         if folded_by is None or folded_by not in self.columns or self.empty:
             heads, rows = _cells(self)
-            return f'<div class="tex2jax_ignore">{_table(heads, rows)}{self._more()}</div>'
+            return f'<div class="tex2jax_ignore">{table_html(heads, rows)}{self._more()}</div>'
         parts = []
         for value, part in self.head(_ROWS).groupby(folded_by, sort=False, dropna=False):
             heads, rows = _cells(part.drop(columns=folded_by).reset_index(drop=True))
             count = f"{len(part):,} row{'s' if len(part) > 1 else ''}"
             parts.append(
                 f"<details><summary><code>{html.escape(str(value))}</code> {count}</summary>"
-                f"{_table(heads[1:], [row[1:] for row in rows])}</details>"
+                f"{table_html(heads[1:], [row[1:] for row in rows])}</details>"
             )
         return f'<div class="tex2jax_ignore">{"".join(parts)}{self._more()}</div>'
 
@@ -92,11 +92,12 @@ def _cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     heads = [visible(name) for name in (*names, *map(str, shown.columns))]
     columns: list[Iterable[Any]] = [*map(shown.index.get_level_values, range(len(names)))]
     columns += [shown.iloc[:, at] for at in range(shown.shape[1])]
-    texts = [[_text(value) for value in column] for column in columns]
+    texts = [[cell_text(value) for value in column] for column in columns]
     return heads, [list(row) for row in zip(*texts, strict=True)]
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """A cell on one line, safe to show."""
     missing = pd.api.types.is_scalar(value) and pd.isna(value)
     return "<NA>" if missing else visible(str(value)).replace("\\n", " ")
 
@@ -161,7 +162,8 @@ def _lines(
             yield (" " * _GAP).join(cells).rstrip()
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table_html(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of texts as HTML, whose cells wrap."""
     style = ' style="text-align:left;white-space:normal"'
     head = "".join(f"<th{style}>{html.escape(name)}</th>" for name in heads)
     body = "".join(

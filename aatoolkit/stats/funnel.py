@@ -11,10 +11,11 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.metadata.attrs import ColumnMetadata, Source, attach, metadata_of
+from aatoolkit.metadata.attrs import Source, metadata_of
 from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS
 from aatoolkit.stats.distributions import normal_quantile
 from aatoolkit.stats.estimate import wilson
+from aatoolkit.stats.funnel_states import with_states
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.page_path import is_page, normal_path
 from aatoolkit.stats.results import numbers, percent, result, words
@@ -282,33 +283,22 @@ def _described(
         combine([stage.state for stage in stages]),
         key=(key,),
     )
-    return _with_states(found, stages)
-
-
-def _with_states(frame: pd.DataFrame, stages: list[_Stage]) -> pd.DataFrame:
-    """The frame with the availability of each stage at its column."""
-    known = metadata_of(frame)
-    columns: dict[str, ColumnMetadata] = {**known.columns}
-    for name, stage in zip(STAGES, stages, strict=True):
-        state = stage.state
-        if frame[name].isna().any() and state.status == Status.AVAILABLE:
-            state = Availability(Status.PARTIAL, Cause.NO_ROW, "some rows are not listed")
-        columns[name] = replace(columns[name], availability=state)
-    return attach(frame, replace(known, columns=columns))
+    return with_states(found, {n: s.state for n, s in zip(STAGES, stages, strict=True)})
 
 
 def _verdict(key: object, values: list[float], stages: list[_Stage]) -> str:
     """Which stages have no number, and why."""
-    lacking = [
-        f"{name}: {stage.why or (_IN_PART if key in stage.values.index else _ABSENT)}"
-        for name, value, stage in zip(STAGES, values, stages, strict=True)
-        if np.isnan(value)
-    ]
+    lacking: dict[str, list[str]] = {}
+    for name, value, stage in zip(STAGES, values, stages, strict=True):
+        if np.isnan(value):
+            why = stage.why or (_IN_PART if key in stage.values.index else _ABSENT)
+            lacking.setdefault(why, []).append(name)
     if not lacking:
         there = values[2] > 0 and values[3] <= values[2]
         rate = f"; {percent(values[3] / values[2])} of visits converted" if there else ""
         return f"all stages measured{rate}"
-    return f"not measured: {'; '.join(lacking)}"
+    reasons = (f"{' and '.join(names)}: {why}" for why, names in lacking.items())
+    return f"not measured: {'; '.join(reasons)}"
 
 
 def _method(by: str | None, level: float) -> str:

@@ -125,7 +125,8 @@ def _two_voices(
 def _of_own_brands(data: Mapping[str, Any]) -> pd.DataFrame:
     """Mentions by prompt of the brands that are the project's own."""
     tables = data[_RANKING]
-    leaders, by_prompt = tables.main, tables["ranking_prompts"]
+    leaders: pd.DataFrame = tables.main
+    by_prompt: pd.DataFrame = tables["ranking_prompts"]
     own = leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]
     return by_prompt[by_prompt["brand"].isin(own)]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from aatoolkit._util.result_frame import ResultFrame
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 from aatoolkit.sections.aggregation import refused
@@ -59,6 +60,7 @@ def result(
     columns = {**keys, **(more or {})}
     for name in meanings:
         columns[name] = ColumnMetadata(f"{table}.{name}", _state(frame[name], state))
+    frame = ResultFrame(frame)
     ordered = {str(name): columns.get(str(name), ColumnMetadata()) for name in frame.columns}
     known = FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources)))
     return attach(frame, known)

@@ -42,11 +42,25 @@ def test_each_stage_is_the_number_of_its_section(acme: Dataset) -> None:
     assert found["crawled"].sum() == crawl["requests"].sum()
 
 
+def test_each_column_has_the_statements_of_the_stages_it_rests_on(acme: Dataset) -> None:
+    states = acme.funnel().aa.availability
+    for name in ("path", "verdict", "method"):
+        assert states.loc[name, "status"] == "available"
+    crawl, visits = "Not recorded for 83 of", "Conversions are complete up to"
+    assert crawl in states.loc["crawled", "reason"]
+    assert visits not in states.loc["crawled", "reason"]
+    assert crawl not in states.loc["conversion_rate", "reason"]
+    for reason in states["reason"].dropna():
+        assert max(map(reason.count, ("later days are left out", "cannot be separated"))) <= 1
+
+
 def test_what_no_section_lists_is_no_zero(acme: Dataset) -> None:
     found = acme.funnel().set_index("path")
     assert pd.isna(found.loc["/robots.txt", "visited"])
     assert pd.isna(found.loc["/robots.txt", "crawl_to_refer"])
-    assert "visited: not listed, which is not 0" in found.loc["/robots.txt", "verdict"]
+    assert (
+        "visited and converted: not listed, which is not 0" in found.loc["/robots.txt", "verdict"]
+    )
     assert pd.isna(found.loc["(not set)", "crawled"])
     assert found.aa.availability.loc["visited", "status"] == "partial"
 

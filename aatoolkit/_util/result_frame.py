@@ -1,0 +1,218 @@
+"""`ResultFrame`: a DataFrame of results that shows key, numbers and verdict where room is short."""
+
+from __future__ import annotations
+
+import html
+import math
+import shutil
+import textwrap
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit._util.listing import cell_text, table_html
+from aatoolkit._util.text import visible
+
+_ROWS = 60
+"""How many rows are shown."""
+
+_GAP = 2
+_SENTENCE = 30
+"""The narrowest column of sentences that can be read."""
+
+_LATER = ("p_adjusted", "n")
+"""Numbers that are shown where there is room."""
+
+_WORDS = 20
+"""Longer verdicts are sentences."""
+
+_REASONS = 4
+"""How many different reasons are listed below the table."""
+
+_DETAILS = ("method", "why", "unit", "p", "n_before", "clusters", "detectable", "deff")
+
+
+class ResultFrame(pd.DataFrame):
+    """A DataFrame of results: in a terminal its key, its numbers and its verdict are in sight.
+
+    It is a `pandas.DataFrame` in all it does. Where pandas would leave out columns in the middle or
+    cut sentences, it shows what matters of each row, names the columns that are left out, and says
+    why there is no verdict. A result without a verdict is shown by pandas.
+
+    Examples
+    --------
+    >>> why = "nothing says how mentions vary between prompts, as the section was not read"
+    >>> ResultFrame({"brand": ["Acme"], "change": [0.02795], "verdict": "cannot say", "why": why})
+       brand   change  verdict
+    0  Acme   0.02795  cannot say
+    cannot say: nothing says how mentions vary between prompts, as the section was
+    not read
+    not shown: why
+    """
+
+    @property
+    def _constructor(self) -> type[ResultFrame]:
+        return ResultFrame
+
+    def __repr__(self) -> str:
+        width = pd.get_option("display.width") or 80
+        width = shutil.get_terminal_size((width, 24)).columns
+        if self._verdict is None or self._is_short(width):
+            return pd.DataFrame(self).__repr__()
+        constant = self._constant
+        shown = [name for name in self._essential if name not in constant]
+        texts = {name: self._texts(name) for name in shown}
+        index, keys, verdict = _index_texts(self.head(_ROWS)), self._key_size, shown[-1]
+        keys -= len(constant)
+        longest = max(map(len, texts[verdict]))
+        beside = min(longest, max(_SENTENCE, len(texts[verdict][0])))
+        needed = [name for name in shown[:-1] if name not in _LATER]
+        fits = _width([index, *(texts[name] for name in needed)]) + _GAP + beside <= width
+        sentences = None
+        if not fits and longest > _WORDS:
+            sentences = texts[verdict]
+        elif not fits and "why" in self.columns:
+            shown, sentences = [*shown[:keys], verdict], self._texts("why")
+        beside = 0 if sentences == texts[verdict] else beside + _GAP
+        kept: list[str] = []
+        for name in shown[:-1]:
+            if _width([index, *(texts[each] for each in (*kept, name))]) > width - beside:
+                break
+            kept.append(name)
+        columns = [index, *(texts[name] for name in kept)]
+        columns += [texts[verdict]] if beside and sentences else []
+        if sentences:
+            lines = _with_lines_below(columns, sentences, width)
+        else:
+            lines = _lines([*columns, texts[verdict]], max(width - _width(columns) - _GAP, beside))
+        kept += [verdict, *constant, *(["why"] if beside and sentences else [])]
+        return "\n".join([*constant.values(), *lines, *self._notes(kept, width)])
+
+    def _repr_html_(self) -> str:
+        if self._verdict is None or not len(self):
+            return str(pd.DataFrame(self)._repr_html_())  # type: ignore[operator]
+        rows, whole = self._rows_of(self._essential), self._rows_of([*map(str, self.columns)])
+        notes = "".join(
+            f"<p>{html.escape(note)}</p>" for note in self._notes(self._essential, 10_000)[:-1]
+        )
+        return (
+            f'<div class="tex2jax_ignore">{table_html(rows[0], rows[1:])}{notes}<details>'
+            f"<summary>all {self.shape[1]} columns</summary>{table_html(whole[0], whole[1:])}"
+            "</details></div>"
+        )
+
+    def _rows_of(self, names: Sequence[str]) -> list[list[str]]:
+        return [list(row) for row in zip(*map(self._texts, names), strict=True)]
+
+    @property
+    def _verdict(self) -> str | None:
+        """The column of verdicts, if there is one."""
+        named = [str(name) for name in self.columns]
+        found = [name for name in named if name == "verdict" or name.endswith("_verdict")]
+        return found[0] if len(found) == 1 and len(set(named)) == len(named) else None
+
+    @property
+    def _key_size(self) -> int:
+        """How many columns at the beginning are the key: all before the first number."""
+        for at, name in enumerate(self._essential):
+            if pd.api.types.is_numeric_dtype(self[name].dtype) or name == self._verdict:
+                return at
+        return 0
+
+    @property
+    def _essential(self) -> tuple[str, ...]:
+        """The columns that matter, the verdict last."""
+        verdict = self._verdict
+        named = [str(name) for name in self.columns]
+        less = [name for name in named if name in _DETAILS or name.endswith(_ENDINGS)]
+        return (*(name for name in named if name not in (*less, verdict)), str(verdict))
+
+    def _texts(self, name: str) -> list[str]:
+        """The name of a column and its cells as text, numbers with four digits."""
+        values = self[name].head(_ROWS)
+        if pd.api.types.is_datetime64_any_dtype(values.dtype):
+            return [visible(name), *(str(each).removesuffix(" 00:00:00") for each in values)]
+        if not pd.api.types.is_numeric_dtype(values.dtype):
+            return [visible(name), *map(cell_text, values)]
+        digits = f".{_digits(values)}f"
+        if "unit" in self.columns and self["unit"].nunique(dropna=False) > 1:
+            digits = ".3g"
+        whole = not pd.api.types.is_float_dtype(values.dtype)
+        cells = [cell_text(v) if whole or pd.isna(v) else f"{v:{digits}}" for v in values]
+        size = max(map(len, (name, *cells)))
+        return [each.rjust(size) for each in (visible(name), *cells)]
+
+    def _is_short(self, width: int) -> bool:
+        """Whether pandas shows all of it."""
+        if not len(self) or len(self) > _ROWS:
+            return not len(self)
+        texts = [[str(name), *map(cell_text, self[name])] for name in self.columns]
+        longest = pd.get_option("display.max_colwidth") or 10_000
+        whole = all(len(text) < longest for column in texts for text in column)
+        return whole and _width([_index_texts(self), *texts]) <= width
+
+    @property
+    def _constant(self) -> dict[str, str]:
+        """The parts of the key that are the same in all rows, each as a line."""
+        names = self._essential[: self._key_size]
+        same = [name for name in names if len(self) > 1 and self[name].nunique(dropna=False) == 1]
+        return {
+            name: f"{visible(name)}: {cell_text(self[name].iloc[0])}"
+            for name in same[: len(names) - 1]
+        }
+
+    def _notes(self, shown: Sequence[str], width: int = 80) -> list[str]:
+        notes = [f"… {len(self) - _ROWS:,} more rows"] if len(self) > _ROWS else []
+        if "why" in self.columns and "why" not in shown:
+            open_rows = self[self[str(self._verdict)].eq("cannot say").fillna(False)]
+            reasons = [*dict.fromkeys(open_rows["why"].dropna())]
+            for reason in reasons[:_REASONS]:
+                notes += textwrap.wrap(f"cannot say: {visible(str(reason))}", width)
+            if len(reasons) > _REASONS:
+                notes.append(f"cannot say: {len(reasons) - _REASONS} more reasons, in .why")
+        rest = [str(name) for name in self.columns if str(name) not in shown]
+        return [*notes, *textwrap.wrap(f"not shown: {', '.join(rest) or 'nothing'}", width)]
+
+
+_ENDINGS = tuple(f"_{name}" for name in (*_DETAILS, "n"))
+
+
+def _digits(values: pd.Series) -> int:
+    """How many decimals show four digits of the largest number; none of whole numbers."""
+    sizes = values.abs().to_numpy(np.float64, na_value=np.nan)
+    finite = sizes[np.isfinite(sizes)]
+    if (finite == np.floor(finite)).all():
+        return 0
+    return min(max(3 - math.floor(math.log10(finite.max())), 0), 9)
+
+
+def _index_texts(frame: pd.DataFrame) -> list[str]:
+    return ["", *map(cell_text, frame.index)]
+
+
+def _width(columns: Iterable[Sequence[str]]) -> int:
+    sizes = [max(map(len, texts)) for texts in columns]
+    return sum(sizes) + _GAP * (len(sizes) - 1)
+
+
+def _with_lines_below(
+    columns: Sequence[Sequence[str]], sentences: Sequence[str], width: int
+) -> Iterable[str]:
+    """The rows as text, each with its sentence on lines of its own."""
+    start = " " * (max(map(len, columns[0])) + _GAP)
+    for at, line in enumerate(_lines([*columns, [""] * len(sentences)], 1)):
+        yield line
+        if at:
+            wrapped = textwrap.wrap(sentences[at], width - len(start))
+            yield from (start + part for part in wrapped)
+
+
+def _lines(columns: Sequence[Sequence[str]], last: int) -> Iterable[str]:
+    """The rows as text; the last column is wrapped."""
+    sizes = [max(map(len, texts)) for texts in columns[:-1]]
+    for row in zip(*columns, strict=True):
+        words = textwrap.wrap(row[-1], last) or [""]
+        for at, part in enumerate(words):
+            cells = [f"{'' if at else cell:{size}}" for cell, size in zip(row, sizes, strict=False)]
+            yield (" " * _GAP).join([*cells, part]).rstrip()
