@@ -73,7 +73,8 @@ class Scope:
     ) -> None:
         if isinstance(days, bool) or days not in DAYS:
             raise ScopeError(
-                f"days={days!r} is not a window of the API; choose 7, 30 or 90",
+                f"days={days!r} is not a window of the API; choose "
+                f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}",
                 parameter="days",
                 unknown=(str(days),),
                 suggestions=tuple(map(str, DAYS)),

@@ -22,7 +22,7 @@ from aatoolkit.jsontree.decode import gc_paused, outline
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.attrs import FrameMetadata
 from aatoolkit.normalizer.batch import (
-    MAX_BODY,
+    LONGEST_BATCHED,
     BatchAnswer,
     BatchTables,
     RowRange,
@@ -143,7 +143,7 @@ def _together(
         shared = envelope_of({str(at): one for at, one in enumerate(outlines) if one is not None})
         envelopes.append(shared)
         for at, (payload, document) in enumerate(zip(group, outlines, strict=True)):
-            if len(payload.body) <= MAX_BODY and type(document) is dict:
+            if len(payload.body) <= LONGEST_BATCHED and type(document) is dict:
                 one = (number, at), BatchAnswer(payload, document, shared)
                 by_section.setdefault(str(payload.section), []).append(one)
     found: dict[Place, DerivedAnswer] = {}

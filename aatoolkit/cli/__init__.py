@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.defaults import FILTERS
 from aatoolkit.cli import parser
-from aatoolkit.cli.arguments import limits, missing_folder
+from aatoolkit.cli.arguments import client_arguments, missing_folder, read_token
 from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _client(args: argparse.Namespace, **more: Any) -> Client:
     from aatoolkit.client.client import Client
 
     token = _token(args.token_file)
-    more = {"cache": not args.no_cache, "offline": args.offline, **limits(args), **more}
+    more = {"cache": not args.no_cache, "offline": args.offline, **client_arguments(args), **more}
     return Client(args.base_url, token, profile=args.profile, **more)
 
 
@@ -121,17 +121,7 @@ def _project(args: argparse.Namespace) -> Project:
 
 
 def _token(file: Path | None) -> str | None:
-    if file is None:
-        return None
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):  # not text, or no path
-        pass
-    # Its name is not repeated: it may be the token itself, given by mistake.
-    raise ConfigurationError(
-        "the file that --token-file names cannot be read; check its path and permissions",
-        setting="token_file",
-    )
+    return None if file is None else read_token(file)
 
 
 def _demo(args: argparse.Namespace) -> int:

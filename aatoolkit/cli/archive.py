@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.text import visible
 from aatoolkit.archive import AddReport, Archive
 from aatoolkit.cli import report
-from aatoolkit.cli.arguments import limits
+from aatoolkit.cli.arguments import client_arguments
 from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ def _print_upkeep(args: argparse.Namespace, done: UpkeepReport) -> int:
 
 def verify(args: argparse.Namespace, note: Note) -> int:
     """Check an archive; 1 if anything is wrong."""
-    found = Archive(args.dir, profile=args.profile, **limits(args)).verify(replay=args.replay)
+    found = Archive(args.dir, profile=args.profile, **client_arguments(args)).verify(
+        replay=args.replay
+    )
     if args.json:
         problems = [{"table": table, "problem": problem} for table, problem in found.found]
         report.print_json({"ok": found.ok, "answers": found.answers, "problems": problems})
@@ -129,7 +131,7 @@ def verify(args: argparse.Namespace, note: Note) -> int:
 
 def rebuild(args: argparse.Namespace, note: Note) -> int:
     """Rebuild the tables from the answers; return 1 if some answers give none."""
-    done = Archive(args.dir, profile=args.profile, **limits(args)).rebuild()
+    done = Archive(args.dir, profile=args.profile, **client_arguments(args)).rebuild()
     if args.json:
         report.print_json(_facts(done))
     for name, error in done.problems.items():

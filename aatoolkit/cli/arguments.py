@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit.errors import ConfigurationError
 
 _NO_TOKEN = (
     "a token is never given on the command line, where others could read it: put it into a file "
@@ -107,8 +108,8 @@ def max_nodes(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def limits(args: argparse.Namespace) -> dict[str, Any]:
-    """The limits that were given, as arguments of `Client` and `Archive`."""
+def client_arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the limits given on the command line, as arguments of `Client` and `Archive`."""
     given = getattr(args, "max_nodes", None)
     return {} if given is None else {"max_nodes": given}
 
@@ -120,3 +121,22 @@ def missing_folder(args: argparse.Namespace) -> Path | None:
         return None
     folder = Path(target).absolute().parent
     return None if folder.is_dir() else folder
+
+
+def read_token(file: Path) -> str:
+    """Read the token in the file that ``--token-file`` names.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be read. The error does not repeat its name, which may be the token
+        itself, given by mistake.
+    """
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):  # not text, or no path
+        pass
+    raise ConfigurationError(
+        "the file that --token-file names cannot be read; check its path and permissions",
+        setting="token_file",
+    )

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aatoolkit.cli.arguments import read_token
 from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -95,14 +96,7 @@ def _accounts(file: Path) -> Accounts:
 def _token(file: Path | None) -> tuple[str, str]:
     """Read or make the one token that may see every host, and describe it."""
     if file is not None:
-        try:
-            return file.read_text(encoding="utf-8").strip(), "the token in that file"
-        except (OSError, ValueError):  # not text, or no path
-            pass
-        raise ConfigurationError(
-            "the file that --token-file names cannot be read; check its path and permissions",
-            setting="token_file",
-        )
+        return read_token(file), "the token in that file"
     known = os.environ.get("AATOOLKIT_TOKEN")
     if known:
         return known.strip(), "the token in AATOOLKIT_TOKEN"

@@ -95,14 +95,15 @@ class Quota:
 class Retry:
     """Retry with exponential backoff and full jitter, within one deadline.
 
-    The backoff doubles from ``base`` to ``cap`` seconds; the wait is drawn evenly between zero and
-    that, so that clients which failed together do not return together. A wait that the service
-    asks for (``Retry-After``) is respected; if it would outlast the deadline there is no retry.
+    The backoff doubles from ``base`` to ``longest_backoff`` seconds; the wait is drawn evenly
+    between zero and that, so that clients which failed together do not return together. A wait
+    that the service asks for (``Retry-After``) is respected; if it would outlast the deadline
+    there is no retry.
     """
 
     attempts: int = 3
     base: float = 0.5
-    cap: float = 8.0
+    longest_backoff: float = 8.0
     sleep: Callable[[float], None] = pause
     clock: Callable[[], float] = time.monotonic
     draw: Callable[[float, float], float] = random.uniform
@@ -122,7 +123,11 @@ class Retry:
             else:
                 self.quota.refill()
                 return found
-            wait = self.draw(0, min(self.cap, self.base * 2**turn)) if delay is None else delay
+            wait = (
+                self.draw(0, min(self.longest_backoff, self.base * 2**turn))
+                if delay is None
+                else delay
+            )
             last = turn == self.attempts - 1
             if last or not retryable or self.clock() + wait >= ends or not self.quota.take():
                 break

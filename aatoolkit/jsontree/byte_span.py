@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable
 
+from aatoolkit.jsontree.decode import BOM
 from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, parse_path
 
 ByteSpan = tuple[int, int]
@@ -19,7 +20,6 @@ ByteSpan = tuple[int, int]
 _Members = dict[str | int, tuple[ByteSpan | None, ByteSpan]]
 """What a container holds: by key or position, where the key is, and where the value is."""
 
-_BOM = b"\xef\xbb\xbf"
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
 _SCALAR = re.compile(rb"[^\s,\]}]+")
@@ -59,7 +59,7 @@ class ByteIndex:
             If the path is none, or is a pattern; or if the body ends within a value.
         """
         steps = [_label(path, step) for step in parse_path(path.removesuffix(KEY_SIGN))]
-        start = self._space(len(_BOM) if self.body.startswith(_BOM) else 0)
+        start = self._space(len(BOM) if self.body.startswith(BOM) else 0)
         if start >= len(self.body):
             return None
         key: ByteSpan | None = None

@@ -23,6 +23,7 @@ from aatoolkit.jsontree.split import Chunk, Span, SplitBody, SplitError, split_b
 from aatoolkit.jsontree.stdlib_parser import MAX_DEPTH, MAX_DIGITS, InvalidDocument, excerpt, read
 
 __all__ = [
+    "BOM",
     "MAX_DEPTH",
     "MAX_DIGITS",
     "Chunk",
@@ -43,7 +44,8 @@ __all__ = [
     "split_body",
 ]
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
+"""The UTF-8 byte order mark, which a document may begin with; it is passed over."""
 
 
 def decode(body: bytes, **facts: Any) -> Any:
@@ -72,7 +74,7 @@ def decode(body: bytes, **facts: Any) -> Any:
     """
     try:
         with gc_paused():
-            return _decode_fast(body.removeprefix(_BOM))
+            return _decode_fast(body.removeprefix(BOM))
     except InexactParse:
         pass
     return decode_exactly(body, **facts)
@@ -81,7 +83,7 @@ def decode(body: bytes, **facts: Any) -> Any:
 def decode_exactly(body: bytes, **facts: Any) -> Any:
     """Decode one JSON document by the standard library: slower than `decode`, always exact."""
     try:
-        return read(body.removeprefix(_BOM))
+        return read(body.removeprefix(BOM))
     except InvalidDocument as refused:
         problem, sentence = refused.problem, str(refused)
     # Raised here, outside the handler: what the handlers caught holds parts of the body.
@@ -105,7 +107,7 @@ def outline(body: bytes) -> Any:
     """
     try:
         with gc_paused():
-            return split_body(body.removeprefix(_BOM)).document
+            return split_body(body.removeprefix(BOM)).document
     except InexactParse:
         return None
 

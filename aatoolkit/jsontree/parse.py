@@ -10,6 +10,7 @@ from typing import Any
 from aatoolkit.errors import PayloadError, TooManyPaths
 from aatoolkit.jsontree.arrow_reader import read_array
 from aatoolkit.jsontree.decode import (
+    BOM,
     InexactParse,
     SplitBody,
     SplitError,
@@ -21,8 +22,6 @@ from aatoolkit.jsontree.decode import (
 )
 from aatoolkit.jsontree.layout import MAX_NODES, Layout, NodeLimit
 from aatoolkit.jsontree.nodes import Node
-
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ def _from_parts(parts: SplitBody, layout: Layout | None, max_nodes: int) -> Pars
 def _body(answer: bytes | str) -> bytes:
     if isinstance(answer, str):
         return answer.encode("utf-8", "surrogatepass")
-    return answer.removeprefix(_BOM)
+    return answer.removeprefix(BOM)
 
 
 def _json_value(answer: Any, facts: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from aatoolkit.availability.detect import Detection, Hint, Signal, detect
 from aatoolkit.jsontree.coerce import Array
 from aatoolkit.jsontree.cursor import Cursor
-from aatoolkit.jsontree.decode import gc_paused
+from aatoolkit.jsontree.decode import BOM, gc_paused
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.jsontree.parse import parse_together
@@ -35,10 +35,8 @@ from aatoolkit.payload import Payload
 from aatoolkit.sections.registry import qualifier
 from aatoolkit.sections.section import Column, Section, Table
 
-MAX_BODY = 1 << 18
+LONGEST_BATCHED = 1 << 18
 """The longest body that is read together with others; for a longer one fixed costs are little."""
-
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ def normalize_batch(
         return found
     chosen = [answers[at] for at in fit]
     root = parse_together(
-        [one.payload.body.removeprefix(_BOM) for one in chosen],
+        [one.payload.body.removeprefix(BOM) for one in chosen],
         [one.document for one in chosen],
         field_map(section),
         max_nodes=max_nodes,

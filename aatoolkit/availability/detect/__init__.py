@@ -27,8 +27,8 @@ In reading order:
     What may be about availability and was not read.
 ``parts``, ``keys``, ``roles``
     The parts of a statement; what a key means by itself; the role of a key.
-``vocabulary``
-    What a word, phrase, code or sign means.
+``vocabulary``, ``placeholders``
+    What a word or phrase means; signs in place of numbers, and status codes of statistics.
 """
 
 from __future__ import annotations

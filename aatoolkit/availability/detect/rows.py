@@ -15,15 +15,14 @@ from aatoolkit.availability.detect.context import AnswerContext, weighed
 from aatoolkit.availability.detect.errors import FAILED, STATUSES
 from aatoolkit.availability.detect.fields import MOST_FIELDS, Records, is_read_elsewhere
 from aatoolkit.availability.detect.parts import footnote_state, state_in, words_in
+from aatoolkit.availability.detect.placeholders import instead_of_number, observed
 from aatoolkit.availability.detect.roles import tokens, words
 from aatoolkit.availability.detect.statements import measures, sibling_state
 from aatoolkit.availability.detect.vocabulary import (
     PLAIN,
     STRONG,
     best,
-    instead_of_number,
     lack_of_code,
-    observed,
 )
 
 _EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)

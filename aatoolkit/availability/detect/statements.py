@@ -27,13 +27,13 @@ from aatoolkit.availability.detect.parts import (
     state_of_flag,
     words_in,
 )
+from aatoolkit.availability.detect.placeholders import instead_of_number
 from aatoolkit.availability.detect.roles import kind_of_entries, tokens
 from aatoolkit.availability.detect.vocabulary import (
     STRONG,
     WEAK,
     because,
     best,
-    instead_of_number,
     understand,
 )
 from aatoolkit.jsontree.paths import key_step

@@ -1,4 +1,4 @@
-"""The words that mean availability: phrases, each with its strength, and the signs of statistics.
+"""The words that mean availability: phrases, each with its strength.
 
 A word is split where camelCase, snake_case, kebab-case or spaces split it, and its parts are
 matched against phrases: a negation and what is negated (``not connected``, ``no runs``), a
@@ -298,53 +298,3 @@ def because(state: Availability, reason: str | None) -> Availability:
     elif named and state == Availability(Status.PARTIAL):
         cause = named.availability.cause
     return Availability(status, cause, reason)
-
-
-def _meanings(*given: tuple[str, Status, Cause | None]) -> Mapping[str, Availability]:
-    return {
-        code: Availability(status, cause)
-        for codes, status, cause in given
-        for code in codes.split()
-    }
-
-
-_OBSERVED = _meanings(
-    ("A B D N R V", Status.AVAILABLE, None),
-    ("E F G I P S", Status.PARTIAL, None),
-    ("U", Status.PARTIAL, Cause.INSUFFICIENT_SAMPLE),
-    ("H J K L O W : .. …", Status.UNAVAILABLE, None),
-    ("M Z", Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED),
-    ("C Q *", Status.UNAVAILABLE, Cause.WITHHELD),
-)
-"""The codes of CL_OBS_STATUS and of Eurostat's flags, which are the same in lower case."""
-
-_SIGNS = _meanings(
-    ("n/a n.a. na #n/a", Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED),
-    ("- – — : .. ... … nan", Status.UNAVAILABLE, None),
-    ("* ** ***", Status.UNAVAILABLE, Cause.WITHHELD),
-)
-
-
-def observed(code: str) -> Availability | None:
-    """What a code of an observation's status means; of several letters the first that is known.
-
-    Examples
-    --------
-    >>> observed("Q").cause, observed("e").status, observed("in_stock")
-    (<Cause.WITHHELD: 'withheld'>, <Status.PARTIAL: 'partial'>, None)
-    """
-    return _OBSERVED.get(code.strip().upper()) if len(code.strip()) <= 2 else None
-
-
-def instead_of_number(text: str) -> Availability | None:
-    """What a text means that is given instead of a number.
-
-    Examples
-    --------
-    >>> instead_of_number("n/a").status, instead_of_number("suppressed").cause
-    (<Status.NOT_APPLICABLE: 'not_applicable'>, <Cause.WITHHELD: 'withheld'>)
-    """
-    known = understand(text)
-    if known and (known.is_lack or known.canonical in ("forbidden", "pending")):
-        return known.availability
-    return _SIGNS.get(text.strip().lower())

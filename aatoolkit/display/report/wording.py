@@ -11,6 +11,19 @@ import pandas as pd
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.roles import PlotData, plot_data
 from aatoolkit.jsontree.paths import Field, Position, parse_path
+from aatoolkit.sections.aggregation import (
+    BYTES,
+    COUNT,
+    FRACTION,
+    FRACTION_CHANGE,
+    HTTP_STATUS,
+    MILLISECONDS,
+    PROBABILITY,
+    RANK,
+    REQUESTS,
+    SCORE,
+    SECONDS,
+)
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -29,18 +42,18 @@ _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 _SNAKE = re.compile(r"(?<!“)\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 _TOKEN = re.compile(r"[a-z][a-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 _UNITS = {
-    "fraction 0-1": "",
-    "absolute pp as fraction": "percentage points",
+    FRACTION: "",
+    FRACTION_CHANGE: "percentage points",
     "fraction of before": "of before",
-    "count": "",
-    "rank": "1 is first",
-    "score 0-100": "0 to 100",
-    "probability 0-1": "0 to 1",
-    "HTTP requests": "requests",
-    "HTTP status": "",
-    "milliseconds": "",
-    "seconds": "",
-    "bytes": "",
+    COUNT: "",
+    RANK: "1 is first",
+    SCORE: "0 to 100",
+    PROBABILITY: "0 to 1",
+    REQUESTS: "requests",
+    HTTP_STATUS: "",
+    MILLISECONDS: "",
+    SECONDS: "",
+    BYTES: "",
 }
 """Units in words; without words where the head or the number says it."""
 

@@ -34,7 +34,7 @@ from aatoolkit.sections.inference.spellings import (
 )
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning
 
-_DAYS = 5
+_LEAST_DAYS = 5
 _BIG_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
 
 
@@ -157,7 +157,7 @@ def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
     if low >= 1_000_000_000_000 and high < 2_200_000_000_000:
         return FieldReading("timestamp", "epoch ms", evidence="milliseconds since 1970")
     # Of numbers in this range one in thirty is a day by chance.
-    if (named or len(distinct) >= _DAYS) and low >= 19_000_101 and high <= 21_001_231:
+    if (named or len(distinct) >= _LEAST_DAYS) and low >= 19_000_101 and high <= 21_001_231:
         days = all(COMPACT.fullmatch(str(int(one))) for one in distinct)
         return FieldReading("date", "YYYYMMDD", evidence="days as YYYYMMDD") if days else None
     if named and low >= 900_000_000 and high < 2_200_000_000:

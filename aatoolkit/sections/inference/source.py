@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from aatoolkit import sections
-from aatoolkit.sections import Aggregation, Rule
+from aatoolkit.sections import Aggregation, Rule, aggregation
 from aatoolkit.sections.inference.analysis import Analysis
 from aatoolkit.sections.inference.declare import doc_of, grain_of, section_of, without_of
 from aatoolkit.sections.inference.findings import OPEN, ColumnFinding
@@ -17,16 +17,15 @@ from aatoolkit.sections.inference.vocabulary import words_of
 from aatoolkit.sections.section import camel
 
 _WIDTH = 96
+_NO_UNITS_OF_VALUES = ("ISO_4217", "PER_UNIT")
 _UNITS = tuple(
     sorted(
-        words_of(
-            """
-    BYTES CHARACTERS CHECKS COUNT CURRENCY FRACTION FRACTION_CHANGE HTTP_STATUS MILLISECONDS
-    PROBABILITY RANK REQUESTS SCORE SEARCHES SECONDS
-    """
-        )
+        name
+        for name, value in vars(aggregation).items()
+        if name.isupper() and isinstance(value, str) and name not in _NO_UNITS_OF_VALUES
     )
 )
+"""The names of the units, as ``aatoolkit.sections`` has them."""
 _RULES = ("KEY", "LAST", "MAX", "MEAN", "MIN", "NONE", "NOT_ADDITIVE", "SUM")
 _CALLS = tuple(sorted(words_of("chart columnar grid keyed matrix pairs parallel records single")))
 

@@ -9,7 +9,7 @@ from aatoolkit.jsontree.text_values import duration, iso_week, money
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.words import is_flag_name, is_time_name, meaning
 
-_NOTHING = frozenset(
+_MISSING_WORDS = frozenset(
     {
         "",
         "-",
@@ -28,6 +28,8 @@ _NOTHING = frozenset(
         "…",
     }
 )
+"""Texts that a draft reads as missing among values, in small letters. Why a number is missing is in
+``availability/detect/placeholders.py``; a declaration lists its own in ``Column.missing``."""
 _SPACE = " \u00a0\u2009\u202f"
 _GROUPED = rf"\d{{1,3}}(?:[,{_SPACE}'’]\d{{3}})+"
 NUMBER = re.compile(
@@ -58,7 +60,7 @@ _YES_NO = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
 
 def is_nothing(word: str) -> bool:
     """Whether a word stands for a missing value."""
-    return word.strip().lower() in _NOTHING
+    return word.strip().lower() in _MISSING_WORDS
 
 
 def decimal_mark(words: list[str], name: str) -> str | None:

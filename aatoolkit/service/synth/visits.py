@@ -23,7 +23,7 @@ from aatoolkit.service.synth.draw import (
     weighted,
 )
 from aatoolkit.service.synth.pages import OWN_PATHS
-from aatoolkit.service.synth.world import DAYS, TODAY, HostPlan
+from aatoolkit.service.synth.world import HISTORY_DAYS, TODAY, HostPlan
 
 _ANALYTICS: dict[str, dict[str, Any]] = {
     "acme.example": {
@@ -58,7 +58,7 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     if analytics["provider"] == "none":
         return tables
     rng = stream(seed, plan.number, 50)
-    day = np.sort(TODAY - between(rng, 0, DAYS - 1, count))
+    day = np.sort(TODAY - between(rng, 0, HISTORY_DAYS - 1, count))
     engine = weighted(rng, _ENGINE_WEIGHTS, count)
     tables["visits"] = _visits(plan, rng, day, engine)
     rate = np.where(engine > 0, _AI_RATE, _OTHER_RATE) * np.where(day == TODAY, _LATE, 1.0)

@@ -15,7 +15,8 @@ from aatoolkit.service.synth.questions import ACME, GLOBEX, INITECH, NEWCO, Prom
 
 AS_OF = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 TODAY = day_number(AS_OF.date())
-DAYS = 200
+HISTORY_DAYS = 200
+"""The days before the end on which the synthetic hosts were observed."""
 TURN = 30
 """Days before the end when things change noticeably, so that there is something to find."""
 
@@ -133,7 +134,7 @@ _ACME = HostPlan(
     number=0,
     host="acme.example",
     share=0.6,
-    days=DAYS,
+    days=HISTORY_DAYS,
     plan="growth",
     allowance=100,
     engines=(
@@ -164,7 +165,7 @@ _GLOBEX = HostPlan(
     number=1,
     host="globex.example",
     share=0.32,
-    days=DAYS,
+    days=HISTORY_DAYS,
     plan="enterprise",
     allowance=None,
     engines=(

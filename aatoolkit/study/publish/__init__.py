@@ -182,7 +182,7 @@ def _write_documents(
     described: dict[str, Any] = {
         "name": _name(about.title),
         "title": about.title,
-        "description": "\n\n".join([*facts.notes, readme.MISSING]),
+        "description": "\n\n".join([*facts.notes, readme.ABOUT_MISSING]),
         "created": facts.last.isoformat(timespec="seconds"),
         "keywords": [*facts.keywords],
         "contributors": [{"title": name, "roles": ["creator"]} for name in about.creators],
@@ -193,7 +193,7 @@ def _write_documents(
     _put(folder, "datapackage.json", _json(descriptor(described, tables, _sums(folder))))
     words = {
         "name": about.title,
-        "description": " ".join([*facts.notes, readme.MISSING]),
+        "description": " ".join([*facts.notes, readme.ABOUT_MISSING]),
         "datePublished": f"{facts.last:%Y-%m-%d}",
         "keywords": ", ".join(facts.keywords),
         "temporalCoverage": facts.covered,
@@ -213,7 +213,7 @@ def _citation(about: About, facts: _Summary) -> str:
         about.title,
         about.creators,
         f"{facts.last:%Y-%m-%d}",
-        abstract=" ".join([*facts.notes, readme.MISSING]),
+        abstract=" ".join([*facts.notes, readme.ABOUT_MISSING]),
         keywords=facts.keywords,
         licence=about.licence,
         digest=about.digest,

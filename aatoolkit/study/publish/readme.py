@@ -12,7 +12,7 @@ from aatoolkit.study.publish.codebook import cell
 from aatoolkit.study.publish.descriptor import path_of
 from aatoolkit.study.publish.stacking import PublishedTable
 
-MISSING = (
+ABOUT_MISSING = (
     "A missing value is null in Parquet and an empty cell in CSV and Excel. It is never zero: a"
     " zero was measured. Why a column has no values is in `data/availability.parquet`: it was"
     " not measured (`unavailable`), does not apply, or is not known."
@@ -102,7 +102,7 @@ def readme(
         for table in tables
     ]
     parts.append("\n".join(["| table | rows | holds |", "| --- | --- | --- |", *rows]) + "\n")
-    parts.append(f"## Missing values\n\n{MISSING}\n")
+    parts.append(f"## Missing values\n\n{ABOUT_MISSING}\n")
     parts.append(_READING)
     if "csv" in forms or "excel" in forms:
         parts.append(_SPREADSHEETS)
