@@ -291,7 +291,10 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def _readable(pandas: bytes) -> bytes:
-    """pandas' own metadata, without dtypes that it cannot read and facts that are the default."""
+    """pandas' own metadata, without dtypes that it cannot read and what no reader needs.
+
+    The types of an Arrow schema say all of categories, and labels of columns are text anyway.
+    """
     body = json.loads(pandas)
     for column in body["columns"]:
         if column["numpy_type"].startswith("list<"):
@@ -299,10 +302,15 @@ def _readable(pandas: bytes) -> bytes:
             column["numpy_type"] = "object"
         if column["field_name"] == column["name"]:
             del column["field_name"]
-        if column.get("metadata") is None and column["pandas_type"] != "datetimetz":
-            del column["metadata"]
+        kind, written = column["pandas_type"], column.get("metadata")
+        if kind == "categorical" or (written is None and kind != "datetimetz"):
+            column.pop("metadata", None)
+    labels = body["column_indexes"]
+    if len(labels) == 1 and labels[0]["name"] is None and labels[0]["pandas_type"] == "unicode":
+        body["column_indexes"] = []
     if not body.get("attributes"):
         body.pop("attributes", None)
+    body = {name: part for name, part in body.items() if name not in ("creator", "pandas_version")}
     return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
 
 
