@@ -21,7 +21,7 @@ from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writer import RunWriter
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.progress import progress_bar
-from aatoolkit.errors import AAToolkitError, NotAuthorized, TokenRepeated
+from aatoolkit.errors import AAToolkitError, NotAuthorized, ScopeError, TokenRepeated
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
@@ -170,6 +170,24 @@ def study_payloads(study: StudyReader) -> Iterator[Payload]:
     for record in study.records:
         if record.section is not None and record.error is None:
             yield record.payload(study.answer(record))
+
+
+def payloads_of(source: Any) -> Iterator[Payload]:
+    """The answers that something iterable gives.
+
+    Raises
+    ------
+    ScopeError
+        If it gives anything else.
+    """
+    for payload in source if isinstance(source, Iterable) else [source]:
+        if not isinstance(payload, Payload):
+            raise ScopeError(
+                f"{payload!r} is no answer; add takes a client, a project, a study or payloads, "
+                "such as [tables.payload]",
+                parameter="source",
+            )
+        yield payload
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:

@@ -14,6 +14,7 @@ from aatoolkit.archive.add import (
     Adder,
     fetch_groups,
     group_payloads,
+    payloads_of,
     plan,
     study_payloads,
 )
@@ -145,7 +146,8 @@ class Archive(ArchiveKeeper):
         ArchiveConflict
             If other processes were first time and again, or answers were removed meanwhile.
         ScopeError
-            If there is no such section, or a host is not a domain; before any request.
+            If there is no such section, a host is not a domain, or nothing of this kind can be
+            added; before any request.
         NotAuthorized
             If the token is not accepted.
         """
@@ -207,7 +209,7 @@ class Archive(ArchiveKeeper):
         names = None if sections is None else set(known_sections(sections, self._profile))
         chosen = (
             payload
-            for payload in source
+            for payload in payloads_of(source)
             if (wanted_hosts is None or payload.host in wanted_hosts)
             and (wanted_scopes is None or payload.scope in wanted_scopes)
             and (names is None or payload.section in names)
@@ -270,9 +272,9 @@ class Archive(ArchiveKeeper):
         runs, exists = read_runs(self._store)
         if not exists:
             return "empty"
-        committed = [row for row in runs.rows if row["state"] == "committed"]
         if self._until is not None:
-            committed = [row for row in committed if row["at"] <= self._until]
+            return "answers fetched until then"
+        committed = [row for row in runs.rows if row["state"] == "committed"]
         if not committed:
             return "no run is committed yet"
         answers = sum(row["answers"] or 0 for row in committed)

@@ -114,7 +114,8 @@ def _files(snapshot: Snapshot, name: str) -> Iterator[str]:
         yield error.message
         return
     if files.table is None:
-        if snapshot.runs.committed and name not in BESIDE:
+        other = name in BESIDE and not (name == FRAMES and declared.stored_tables(snapshot.store))
+        if snapshot.runs.committed and not other:
             yield "the table is missing"
         return
     sizes = pa.table(files.table.get_add_actions(flatten=True)).select(["path", "size_bytes"])

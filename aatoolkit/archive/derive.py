@@ -107,11 +107,11 @@ def derive_stored(
 ) -> Iterator[tuple[StoredAnswer, DerivedAnswer]]:
     """Yield stored answers, grouped by host, scope and run, each with what is derived of it."""
     for some in in_batches(groups, lambda answer: answer.size):
-        usable = [[answer.payload() for answer in group if answer.body] for group in some]
+        usable = [[answer.payload() for answer in group if answer.has_body] for group in some]
         for group, found in zip(some, derive_many(usable, profile, max_nodes), strict=True):
             given = iter(found)
             for answer in group:
-                yield answer, next(given) if answer.body else _lost(answer)
+                yield answer, next(given) if answer.has_body else _lost(answer)
 
 
 def _lost(answer: StoredAnswer) -> DerivedAnswer:

@@ -31,7 +31,7 @@ def relation(snapshot: Snapshot, query: str, until: datetime | None) -> Any:
     connection = snapshot.connect({})
     problem = ""
     try:
-        statements = connection.extract_statements(query)
+        statements = connection.extract_statements(query) if isinstance(query, str) else []
         if len(statements) != 1 or statements[0].type != engine.StatementType.SELECT:
             raise ArchiveError("sql takes one SELECT; an archive is changed by its own methods")
         names = {name.rpartition(".")[2].strip('"') for name in connection.get_table_names(query)}

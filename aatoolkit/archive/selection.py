@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -52,15 +53,19 @@ class Selection:
         Raises
         ------
         ScopeError
-            If a host is no domain, or a day or moment cannot be read.
+            If a host is no domain, a day or moment cannot be read, or the first is after the last.
         """
-        listed = [hosts] if isinstance(hosts, str) else hosts
+        listed = hosts if isinstance(hosts, Iterable) and not isinstance(hosts, str) else [hosts]
         if scope is not None and not isinstance(scope, Scope):
             raise ScopeError(f"{scope!r} is not a Scope; write aa.Scope(days=7)", parameter="scope")
+        first = None if since is None else moment(since, "since")
+        last = None if until is None else moment(until, "until", last=True)
+        if first and last and first > last:
+            raise ScopeError(f"since={since!r} is after until={until!r}", parameter="since")
         return cls(
-            None if listed is None else tuple(dict.fromkeys(map(canonical_host, listed))),
-            None if since is None else moment(since, "since"),
-            None if until is None else moment(until, "until", last=True),
+            None if hosts is None else tuple(dict.fromkeys(map(canonical_host, listed))),
+            first,
+            last,
             scope,
         )
 
@@ -147,7 +152,8 @@ def moment(given: When, name: str, *, last: bool = False) -> datetime:
         except ValueError:
             found = None
     if isinstance(found, datetime) and found.tzinfo is not None:
-        return found.astimezone(UTC)
+        with contextlib.suppress(OverflowError):
+            return found.astimezone(UTC)
     if isinstance(found, date) and not isinstance(found, datetime):
         start = datetime.combine(found, time(), UTC)
         return start + timedelta(days=1, microseconds=-1) if last else start

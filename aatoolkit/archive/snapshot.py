@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -82,7 +83,7 @@ class Snapshot:
             else:
                 hidden |= unseen
             kept.append(row)
-        addresses = {uri.rsplit("/", 1)[-1]: uri for uri in table.file_uris()}
+        addresses = {uri.rsplit("/", 1)[-1]: self.store.address(uri) for uri in table.file_uris()}
         months: dict[str, int] = {}
         for row in kept:
             month = str(row.get("partition.month") or "")
@@ -100,7 +101,7 @@ class Snapshot:
         """A table as an Arrow dataset of committed runs, and the filter that it needs, if any."""
         found = self.files(name)
         if found.table is None:
-            raise ArchiveError(f"the archive at {self.store.root} has no table {name}")
+            raise self._missing_table(name)
         with self.store.errors(name):
             whole = found.table.to_pyarrow_dataset()
         names = {uri.rsplit("/", 1)[-1] for uri in found.files}
@@ -108,6 +109,12 @@ class Snapshot:
         part = ds.FileSystemDataset(kept, whole.schema, whole.format, whole.filesystem)
         hidden = sorted(found.hidden)
         return part, ~ds.field("run").isin(hidden) if hidden else None
+
+    def _missing_table(self, name: str) -> ArchiveError:
+        hint = "" if name in (RUNS, "answers") else "; archive.rebuild() makes it of the answers"
+        return ArchiveError(
+            f"the archive at {self.store.root} has no table {name}{hint}", path=self.store.root
+        )
 
     def to_arrow(
         self, name: str, columns: list[str] | None = None, where: ds.Expression | None = None
@@ -152,7 +159,7 @@ class Snapshot:
     def _view(self, connection: Any, view: str, path: str) -> None:
         found = self.files(path)
         if found.table is None:
-            raise ArchiveError(f"the archive at {self.store.root} has no table {path}")
+            raise self._missing_table(path)
         if not found.files:
             connection.register(view, _empty(found.table))
             return
@@ -160,7 +167,7 @@ class Snapshot:
             part, needed = self.dataset(path)
             connection.register(view, part if needed is None else part.filter(needed))
             return
-        listed = ", ".join(map(quoted, found.files))
+        listed = ", ".join(quoted(_GLOB.sub(r"[\g<0>]", file)) for file in found.files)
         uneven = "true" if self._uneven(path) else "false"
         where = ""
         if found.hidden:
@@ -264,6 +271,8 @@ def in_list(column: str, values: Collection[str] | Iterable[str]) -> str:
     """The condition of SQL that a column has one of some values."""
     return f"{identifier(column)} IN ({', '.join(map(quoted, values))})"
 
+
+_GLOB = re.compile(r"[*?]")
 
 _FACTS = ("path", "size_bytes", "num_records", "min.run", "max.run", "partition.month")
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -23,6 +25,9 @@ FORMAT_KEY = "aatoolkit.format"
 
 TRIES = 20
 """How often a commit that another writer overtook is tried again."""
+
+_UNUSABLE = re.compile(r"%[0-9A-Fa-f]{2}|[\[\]^|\x00-\x1f\x7f]" + (r"|\\" if os.sep == "/" else ""))
+"""What deltalake cannot have in the path of a folder, for it takes paths for URLs."""
 
 _HOME = os.getpid()
 
@@ -80,6 +85,11 @@ class ArchiveStore:
     storage_options : mapping of str to str, optional
         Options of the object store, as deltalake takes them. Credentials are better left to the
         environment. They are never written.
+
+    Raises
+    ------
+    ArchiveError
+        If Delta tables cannot be in such a folder.
     """
 
     def __init__(
@@ -88,6 +98,13 @@ class ArchiveStore:
         text = os.fspath(root)
         self.is_local = "://" not in text
         self.root = str(Path(text).expanduser().absolute()) if self.is_local else text.rstrip("/")
+        unusable = sorted({*_UNUSABLE.findall(self.root)}) if self.is_local else []
+        if unusable:
+            raise ArchiveError(
+                f"no archive can be at {visible(self.root)}: Delta tables cannot be in a folder "
+                f"with {' or '.join(map(repr, unusable))} in its path; choose another folder",
+                path=self.root,
+            )
         self._peeked: dict[str, tuple[Any, Any]] = {}
         self._rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
         self.options = {name: str(value) for name, value in (storage_options or {}).items()}
@@ -100,12 +117,18 @@ class ArchiveStore:
         """The address of a table."""
         return f"{self.root}/{name}"
 
+    def address(self, uri: str) -> str:
+        """What other engines open a file by that a table lists: a path, or the URL of an object."""
+        return unquote(uri) if self.is_local else uri
+
     def open(self, name: str, version: int | None = None) -> Any | None:
         """A table as it is now, as a ``DeltaTable``; None if there is none."""
         deltalake = engine()
         if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
             return None
-        with self.errors(name):
+        derived = not name.startswith(("answers", "runs"))
+        hint = "; remove its folder and run archive.rebuild()" if derived else ""
+        with self.errors(name, hint if self.is_local else ""):
             try:
                 table = deltalake.DeltaTable(
                     self.uri(name), version=version, storage_options=self.options or None
@@ -238,7 +261,7 @@ class ArchiveStore:
                 table.update_incremental()
 
     @contextlib.contextmanager
-    def errors(self, what: str) -> Iterator[None]:
+    def errors(self, what: str, hint: str = "") -> Iterator[None]:
         """Convert the errors of the engines to errors of this package, without secrets."""
         found = engine().exceptions
         conflict, problem = False, ""
@@ -257,7 +280,7 @@ class ArchiveStore:
                 path=self.root,
             )
         if problem:
-            raise ArchiveError(f"{what} at {self.root}: {problem}", path=self.root)
+            raise ArchiveError(f"{what} at {self.root}: {problem}{hint}", path=self.root)
 
     def masked(self, text: str) -> str:
         """A message of an engine, on one line, without the values of options or secrets."""

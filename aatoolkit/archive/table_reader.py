@@ -40,7 +40,7 @@ class TableReader:
     def _find(self, section: str, table: str | None) -> str:
         there = declared.stored_tables(self.snapshot.store)
         sections = list(dict.fromkeys(name for name, _ in there.values()))
-        wanted = section.replace("-", "_") if section not in sections else section
+        wanted = section if section in sections else str(section).replace("-", "_")
         if wanted not in sections:
             near = near_matches(str(section), sections)
             hint = did_you_mean(near, f"there are {', '.join(sections) or 'none yet'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,8 @@ def names_of(store: ArchiveStore) -> list[str]:
 
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
     """Sweep dead runs, join small files, sort by host, and remove files no reader needs."""
+    if not isinstance(keep_hours, int | float) or not 0 <= keep_hours < math.inf:
+        raise ArchiveError(f"keep_hours={keep_hours!r} is no number of hours, 0 or more")
     before = _measured(store)
     _sweep(store)
     busy = []
@@ -136,8 +139,9 @@ def _compact(store: ArchiveStore, name: str, keep_hours: float) -> None:
 
 def _vacuum(table: Any, keep_hours: float) -> None:
     options = {"dry_run": False, "enforce_retention_duration": False}
-    table.vacuum(int(keep_hours), **options)
-    table.vacuum(max(int(keep_hours), _ORPHANS), full=True, **options)
+    hours = math.ceil(keep_hours)
+    table.vacuum(hours, **options)
+    table.vacuum(max(hours, _ORPHANS), full=True, **options)
 
 
 def _written() -> Any:

@@ -15,6 +15,8 @@ from aatoolkit.payload import Payload
 HOSTS = ("acme.example", "globex.example")
 SECTIONS = ("domains", "ranking")
 FIRST = date(2026, 9, 28)
+FOLDER = "our history? 100% täglich * #1"
+"""A folder's name that is no URL, as people's folders have."""
 
 Days = Callable[..., list[Payload]]
 
@@ -46,7 +48,7 @@ def days(base: list[Payload]) -> Days:
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory, days: Days) -> aa.Archive:
     """An archive of six days in two runs; not to be changed."""
-    archive = aa.Archive(tmp_path_factory.mktemp("archive") / "history")
+    archive = aa.Archive(tmp_path_factory.mktemp("archive") / FOLDER)
     assert archive.add(days(3))
     assert archive.add(days(3, FIRST + timedelta(days=3)))
     return archive
@@ -55,4 +57,4 @@ def filled(tmp_path_factory: pytest.TempPathFactory, days: Days) -> aa.Archive:
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """Where a new archive may be."""
-    return tmp_path / "history"
+    return tmp_path / FOLDER

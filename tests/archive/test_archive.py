@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -436,6 +437,15 @@ def test_damage_is_found(place: Path, days: Days) -> None:
         archive.read("ranking", "ranking_history")
     assert archive.rebuild()
     assert archive.verify(replay=True)
+    shutil.rmtree(place / "frames")
+    assert "missing" in archive.verify().problems["problem"][0]
+    (log,) = (place / "tables/ranking/ranking_history/_delta_log").glob("*0.json")
+    log.write_text("no log")
+    with pytest.raises(ArchiveError, match="remove its folder"):
+        archive.rebuild(progress=False)
+    shutil.rmtree(log.parents[1])
+    assert archive.rebuild(progress=False)
+    assert archive.verify(replay=True)
 
 
 def test_a_study_is_cut_and_added(place: Path, filled: aa.Archive, tmp_path: Path) -> None:
@@ -464,15 +474,32 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
         filled.read("domains", since="yesterday")
     with pytest.raises(ScopeError, match="time zone"):
         filled.read("domains", since=datetime(2026, 10, 1, 5))
-    for query in ("SELECT", "SELECT * FROM nothing", "CREATE TABLE t (a int)"):
+    with pytest.raises(ScopeError, match="after until"):
+        filled.read("domains", since="2026-10-02", until="2026-10-01")
+    odd: Any
+    for odd in ({"hosts": 5}, {"since": "9999-12-31T23:59:59-12:00"}, {"section": None}):
+        with pytest.raises(ScopeError, match=r"domain|no moment|no section None"):
+            filled.read(**{"section": "domains"} | odd)
+    for query in (None, "SELECT", "SELECT * FROM nothing", "CREATE TABLE t (a int)"):
         with pytest.raises(ArchiveError, match=r"query failed|one SELECT"):
-            filled.sql(query)
+            filled.sql(query)  # type: ignore[arg-type]
+    when = filled.sql("SELECT min(fetched_at) FROM source_domains").fetchall()[0][0]
+    assert when == datetime(2026, 9, 28, 6, tzinfo=UTC)
+    for hours in (-1, float("nan"), "1"):
+        with pytest.raises(ArchiveError, match="no number of hours"):
+            filled.compact(keep_hours=hours)  # type: ignore[arg-type]
+    for source in (None, [1]):
+        with pytest.raises(ScopeError, match="is no answer"):
+            filled.add(source, progress=False)  # type: ignore[arg-type]
     with pytest.raises(ArchiveError, match="as of a moment"):
         filled.as_of("2026-10-01").compact()
     place.mkdir()
     (place / "file").write_text("something else")
     with pytest.raises(ArchiveError, match="holds other files"):
         aa.Archive(place).add([trend(5, {})])
+    for name in ("50%25", "a[b]", "a|b", "a^b", "a\nb"):
+        with pytest.raises(ArchiveError, match="choose another folder"):
+            aa.Archive(place / name)
 
 
 def test_without_the_extra_the_error_says_what_to_install(
