@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 _LEVELS = b"aa.levels"
 
+_ROWS = {"kind": "range", "name": None, "start": 0, "step": 1}
+"""How pandas describes the numbers of rows, which readers number so without being told."""
+
 _FEW = 1000
 """Tables of fewer rows are written as small as can be."""
 
@@ -109,7 +112,9 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
         problem = str(error)
     if problem:
         raise ExportError(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
-    table = table.replace_schema_metadata({b"pandas": _readable(table.schema.metadata[b"pandas"])})
+    table = table.replace_schema_metadata(
+        {b"pandas": _readable(table.schema.metadata[b"pandas"], len(frame))}
+    )
     # Without rows a file has no dictionary either, from which the levels could be read.
     there = frame.select_dtypes("category") if len(frame) == 0 else ()
     levels = {str(name): [*frame[name].cat.categories] for name in there}
@@ -290,7 +295,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     return reconstruct.rebuild(frames, frames["_extra"], placed)
 
 
-def _readable(pandas: bytes) -> bytes:
+def _readable(pandas: bytes, rows: int) -> bytes:
     """pandas' own metadata, without dtypes that it cannot read and what no reader needs.
 
     The types of an Arrow schema say all of categories, and labels of columns are text anyway.
@@ -308,6 +313,8 @@ def _readable(pandas: bytes) -> bytes:
     labels = body["column_indexes"]
     if len(labels) == 1 and labels[0]["name"] is None and labels[0]["pandas_type"] == "unicode":
         body["column_indexes"] = []
+    if body["columns"] and body["index_columns"] == [_ROWS | {"stop": rows}]:
+        body["index_columns"] = []
     if not body.get("attributes"):
         body.pop("attributes", None)
     body = {name: part for name, part in body.items() if name not in ("creator", "pandas_version")}

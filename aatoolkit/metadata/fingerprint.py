@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from aatoolkit.metadata.cell_hash import hash_arrow_cells, hash_cells
@@ -164,6 +164,16 @@ def fingerprint_of(
             if name in hashed
         },
     )
+
+
+@lru_cache(maxsize=1024)
+def row_numbers(rows: int) -> tuple[int, ...]:
+    """The hashes of sampled labels where these are the numbers of rows, as in a new frame."""
+    import numpy as np
+    import pandas as pd
+
+    numbers = pd.array(np.array(_chosen(rows, SAMPLE_SIZE), dtype=np.int64))
+    return tuple(row_hashes([hash_cells(numbers)]).tolist())
 
 
 def whole_fingerprint(

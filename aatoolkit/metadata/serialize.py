@@ -11,7 +11,7 @@ from typing import Any
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.metadata.column import ColumnMetadata, Source
-from aatoolkit.metadata.fingerprint import Fingerprint
+from aatoolkit.metadata.fingerprint import Fingerprint, row_numbers
 
 PACKED = "zlib:"
 """What packed text begins with."""
@@ -113,11 +113,13 @@ def source_fields(source: Mapping[str, Any]) -> dict[str, Any]:
 
 def dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
     """Serialize a fingerprint, its hashes as hexadecimal text."""
+    # What labels are is known where they are the numbers of rows.
+    labels = () if _is_numbered(fingerprint) else fingerprint.labels
     return {
         "rows": fingerprint.rows,
         "index": list(fingerprint.index),
         "span": fingerprint.span and list(fingerprint.span),
-        "labels": _hexadecimal([number >> 16 for number in fingerprint.labels], "I"),
+        "labels": _hexadecimal([number >> 16 for number in labels], "I"),
         "keys": _hexadecimal([number >> 16 for number in fingerprint.keys], "I"),
         "cells": {
             name: [missing, _hexadecimal([*hashes], "H")]
@@ -130,17 +132,29 @@ def load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
     """Parse a fingerprint from its JSON value."""
     if body is None:
         return None
-    span = body["span"]
+    span, rows = body["span"], int(body["rows"])
+    labels = tuple(number << 16 for number in _numbers(body["labels"]))
+    if not labels and 0 < rows < 1 << 62 and span == [0, rows - 1]:
+        labels = row_numbers(rows)
     return Fingerprint(
-        int(body["rows"]),
+        rows,
         tuple(body["index"]),
         span and (int(span[0]), int(span[1])),
-        tuple(number << 16 for number in _numbers(body["labels"])),
+        labels,
         tuple(number << 16 for number in _numbers(body["keys"])),
         {
             name: (int(missing), tuple(_numbers(text, 4)))
             for name, (missing, text) in body["cells"].items()
         },
+    )
+
+
+def _is_numbered(fingerprint: Fingerprint) -> bool:
+    """Whether the labels are the numbers of rows from 0 on."""
+    return (
+        fingerprint.index == (None,)
+        and fingerprint.span == (0, fingerprint.rows - 1)
+        and fingerprint.labels == row_numbers(fingerprint.rows)
     )
 
 
