@@ -55,7 +55,9 @@ class Selection:
         ScopeError
             If a host is no domain, a day or moment cannot be read, or the first is after the last.
         """
-        listed = hosts if isinstance(hosts, Iterable) and not isinstance(hosts, str) else [hosts]
+        listed: Iterable[Any] = (
+            hosts if isinstance(hosts, Iterable) and not isinstance(hosts, str) else [hosts]
+        )
         if scope is not None and not isinstance(scope, Scope):
             raise ScopeError(f"{scope!r} is not a Scope; write aa.Scope(days=7)", parameter="scope")
         first = None if since is None else moment(since, "since")
