@@ -7,12 +7,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 from effort import one_in
-from modules import tree_of
+from modules import text_of, tree_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -86,10 +85,13 @@ ONLY = {
 """Packages that one folder only may import, even at call time."""
 
 
-@cache
-def trees() -> dict[Path, ast.Module]:
-    """Every module of the package, parsed."""
-    return {path: tree_of(path) for path in (ROOT / "aatoolkit").rglob("*.py")}
+def trees(*words: str) -> dict[Path, ast.Module]:
+    """The modules of the package that hold one of some words, parsed."""
+    return {
+        path: tree_of(path)
+        for path in (ROOT / "aatoolkit").rglob("*.py")
+        if any(word in text_of(path) for word in words)
+    }
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
@@ -102,7 +104,7 @@ def imported(tree: ast.Module) -> Iterator[str]:
 
 def test_only_http_uses_the_network_and_only_the_service_computes_answers() -> None:
     users: dict[str, set[str]] = {name: set() for name in ONLY}
-    for path, tree in trees().items():
+    for path, tree in trees(*ONLY).items():
         for name in imported(tree):
             if name in ONLY:
                 users[name].add(path.relative_to(ROOT).as_posix())
@@ -117,7 +119,7 @@ def test_only_http_uses_the_network_and_only_the_service_computes_answers() -> N
 def test_only_metadata_knows_where_pandas_keeps_attributes() -> None:
     users = {
         path.name
-        for path, tree in trees().items()
+        for path, tree in trees(".attrs").items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr == "attrs"
     }
@@ -127,7 +129,7 @@ def test_only_metadata_knows_where_pandas_keeps_attributes() -> None:
 
 def test_the_service_is_imported_by_the_demo_and_the_command_line_alone_and_at_call_time() -> None:
     users, at_once = set(), set()
-    for path, tree in trees().items():
+    for path, tree in trees("aatoolkit.service").items():
         name = path.relative_to(ROOT / "aatoolkit").as_posix()
         if not name.startswith("service/"):
             users |= {name for node in ast.walk(tree) if of_service(node)}

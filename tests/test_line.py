@@ -56,7 +56,7 @@ def scope_of(filters: dict, options: aa.ScopeOptions) -> aa.Scope:
 
 
 @pytest.mark.parametrize(
-    ("section", "filters"), one_in(7, [*product(aa.sections.names(), FILTERS)])
+    ("section", "filters"), one_in(14, [*product(aa.sections.names(), FILTERS)])
 )
 def test_every_section_with_every_filter(
     acme: aa.Project, options: aa.ScopeOptions, whole: aa.Dataset, section: str, filters: str

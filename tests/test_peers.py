@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from effort import one_in
 
 import aatoolkit as aa
 from aatoolkit.errors import SchemaDriftWarning
@@ -119,7 +120,7 @@ MAKERS: list[Callable[..., Any]] = [
     *(service_model, nested_shapes, compatibility, by_date_and_host, ragged, wide, sparse),
     *(long_text, mixed),
 ]
-each = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+each = pytest.mark.parametrize("make", one_in(3, MAKERS), ids=lambda make: make.__name__)
 
 
 def text(value: Any) -> str:

@@ -48,12 +48,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return run
 
 
-FIRST = [block for block in blocks("python") if not re.search(r"aa\.(Study|Archive)", block)]
+LONG = r"aa\.(Study|Archive|profile\.draft)\(|aa\.(Study|Archive)\.|import polars"
+FIRST = [block for block in blocks("python") if not re.search(LONG, block)]
 LAST = [block for block in blocks("python") if block not in FIRST]
 
 
 @pytest.mark.timeout(400)  # 8 s on an idle machine
-def test_every_code_block_runs(run: Callable[..., None], tmp_path: Path) -> None:
+def test_the_code_blocks_run(run: Callable[..., None], tmp_path: Path) -> None:
     run(FIRST)
     assert {path.name for path in tmp_path.glob("*.parquet")} == {
         "trend.parquet",
@@ -63,11 +64,13 @@ def test_every_code_block_runs(run: Callable[..., None], tmp_path: Path) -> None
 
 @pytest.mark.thorough
 @pytest.mark.timeout(400)  # 10 s on an idle machine
-def test_the_blocks_on_studies_and_archives_run(run: Callable[..., None], tmp_path: Path) -> None:
+def test_the_blocks_that_take_long_run(run: Callable[..., None], tmp_path: Path) -> None:
     hosts = re.search(r"^hosts = (\[.*\])$", TEXT, re.MULTILINE)
     assert hosts is not None
-    run(LAST, aa=aa, client=aa.demo().client, hosts=json.loads(hosts[1]))
-    assert {"study.zip", "published", "history"} <= {path.name for path in tmp_path.iterdir()}
+    run(LAST, aa=aa, project=aa.demo(), client=aa.demo().client, hosts=json.loads(hosts[1]))
+    assert {"study.zip", "published", "history", "acme_service.py", "boss.xlsx"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
 
 
 def commands() -> list[str]:

@@ -107,7 +107,7 @@ def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
 
 
 @settings(
-    max_examples=examples(30),
+    max_examples=examples(30, fast=10),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -108,7 +108,7 @@ def words_of(axes: object) -> str:
     return "\n".join(text.get_text() for text in axes.figure.findobj(mpl.text.Text))
 
 
-@pytest.mark.parametrize(("host", "section", "table"), one_in(7, TABLES))
+@pytest.mark.parametrize(("host", "section", "table"), one_in(14, TABLES))
 def test_every_table_has_a_picture(
     whole: dict[str, aa.Dataset], host: str, section: str, table: str
 ) -> None:

@@ -47,7 +47,7 @@ def assert_same(again: pd.DataFrame, frame: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "backend"), one_in(3, [*product(SECTIONS, ("numpy_nullable", "pyarrow"))])
+    ("name", "backend"), one_in(5, [*product(SECTIONS, ("numpy_nullable", "pyarrow"))])
 )
 def test_every_table_comes_back_as_it_was(name: str, backend: str, tmp_path: Path) -> None:
     for table, frame in read(name, dtype_backend=backend).items():

@@ -1,4 +1,4 @@
-"""The modules of the package as syntax trees, parsed once a process."""
+"""The modules of the package as text and as syntax trees, read and parsed once a process."""
 
 from __future__ import annotations
 
@@ -8,5 +8,10 @@ from pathlib import Path
 
 
 @cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
 def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return ast.parse(text_of(path))

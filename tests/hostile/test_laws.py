@@ -109,7 +109,7 @@ ESCAPES: list[Callable[[str], str]] = [
 
 @settings(max_examples=examples(300), deadline=None)
 @given(TOKENS, TEXT, TEXT, st.data())
-def test_a_token_is_found_and_mrequested_whichever_characters_are_escaped(
+def test_a_token_is_found_and_masked_whichever_characters_are_escaped(
     token: str, before: str, after: str, data: st.DataObject
 ) -> None:
     secret = Secret(token).check()
@@ -142,7 +142,7 @@ def test_a_token_is_found_behind_any_number_of_its_letters_and_of_escapes(
 
 @settings(max_examples=examples(150), deadline=None)
 @given(TOKENS, TEXT, TEXT, st.data())
-def test_a_token_is_mrequested_wherever_and_however_it_is_written(
+def test_a_token_is_masked_wherever_and_however_it_is_written(
     token: str, before: str, after: str, data: st.DataObject
 ) -> None:
     secret = Secret(token).check()

@@ -389,7 +389,7 @@ def test_an_answer_that_repeats_the_token_is_refused(
 
 @pytest.mark.parametrize("spell", SPELLINGS)
 @pytest.mark.parametrize("status", [400, 401, 404, 500])
-def test_an_error_that_repeats_the_token_is_mrequested(
+def test_an_error_that_repeats_the_token_is_masked(
     scripted: Any, fetcher: Any, reply: Any, spell: Callable[[str], str], status: int
 ) -> None:
     body = '{"error": {"message": "no %s", "suggestions": ["%s"]}}' % ((spell(TOKEN),) * 2)

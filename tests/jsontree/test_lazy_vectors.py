@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from availability.detect.test_variants import STATEMENTS
-from effort import examples
+from effort import examples, one_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -103,7 +103,7 @@ def shortened(value: Any, path: tuple[str, ...]) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.UnknownAvailabilityWarning")
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", one_in(4, DOCUMENTS))
 def test_statements_are_detected_in_columns(name: str) -> None:
     value = DOCUMENTS[name]
     document = Cursor.of(parse_document(value).root)

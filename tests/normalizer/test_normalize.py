@@ -36,6 +36,7 @@ HERE = Path(__file__).parent
 SECTIONS = sections.all()
 
 each_section = pytest.mark.parametrize("name", SECTIONS)
+some_sections = pytest.mark.parametrize("name", one_in(4, SECTIONS))
 
 
 def sample(name: str) -> Any:
@@ -110,7 +111,7 @@ def test_every_golden_file_has_its_section() -> None:
     assert {path.stem for path in (HERE / "golden").iterdir()} == {*SECTIONS}
 
 
-@each_section
+@some_sections
 def test_bytes_text_object_and_payload_give_the_same(name: str) -> None:
     document = sample(name)
     body = json.dumps(document).encode()
@@ -164,7 +165,7 @@ def schema(tables: aa.Tables) -> dict[str, dict[str, Any]]:
     }
 
 
-@each_section
+@some_sections
 @pytest.mark.parametrize("backend", one_in(2, ["numpy_nullable", "pyarrow"]))
 def test_columns_and_dtypes_do_not_depend_on_the_answer(name: str, backend: str) -> None:
     whole = sample(name)
@@ -176,7 +177,7 @@ def test_columns_and_dtypes_do_not_depend_on_the_answer(name: str, backend: str)
         assert schema(read(name, answer, dtype_backend=backend)) == expected
 
 
-@each_section
+@some_sections
 def test_side_tables_have_one_schema_too(name: str) -> None:
     whole = read(name, sample(name))
     for answer in ({}, unmeasured(sample(name)), {"availability": {"asOf": "x", "status": 1}}):

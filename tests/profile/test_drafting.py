@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import one_in
 from services.world import SECTIONS, SERVICES, options
 
 import aatoolkit as aa
@@ -35,7 +36,7 @@ class Service:
         return self.reply(self.change(section, self.answer(section, engines)))
 
 
-@pytest.fixture(params=SERVICES)
+@pytest.fixture(params=one_in(len(SERVICES), SERVICES))
 def service(request: pytest.FixtureRequest, reply: Any) -> Service:
     return Service(request.param, reply)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import frictionless
 import pandas as pd
 import pytest
+from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.sections import frictionless_schema, pandera_schema
@@ -14,7 +14,7 @@ pandera = pytest.importorskip("pandera.pandas")
 
 @pytest.fixture(scope="module")
 def dataset() -> aa.Dataset:
-    return aa.demo().read_all(progress=False)
+    return demo_dataset()
 
 
 @pytest.mark.parametrize("section", aa.sections.names())
@@ -46,7 +46,10 @@ def test_what_breaks_a_contract_is_found(dataset: aa.Dataset) -> None:
     assert schema.columns["citation_count"].metadata["unit"] == "count"
 
 
+@pytest.mark.thorough
 def test_frictionless_reads_every_schema() -> None:
+    import frictionless  # half a second of each run that only collects
+
     for section in aa.sections.all().values():
         for table in section.tables:
             found = frictionless_schema(table)

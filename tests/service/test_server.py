@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from effort import one_in
 
 import aatoolkit.service
 from aatoolkit.service import Accounts, RunningServer, Service, Store, start_server
@@ -238,7 +239,7 @@ def test_nothing_is_printed(service: Service, capfd: pytest.CaptureFixture[str])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("name", one_in(2, ["SIGINT", "SIGTERM"]))
 def test_a_signal_ends_the_foreground_and_nothing_else(name: str) -> None:
     done = python(SERVE + ASK_AND_STOP.replace("SIGNAL", name))
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\nreturned True\n", "")

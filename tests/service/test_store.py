@@ -315,10 +315,10 @@ def test_a_file_that_is_no_table_is_named(put: Callable[[Path], str], tmp_path: 
     assert problem.startswith(name)
 
 
-@pytest.mark.parametrize("name", [".hidden", "README", "README.txt", "about.json", "notes.md"])
-def test_notes_may_lie_beside_the_tables(name: str, tmp_path: Path) -> None:
+def test_notes_may_lie_beside_the_tables(tmp_path: Path) -> None:
     write_store(tmp_path, tables())
-    (tmp_path / name).write_text("by the way")
+    for name in (".hidden", "README", "README.txt", "about.json", "notes.md"):
+        (tmp_path / name).write_text("by the way")
     assert Store.open(tmp_path).hosts == [HOST]
 
 
