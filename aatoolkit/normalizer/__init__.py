@@ -9,7 +9,7 @@ In come a `Section` and an answer; out come `Tables`. In reading order:
   ``keys``: whether a key is unique; ``to_pandas``: Arrow tables as DataFrames.
 - ``column_availability``, ``row_statements``: what the answer states of columns, and of some of
   their rows; ``masking``: numbers that the answer denies.
-- ``watched``: places that a profile says may be about availability, for hints.
+- ``watched_paths``: paths that a profile says may be about availability, for hints.
 - ``drift``: differences from the declaration, and fields that no column takes.
 - ``provenance``, ``formats``, ``reconstruct``: give the answer back, spelling included.
 - ``batch``: many answers of one section at once; ``document_rows``: which rows are whose;

@@ -35,7 +35,7 @@ from aatoolkit.normalizer.reread import AnswerAtHand, at_hand
 from aatoolkit.normalizer.rows import TableRows, left_out
 from aatoolkit.normalizer.tables import TableParts, Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
-from aatoolkit.normalizer.watched import watched_hints
+from aatoolkit.normalizer.watched_paths import watched_hints
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
