@@ -6,7 +6,7 @@ itself. In reading order:
 
 ==================== =================================================================
 ``schema``           the tables of a store, column by column
-``conform``          validates one table; ``files`` reads a folder of them, ``database``
+``validate``         validates one table; ``files`` reads a folder of them, ``database``
                      puts them into DuckDB and checks the references between them, ``store``
                      writes and opens stores
 ``synth``            draws a synthetic store from a seed

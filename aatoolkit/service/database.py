@@ -24,9 +24,9 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from aatoolkit.service.conform import StoreError
 from aatoolkit.service.files import StoreFiles, unreadable
 from aatoolkit.service.schema import TABLES
+from aatoolkit.service.validate import StoreError
 
 _ANSWER = ("host", "chat_id")
 _BY_INSTANT = ("answers", "crawler_hits")

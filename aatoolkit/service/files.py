@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit.service.conform import StoreError, conform
 from aatoolkit.service.schema import TABLES, StoreColumn, StoreTable
+from aatoolkit.service.validate import StoreError, conform
 
 ROWS_IN_MEMORY = 50_000
 """Tables with more rows stay on disk; the projects never do."""

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from aatoolkit.service.conform import StoreError, conform
 from aatoolkit.service.database import Derived, load, observed_hosts
 from aatoolkit.service.files import StoreFiles, read_files, write_table
 from aatoolkit.service.observations import Observations
@@ -28,10 +27,11 @@ from aatoolkit.service.question import Question
 from aatoolkit.service.schema import TABLES, StoreTable
 from aatoolkit.service.scope import ScopePool
 from aatoolkit.service.scope_options import scope_options
+from aatoolkit.service.validate import StoreError, conform
 from aatoolkit.service.workers import Cancellation
 
 if TYPE_CHECKING:
-    from aatoolkit.service.conform import Tabular
+    from aatoolkit.service.validate import Tabular
 
 __all__ = ["Store", "StoreError", "conform", "describe_store", "write_store"]
 
