@@ -4,9 +4,11 @@ Everything in it is made up, and says so. It is there to try the service and the
 with every gap that real observations have: engines that never ran, days without a run,
 answers that were refused, sentiment that was not scored, hours that were not recorded.
 
-In reading order: ``world`` holds the hosts, engines and brands; ``projects``, ``runs``, ``answers``
-and ``sources`` draw what engines say, ``adverts`` and ``shopping`` what they show beside it;
-``crawlers``, ``visits`` and ``checks`` the site's own logs, ``work`` what was done about it all.
+In reading order: ``world`` holds the hosts, engines and brands, and ``questions`` their prompts;
+``random_columns`` draws whole columns from a seed. ``projects`` and ``runs`` are what is asked and
+when; ``answers`` and ``sources`` draw what engines say of brands and cite, with ``pages`` and
+``prompt_effects``; ``adverts`` and ``shopping`` draw what they show beside it; ``crawlers``,
+``visits`` and ``checks`` the site's own logs, ``work`` what was done about it all.
 """
 
 from __future__ import annotations

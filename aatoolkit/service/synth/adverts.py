@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.service.synth.draw import (
+from aatoolkit.service.synth.random_columns import (
     Integers,
     between,
     chance,

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit.service.synth.draw import (
+from aatoolkit.service.synth.prompt_effects import multiply_odds, odds_factors
+from aatoolkit.service.synth.random_columns import (
     Flags,
     Integers,
     Numbers,
@@ -21,7 +22,6 @@ from aatoolkit.service.synth.draw import (
     unless,
     weighted,
 )
-from aatoolkit.service.synth.prompt_effects import multiply_odds, odds_factors
 from aatoolkit.service.synth.runs import OUTCOMES, Runs
 from aatoolkit.service.synth.world import TURN
 

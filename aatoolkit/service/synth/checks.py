@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from aatoolkit.service.synth.draw import instant, tabled
+from aatoolkit.service.synth.random_columns import instant, tabled
 from aatoolkit.service.synth.world import HostPlan
 
 _LATEST, _EARLIER = instant("2026-11-20T04:00:00Z"), instant("2026-11-06T04:00:00Z")

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.service.synth.draw import (
+from aatoolkit.service.synth.pages import OWN_PATHS
+from aatoolkit.service.synth.random_columns import (
     Flags,
     Integers,
     between,
@@ -23,7 +24,6 @@ from aatoolkit.service.synth.draw import (
     unless,
     weighted,
 )
-from aatoolkit.service.synth.pages import OWN_PATHS
 from aatoolkit.service.synth.world import TODAY, HostPlan
 
 _SINCE = day_number(date(2026, 9, 1)) * 24 + 10

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import pyarrow as pa
 
-from aatoolkit.service.synth.draw import listed
+from aatoolkit.service.synth.random_columns import listed
 from aatoolkit.service.synth.world import AS_OF, ENGINES, RESETS_ON, HostPlan
 
 

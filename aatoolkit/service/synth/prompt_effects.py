@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aatoolkit.service.synth.draw import Numbers
+from aatoolkit.service.synth.random_columns import Numbers
 from aatoolkit.service.synth.runs import Runs
 
 _DRAWS = 1000

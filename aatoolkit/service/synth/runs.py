@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.service.synth.draw import (
+from aatoolkit.service.synth.random_columns import (
     Flags,
     Integers,
     Numbers,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.service.synth.draw import between, listed, observed, pick, spread
+from aatoolkit.service.synth.random_columns import between, listed, observed, pick, spread
 from aatoolkit.service.synth.runs import Runs
 
 _PRODUCTS = (

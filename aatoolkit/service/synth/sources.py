@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.service.synth.draw import (
+from aatoolkit.service.synth.pages import Page, domain_types, pages
+from aatoolkit.service.synth.questions import PromptPlan
+from aatoolkit.service.synth.random_columns import (
     Integers,
     Numbers,
     chance,
@@ -16,8 +18,6 @@ from aatoolkit.service.synth.draw import (
     unless,
     weighted,
 )
-from aatoolkit.service.synth.pages import Page, domain_types, pages
-from aatoolkit.service.synth.questions import PromptPlan
 from aatoolkit.service.synth.runs import Runs
 from aatoolkit.service.synth.world import TURN
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.service.synth.answers import MOVED_PROMPTS, SALES
-from aatoolkit.service.synth.draw import instant, listed, tabled
+from aatoolkit.service.synth.random_columns import instant, listed, tabled
 from aatoolkit.service.synth.world import HostPlan
 
 _ACTIONS: tuple[dict[str, Any], ...] = (

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from aatoolkit.service.synth.draw import day_number
 from aatoolkit.service.synth.questions import ACME, GLOBEX, INITECH, NEWCO, PromptPlan
+from aatoolkit.service.synth.random_columns import day_number
 
 AS_OF = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 TODAY = day_number(AS_OF.date())
