@@ -32,7 +32,7 @@ _PLACEHOLDERS = _meanings(
     ("* ** ***", Status.UNAVAILABLE, Cause.WITHHELD),
 )
 """What a sign in place of a number states. Which texts a draft reads as missing, also those that
-give no reason (``null``, ``?``), is in ``sections/inference/spellings.py``."""
+give no reason (``null``, ``?``), is in ``sections/inference/text_formats.py``."""
 
 
 def observed(code: str) -> Availability | None:

@@ -6,7 +6,7 @@ wrong one would break is applied only if proved.
 
 In reading order: ``vocabulary`` and ``maps`` say which keys are data; ``shapes`` with ``charts``
 and ``series`` finds the tables, as ``relations``; ``readings`` types their values, with
-``spellings``; ``totals``, ``keys`` and ``inherit`` settle what rows are and what identifies them,
+``text_formats``; ``totals``, ``keys`` and ``inherit`` settle what rows are and what identifies them,
 ``texts`` what texts need beside them; ``words``, ``identities``, ``sums`` and ``experiments`` are
 the ``evidence``, from which ``units``, ``metrics``, ``differences`` and ``rules`` follow, in
 ``findings``; ``analysis`` does all this for one section. ``declare`` makes declarations of it and

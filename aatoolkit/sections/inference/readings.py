@@ -15,7 +15,7 @@ import numpy as np
 
 from aatoolkit.jsontree.text_values import money
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.spellings import (
+from aatoolkit.sections.inference.text_formats import (
     COMPACT,
     DECIMAL_COMMA,
     DURATION,

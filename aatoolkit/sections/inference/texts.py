@@ -11,7 +11,7 @@ from aatoolkit.jsontree.paths import Field, format_path
 from aatoolkit.jsontree.text_values import currency
 from aatoolkit.sections.inference.readings import FieldReading
 from aatoolkit.sections.inference.relations import Measure, Relation, fresh
-from aatoolkit.sections.inference.spellings import is_month_day
+from aatoolkit.sections.inference.text_formats import is_month_day
 from aatoolkit.sections.inference.words import tokens
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
