@@ -6,8 +6,8 @@ guesses cost more than open questions, so what a wrong one would break is applie
 
 In reading order: ``planning`` lists the requests and ``asking`` sends them; ``drafting`` holds the
 draft that a person reviews, section by section (``section_draft``), and ``page`` is its page;
-``pointing`` points out what may be about availability, beside answers in which nothing was measured
-and those of other sections (``contrast``); ``checking`` compares a service with its profile. What
+``candidates`` finds what may state availability, beside answers in which nothing was measured and
+those of other sections (``contrast``); ``checking`` compares a service with its profile. What
 the answers mean is found out in ``aatoolkit.sections.inference``.
 
 >>> import aatoolkit as aa

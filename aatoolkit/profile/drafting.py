@@ -11,10 +11,10 @@ from aatoolkit._util.text import code
 from aatoolkit.errors import AAToolkitError, PayloadError
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.profile.asking import Answers, ask
+from aatoolkit.profile.candidates import candidates
 from aatoolkit.profile.contrast import emptied, shared_states
 from aatoolkit.profile.page import page_of
 from aatoolkit.profile.planning import BUDGET, PlannedRequest, engines_of
-from aatoolkit.profile.pointing import candidates
 from aatoolkit.profile.section_draft import SectionDraft, counted
 from aatoolkit.sections.inference.analysis import Analysis, analyse
 from aatoolkit.sections.inference.declare import section_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit.availability.detect.context import raw
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.jsontree.paths import parse_pattern
-from aatoolkit.profile.pointing import Candidate
+from aatoolkit.profile.candidates import Candidate
 from aatoolkit.sections import Aggregation, Rule, Section
 from aatoolkit.sections.inference.analysis import Analysis
 from aatoolkit.sections.inference.declare import section_of

@@ -8,8 +8,8 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.profile.candidates import candidates
 from aatoolkit.profile.contrast import emptied
-from aatoolkit.profile.pointing import candidates
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile_json import dump_profile, load_profile
 

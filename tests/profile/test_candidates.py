@@ -9,7 +9,7 @@ import pytest
 import aatoolkit as aa
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.jsontree.paths import Field
-from aatoolkit.profile.pointing import candidates
+from aatoolkit.profile.candidates import candidates
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile_json import dump_profile, load_profile
 
