@@ -7,6 +7,12 @@
 ['partial', <NA>, 'google-ai-overview: This engine has not run yet.']
 
 Importing the package gives every DataFrame the accessor ``df.aa``.
+
+Inside, along the line of data: ``scope`` is the question, ``http`` sends it, ``payload`` is one
+answer; ``jsontree``, ``sections``, ``availability`` and ``normalizer`` make tables of it;
+``metadata``, ``frame`` and ``stats`` are ``df.aa``; ``client``, ``profile``, ``study`` and
+``archive`` read services, ``display`` and ``cli`` show and write. ``errors`` has every exception,
+``_util`` what all share, and ``service`` is the reference service.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def test_every_package_describes_its_modules() -> None:
         doc = ast.get_docstring(tree_of(init)) or ""
         inner = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
         inner |= {path.parent.name for path in package.glob("*/__init__.py")}
-        # The declared sections are found by looking: their package says so, and lists none.
-        if package == PACKAGE or package.name in ("declared", "sections", "synth", "schema"):
+        # One module for each section: these packages say so, and list none.
+        if package in (PACKAGE / "sections" / "declared", PACKAGE / "service" / "sections"):
             continue
         missing += [
             f"{package.relative_to(ROOT)}: {name}"

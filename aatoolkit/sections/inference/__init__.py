@@ -6,12 +6,12 @@ wrong one would break is applied only if proved.
 
 In reading order: ``vocabulary`` and ``maps`` say which keys are data; ``shapes`` with ``charts``
 and ``series`` finds the tables, as ``relations``; ``readings`` types their values, with
-``text_formats``; ``totals``, ``keys`` and ``inherit`` settle what rows are and what identifies them,
-``texts`` what texts need beside them; ``words``, ``identities``, ``sums`` and ``experiments`` are
-the ``evidence``, from which ``units``, ``metrics``, ``differences`` and ``rules`` follow, in
-``findings``; ``analysis`` does all this for one section. ``declare`` makes declarations of it and
-``source`` the Python that makes them; ``standard`` gives columns the names that they have
-everywhere else, and ``proposal`` is what single answers are drafted by.
+``text_formats``; ``totals``, ``keys`` and ``inherit`` settle what rows are and what identifies
+them, ``texts`` what texts need beside them; ``words``, ``identities``, ``sums`` and
+``experiments`` are the ``evidence``, from which ``units``, ``metrics``, ``differences`` and
+``rules`` follow, in ``findings``; ``analysis`` does all this for one section. ``declare`` makes
+declarations of it and ``source`` the Python that makes them; ``standard`` gives columns the names
+that they have everywhere else, and ``proposal`` is what single answers are drafted by.
 
 >>> from aatoolkit.sections.inference.proposal import propose
 >>> propose({"hosts": [{"host": "a.example", "hits": 3}]}, "crawl").section.names

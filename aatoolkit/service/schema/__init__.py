@@ -9,6 +9,9 @@ A column is *required* (present and without nulls), or optional: it may be missi
 the file, and a null in it means *not known*, never zero.
 
 Instants are UTC. ``text`` is UTF-8. ``words`` is a list of text.
+
+In reading order: ``table`` is how a table is declared; ``projects``, ``answers``, ``commerce``,
+``site`` and ``work`` declare them.
 """
 
 from __future__ import annotations
