@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,9 @@ _NO_TOKEN = (
     "a token is never given on the command line, where others could read it: put it into a file "
     "and name that with --token-file, or set AATOOLKIT_TOKEN"
 )
+
+_PLAIN_OPTION = re.compile(r"--?(?!.{20})[a-z]+(?:-[a-z]+)*(?=$|=)")
+"""An option as people type it: short words of small letters, which are no token."""
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -41,7 +45,7 @@ class Parser(argparse.ArgumentParser):
     """An `argparse.ArgumentParser` whose errors hold no values but near matches.
 
     What is mistyped as an option may be a token. So neither the value after an unknown option is
-    repeated, nor one that does not resemble any choice.
+    repeated, nor one that does not resemble any choice; nor an option that is not plain words.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -63,9 +67,11 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def _refuse(self, unknown: Sequence[str]) -> NoReturn:
-        options = [each.partition("=")[0] for each in unknown if each.startswith("-")]
+        options = [each for each in unknown if each.startswith("-")]
         if options:
-            self.error(f"unknown option: {', '.join(options)}; --help lists the options")
+            words = [_PLAIN_OPTION.match(each) for each in options]
+            shown = ", ".join("(not shown)" if word is None else word[0] for word in words)
+            self.error(f"unknown option: {shown}; --help lists the options")
         self.error(f"{len(unknown)} arguments too many; --help lists the arguments")
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:

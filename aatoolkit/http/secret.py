@@ -16,8 +16,15 @@ _LETTER = rb"(?:3[0-9]|4[1-9a-fA-F]|5[0-9aA]|6[1-9a-fA-F]|7[0-9aA])"
 _ESCAPED_LETTERS = (
     (rb"\u00", re.compile(rb"\\u00" + _LETTER)),
     (rb"%", re.compile(rb"%" + _LETTER)),
+    (
+        rb"&#",
+        re.compile(
+            rb"&#(?:0*(?:4[89]|5[0-7]|6[5-9]|[78][0-9]|90|9[789]|1[01][0-9]|12[012])(?![0-9])"
+            rb"|[xX]0*" + _LETTER + rb")"
+        ),
+    ),
 )
-"""The escapes of letters and digits in JSON and URLs, which no ordinary encoder writes."""
+"""The escapes of letters and digits in JSON, URLs and HTML, which no ordinary encoder writes."""
 
 _RAREST_FIRST = b"~+QXZJKYVWUGHNBFRLDOPEMIACST_/=zqjxkvbw9876543210fyghmpucdlirsonate-."
 """The bytes of tokens and of Base64, from the rarest in JSON to the most common."""
@@ -78,7 +85,9 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        r"""Whether a text holds the token, also with escapes of URLs, JSON or HTML, or in Base64.
+        r"""Whether a text holds the token, with escapes of URLs, JSON or HTML or encoded as well.
+
+        The encodings are Base64 and hexadecimal.
 
         Examples
         --------
@@ -105,7 +114,7 @@ class Secret:
         return len(self.reveal()) >= _CHANCE
 
     def hide_in(self, text: bytes) -> bytes:
-        """Return the text with the token masked, and any longer part of it."""
+        """Return the text with the token masked, encoded or not, and any longer part of it."""
         parts, spans = self._parts(), set[tuple[int, int]]()
         layer: bytes = text
         starts: Sequence[int] = range(len(text) + 1)
@@ -149,11 +158,22 @@ def _flaw(token: str) -> str | None:
 
 
 def _parts(token: str) -> frozenset[bytes]:
-    """Every part of the token, in lower case, that is too long to occur by chance."""
-    folded = token.lower().encode()
+    """Every part of the token and its forms, in lower case, too long to occur by chance."""
+    plain = token.lower().encode()
     return frozenset(
-        folded[start : start + _PART] for start in range(max(1, len(folded) - _PART + 1)) if folded
+        part[start : start + _PART]
+        for part in (plain, *(form.lower() for form in _forms(token)))
+        for start in range(max(1, len(part) - _PART + 1))
+        if part
     )
+
+
+def _forms(token: str) -> list[bytes]:
+    """What a token is in Base64 and in hexadecimal, where that is too long to occur by chance."""
+    encoded = token.encode()
+    digits = encoded.hex().encode()
+    forms = {*_base64_forms(encoded), digits, digits.upper()}
+    return sorted(form for form in forms if len(form) >= _CHANCE)
 
 
 class _Needle:
@@ -175,10 +195,9 @@ class _Needle:
 
 
 def _needles(token: str) -> tuple[_Needle, list[_Needle]]:
-    """The longest run of letters and digits in a token, and its forms in Base64."""
-    forms = sorted({form for form in _base64_forms(token.encode()) if len(form) >= _CHANCE})
+    """The longest run of letters and digits in a token, and its encoded forms."""
     run = max(_PUNCTUATION.split(token), key=len).encode()
-    return _Needle(run), [*map(_Needle, forms)]
+    return _Needle(run), [*map(_Needle, _forms(token))]
 
 
 def _has_escaped_letter(text: bytes) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 from collections.abc import Iterable
+from urllib.parse import unquote
 
 import h11
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -104,47 +106,58 @@ def _cancelled(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     return None
 
 
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:]+))(?::[0-9]{1,5})?", re.IGNORECASE)
+_LOCALHOST = re.compile(r"(?:[a-z0-9-]+\.)*localhost\.?", re.IGNORECASE)
+_ABSOLUTE = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
+
+
 class HostCheck:
-    """ASGI middleware that refuses requests whose Host header is no loopback name.
+    """ASGI middleware that refuses requests that name another host than this computer.
 
     A page in a browser can have its own host name resolve to 127.0.0.1 and so reach a service
-    on this computer (DNS rebinding); its requests then carry that name.
+    on this computer (DNS rebinding); its requests then carry that name: in the Host header, or
+    in a target in absolute form (RFC 9112, 3.2.2), which is passed on as a path.
 
     Parameters
     ----------
     app
         The application for the other requests.
     allowed
-        Further names, such as the one that a reverse proxy on this computer passes on.
+        Names accepted beside those of the loopback interface, such as the one that a reverse
+        proxy on this computer passes on; None accepts every name.
     """
 
-    def __init__(self, app: ASGIApp, allowed: Iterable[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, allowed: Iterable[str] | None = ()) -> None:
         self._app = app
-        self._allowed = frozenset(name.lower() for name in allowed)
+        self._allowed = None if allowed is None else frozenset(map(str.lower, allowed))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http":
-            given = [value for name, value in scope["headers"] if name == b"host"]
-            name = _host_name(given[0].decode("latin-1")) if len(given) == 1 else ""
-            if not is_loopback(name) and name not in self._allowed:
+            names = [value for name, value in scope["headers"] if name == b"host"]
+            accepted = len(names) == 1
+            absolute = _ABSOLUTE.match(scope["raw_path"])
+            if absolute is not None:
+                names.append(absolute[1])
+                raw = scope["raw_path"][absolute.end() :] or b"/"
+                scope = {**scope, "raw_path": raw, "path": unquote(raw.decode("latin-1"))}
+            accepted &= all(self._accepts(name.decode("latin-1")) for name in names)
+            if self._allowed is not None and not accepted:
                 message = "The service listens on this computer alone; the Host header names"
                 error = ApiError(421, "misdirected_request", f"{message} another host.")
                 await error_reply(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
+    def _accepts(self, authority: str) -> bool:
+        host = _HOST.fullmatch(authority)
+        name = "" if host is None else host[1] or host[2]
+        return is_loopback(name) or (self._allowed is not None and name.lower() in self._allowed)
+
 
 def is_loopback(name: str) -> bool:
     """Whether a host name or address is of the loopback interface."""
     try:
-        return ipaddress.ip_address(name.strip("[]")).is_loopback
+        return ipaddress.ip_address(name).is_loopback
     except ValueError:
-        plain = name.lower().removesuffix(".")
-        return plain == "localhost" or plain.endswith(".localhost")
-
-
-def _host_name(header: str) -> str:
-    """The name in a Host header, without its port."""
-    name, _, port = header.rpartition(":")
-    return (name if name and port.isdigit() else header).lower()
+        return _LOCALHOST.fullmatch(name) is not None

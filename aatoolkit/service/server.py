@@ -205,9 +205,8 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _guard(listener: socket.socket, allowed_hosts: Iterable[str]) -> Callable[[Any], Any]:
     """Return the middleware for the application: on loopback, the check of hosts."""
-    if not is_loopback(listener.getsockname()[0]):
-        return lambda app: app
-    return lambda app: HostCheck(app, allowed_hosts)
+    allowed = allowed_hosts if is_loopback(listener.getsockname()[0]) else None
+    return lambda app: HostCheck(app, allowed)
 
 
 def _base_url(listener: socket.socket) -> str:

@@ -223,6 +223,10 @@ def test_how_many_paths_an_answer_may_have_is_an_option(
 def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--answer", "600"]) == 2
     assert "unknown option: --answer;" in capsys.readouterr().err
+    for option in (f"--token:{SECRET}", f"--{SECRET}", f"-{SECRET}", f"--{SECRET}=1"):
+        assert main(["demo", option]) == 2
+        assert "unknown option: (not shown);" in (shown := capsys.readouterr().err)
+        assert SECRET not in shown
     assert main(["raed", "acme.example", "urls"]) == 2
     assert "'raed' is unknown; did you mean 'read'?" in capsys.readouterr().err
 

@@ -284,43 +284,51 @@ def test_a_request_that_others_wait_for_is_not_cancelled(tiny_store: Store) -> N
         assert blocking.count == 1
 
 
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        ("127.0.0.1:{port}", 200),
-        ("localhost:{port}", 200),
-        ("LOCALHOST", 200),
-        ("[::1]:{port}", 200),
-        ("127.9.9.9", 200),
-        ("proxy.internal", 200),
-        ("evil.example", 421),
-        ("evil.example:{port}", 421),
-        ("127.0.0.1.evil.example", 421),
-        ("localhost.evil.example", 421),
-        ("10.0.0.1", 421),
-        ("127.1", 421),
-        ("0.0.0.0", 421),
-        ("localhost:80@evil.example", 421),
-        ("evil.example@localhost", 421),
-        ("localhost,evil.example", 421),
-        ("localhost%00.evil.example", 421),
-        ("127.0.0.1.nip.example", 421),
-        ("localhost:{port}:{port}", 421),
-        ("", 421),
-    ],
-)
-def test_on_the_loopback_interface_the_host_header_must_name_it(
-    tiny_store: Store, host: str, status: int
-) -> None:
+HOSTS = {
+    **dict.fromkeys(("127.0.0.1:{port}", "localhost:{port}", "LOCALHOST", "[::1]:{port}"), 200),
+    **dict.fromkeys(("127.9.9.9", "proxy.internal", "a.localhost", "localhost."), 200),
+    **dict.fromkeys(("evil.example", "evil.example:{port}", "127.0.0.1.evil.example"), 421),
+    **dict.fromkeys(("localhost.evil.example", "10.0.0.1", "127.1", "0.0.0.0", ""), 421),
+    **dict.fromkeys(("localhost:80@evil.example", "evil.example@localhost"), 421),
+    **dict.fromkeys(("localhost,evil.example", "localhost%00.evil.example"), 421),
+    **dict.fromkeys(("127.0.0.1.nip.example", "localhost:{port}:{port}", "::1", "::1]"), 421),
+    **dict.fromkeys(("evil.example#.localhost", "evil.example/.localhost", ".localhost"), 421),
+    **dict.fromkeys(("evil.example\\.localhost", "[localhost]", "localhost:x", "[::1"), 421),
+}
+
+
+def test_on_the_loopback_interface_the_host_header_must_name_it(tiny_store: Store) -> None:
     service = Service(tiny_store, Accounts.single(TOKEN))
     with start_server(service, allowed_hosts=["Proxy.internal"]) as server:
         port = server.base_url.rpartition(":")[2]
         url = f"{server.base_url}/api/domains/{HOST}/scope-options"
-        headers = {**HEADERS, "Host": host.format(port=port)}
-        answer = requests.get(url, headers=headers, timeout=20)
-        assert answer.status_code == status
-        if status == 421:
-            assert answer.json()["error"]["code"] == "misdirected_request"
+        with requests.Session() as session:
+            for host, status in HOSTS.items():
+                headers = {**HEADERS, "Host": host.format(port=port)}
+                answer = session.get(url, headers=headers, timeout=20)
+                assert answer.status_code == status, host
+                if status == 421:
+                    assert answer.json()["error"]["code"] == "misdirected_request"
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        ("http://localhost{path}", "localhost", b"200"),
+        ("HTTP://[::1]:1{path}", "localhost", b"200"),
+        ("http://localhost", "localhost", b"404"),
+        ("http://localhost{path}", "evil.example", b"421"),
+        ("http://evil.example{path}", "localhost", b"421"),
+        ("http://localhost@evil.example{path}", "localhost", b"421"),
+    ],
+)
+def test_a_target_in_absolute_form_is_answered_where_it_names_this_computer(
+    tiny_store: Store, target: str, host: str, status: bytes
+) -> None:
+    line = f"GET {target.format(path=f'{PATH}?section=quick')} HTTP/1.1\r\n"
+    sent = f"{line}Host: {host}\r\nAuthorization: Bearer {TOKEN}\r\nConnection: close\r\n\r\n"
+    with serving(tiny_store, {"quick": quick}) as server, connected(server, sent) as client:
+        assert received(client)[9:12] == status
 
 
 @pytest.mark.parametrize(
