@@ -1,4 +1,4 @@
-"""What could be measured, and why not: statuses, causes and how they combine."""
+"""Statuses and causes: what could be measured, why not, and how they combine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import reduce
 
 
 class Status(StrEnum):
-    """Whether something was measured; a measured zero is ``available``."""
+    """The status of a measurement; a measured zero is ``available``."""
 
     AVAILABLE = "available"
     PARTIAL = "partial"
@@ -19,7 +19,7 @@ class Status(StrEnum):
 
 
 class Cause(StrEnum):
-    """Why something was not, or not wholly, measured."""
+    """The reason why something was not, or not wholly, measured."""
 
     NOT_CONNECTED = "not_connected"
     NOT_CONFIGURED = "not_configured"
@@ -37,7 +37,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Availability:
-    """Status of one thing, the cause, and the service's own words.
+    """The status of one thing, the cause, and the service's own words.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ UNKNOWN = Availability()
 
 
 def join(first: Status, second: Status) -> Status:
-    """The status of two things taken together.
+    """Join two statuses: that of both things taken together.
 
     ``not_applicable`` is the identity; equals stay; anything with ``unknown`` is
     ``unknown``; every other pair is ``partial``. Commutative, associative, idempotent.

@@ -61,7 +61,7 @@ class Condition:
             raise ValueError(f"{self.op!r} takes one value, not {len(self.values)}")
 
     def matches(self, values: Iterable[object]) -> list[bool]:
-        """For each of some values of the column, whether its rows are meant.
+        """For each of some values, whether rows with it match the condition.
 
         A missing value matches nothing. Meant for the distinct values of a column, not for
         each of its rows.
@@ -103,12 +103,12 @@ class Statement:
 
 
 def engine(*ids: str) -> tuple[Condition, ...]:
-    """The rows of some engines."""
+    """Conditions on the rows of some engines."""
     return (Condition("engine", "in", ids),)
 
 
 def after(moment: str, *, including: bool = False) -> tuple[Condition, ...]:
-    """The rows after a day or moment; with ``including``, from it on.
+    """Conditions on the rows after a day or moment; with ``including``, from it on.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def read_codes(answer: AnswerContext) -> None:
 
 
 def _legend(member: ObjectMember) -> States:
-    """The codes of a legend that are about availability; none where no code surely is."""
+    """Read a legend of codes about availability; empty if no code surely is."""
     if _LEGEND.isdisjoint(tokens(member.key)):
         return {}
     texts = dict(_texts(member.value))
@@ -78,12 +78,12 @@ def _legend(member: ObjectMember) -> States:
 
 
 def _known(text: str) -> Word | None:
-    """What a label of a code means: as a whole, or by the surest of its parts."""
+    """The word that a code's label means: the whole label, or the surest of its parts."""
     return meaning(text) or understand(text) or best(re.split(r"[,;:(]\s*", text))
 
 
 def _sentinels(member: ObjectMember) -> States:
-    """Values that an answer declares to mean that something is missing."""
+    """Read the values that an answer declares to mean missing."""
     value = member.value
     listed = value if isinstance(value, list) else [value]
     if isinstance(value, list | str) and _is_remark(member.key):
@@ -127,7 +127,7 @@ def _records(answer: AnswerContext) -> Iterator[Records]:
 
 
 def _coded(records: Records, codes: States) -> bool:
-    """Read a column of codes, if each row that lacks a number has one that means a lack."""
+    """Read a column of codes, if every row without a number has a code for a lack."""
     for name in records.names:
         used = {
             at: v for at, v in enumerate(records.values(name)) if type(v) in (str, int) and v != ""
@@ -152,7 +152,7 @@ def _coded(records: Records, codes: States) -> bool:
 
 
 def _alone(answer: AnswerContext, legend: ObjectMember, codes: States) -> None:
-    """A field beside the legend that has one of its codes and is about the whole answer."""
+    """Read a field beside the legend that holds one of its codes for the whole answer."""
     for name, value in legend.beside.items():
         if type(value) not in (str, int) or str(value) not in codes or roles.is_echo(name):
             continue
@@ -166,7 +166,7 @@ def _alone(answer: AnswerContext, legend: ObjectMember, codes: States) -> None:
 
 
 def _replace(records: Records, codes: States, names: tuple[str, ...] = ()) -> None:
-    """Cells that hold a sentinel where others hold numbers."""
+    """Read cells that hold a sentinel where others hold numbers."""
     for name in names or records.names:
         given = [value for _, value in records.given(name)]
         numeric = any(type(value) in (int, float) or _is_number(value) for value in given)
@@ -183,7 +183,7 @@ def _is_number(value: object) -> bool:
 
 
 def _described(answer: AnswerContext) -> None:
-    """Sentinels that a description of the fields declares, each for its own field."""
+    """Read sentinels that a description of the fields declares, field by field."""
     document = answer.document if isinstance(answer.document, dict) else {}
     for key in ("schema", "fields", "columns", "metadata"):
         listed = document.get(key)
@@ -206,7 +206,7 @@ _LEAST = words("min minimum least threshold")
 
 
 def _minimum(answer: AnswerContext, found: list[ObjectMember]) -> None:
-    """A least size of a sample: rows below it hold null where all others hold numbers."""
+    """Read a least sample size, if just the rows below it hold null for numbers."""
     for member in found:
         parts = tokens(member.key)
         of = fold(tuple(part for part in parts if part not in _LEAST))
@@ -230,7 +230,7 @@ def _minimum(answer: AnswerContext, found: list[ObjectMember]) -> None:
 
 
 def _single(answer: AnswerContext, codes: States) -> None:
-    """Fields outside lists that hold a sentinel which is a number."""
+    """Read fields outside lists that hold a numeric sentinel."""
     for each in answer.fields:
         if len(each.steps) < 2 or each.in_list or len(each.values) != 1:
             continue

@@ -1,4 +1,4 @@
-"""What detection works on: one answer, what is known of it, and the signals found in it."""
+"""The context of detection: an answer, its fields, and the signals found in it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LONGEST_RAW = 500
 
 @dataclass(frozen=True)
 class Signal:
-    """One thing an answer states about availability.
+    """One statement of an answer about availability.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Hint:
-    """Something that may be about availability and was not read.
+    """A value that may be about availability and was not read.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Hint:
 
 
 def raw(value: Any) -> str:
-    """Evidence as JSON text, cut where it is long."""
+    """Format evidence as JSON text, cut where it is long."""
     try:
         text = json.dumps(value, ensure_ascii=False)
     except RecursionError:
@@ -139,13 +139,13 @@ class AnswerContext:
         self.is_ruled = False
 
     def restart(self, document: Any, found: list[Signal]) -> None:
-        """Begin again with another document, and only what was found before."""
+        """Restart with another document, and with only the signals given."""
         self.document, self.whole, self.found[:] = document, None, found
         self.prose, self.read_lists = [], set()
         self._forget()
 
     def release(self) -> None:
-        """Release the values of the answer, but for what hints need to know of them."""
+        """Release the values of the answer, except what hints need."""
         kept = {"is_bare": self.is_bare, "_numbers": self._numbers}
         self.whole = None
         self._forget()
@@ -190,12 +190,12 @@ class AnswerContext:
         return places[0] if len(places) == 1 else name
 
     def knows(self, name: str) -> bool:
-        """Whether a name is that of a field of the answer, or a path into it."""
+        """Whether the answer has a field of a name, or the first field of a path."""
         first = re.split(r"[.\[{]", name, maxsplit=1)[0]
         return fold(name) in self._places or (first != name and fold(first) in self._places)
 
     def holds(self, name: str) -> bool:
-        """Whether the field of a name holds a number other than 0 anywhere."""
+        """Whether a field of the name holds a number other than 0 anywhere."""
         return fold(name.rpartition(".")[2]) in self._counting
 
     @cached_property
@@ -217,7 +217,7 @@ class AnswerContext:
         return fold(name) in self.engines
 
     def weighed(self, state: Availability) -> Availability:
-        """A state of the whole answer: what is pending or thin is partial beside numbers."""
+        """Turn a state of the whole answer, pending or thin, into ``partial`` beside numbers."""
         return weighed(state, self._numbers)
 
     def unfinished(self) -> Availability:
@@ -272,7 +272,7 @@ class AnswerContext:
 
     @property
     def counted(self) -> bool:
-        """Whether the answer gives any such number other than 0."""
+        """Whether the answer gives a number other than 0 that is not a count of its own form."""
         return True in self._numbers
 
     @cached_property
@@ -282,14 +282,14 @@ class AnswerContext:
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether the answer measured nothing, and gives an empty list or null instead."""
+        """Whether the answer measured nothing and has only null or empty lists outside records."""
         single = [each.values for each in self.fields if each.steps and not each.in_list]
         empty = [len(vector.each()) == 0 for vector in single if vector.kinds & {list, type(None)}]
         return bool(empty) and all(empty) and not self.measured
 
     @cached_property
     def _numbers(self) -> set[bool]:
-        """Whether the numbers that the answer gives are 0 or not; empty where it gives none."""
+        """The truth values that the answer's numbers have: whether any is not 0, and any is 0."""
         return {
             number
             for each in self.fields
@@ -319,7 +319,7 @@ _COMPUTED = [
 
 
 def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
-    """What is pending or thin is partial where numbers are given, unavailable where not.
+    """Turn a pending or thin state into ``partial`` where numbers were given.
 
     ``numbers`` holds for each number whether it is other than 0: a sample may well be thin and
     its count 0, but a 0 beside what is still to come was not measured.

@@ -170,12 +170,12 @@ def detect(
 
 
 def signals_of(document: Any, rule: Rule | None = None, **about: Any) -> list[Signal]:
-    """The signals of `detect`, whose arguments it takes."""
+    """Detect the signals of an answer; the arguments are those of `detect`."""
     return detect(document, rule, **about).signals
 
 
 class Detection:
-    """What was detected in one answer.
+    """The signals and hints detected in one answer.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class Detection:
 
     @cached_property
     def hints(self) -> list[Hint]:
-        """What may be about availability and was not read."""
+        """Values that may be about availability and were not read."""
         failed = [Hint("$", None, self.failure)] if self.failure else []
         try:
             return failed + find_hints(self._answer, self._headers)
@@ -234,7 +234,7 @@ def _read(
 
 
 def _read_silence(answer: AnswerContext) -> None:
-    """Nothing counted, and no engine could report, or there are no data: so is the whole.
+    """Read the whole answer as unmeasured, if nothing was counted and its signals say so.
 
     A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did, and
     an object of data, such as ``revenue``, is not all of an answer.
@@ -278,7 +278,7 @@ def _read_generally(answer: AnswerContext, headers: Mapping[str, str]) -> None:
 
 
 def _failure(error: Exception) -> str:
-    """How detection failed: the exception's type and place, and nothing of the answer."""
+    """Describe an internal error by its type and place, without anything of the answer."""
     frames = traceback.extract_tb(error.__traceback__)
     at = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
     return (
@@ -288,7 +288,7 @@ def _failure(error: Exception) -> str:
 
 
 def _is_statement(answer: AnswerContext, whole: FullDocument) -> bool:
-    """Whether the list that is cut short is a statement as a list, and not by its records."""
+    """Whether the list that was cut short is itself a statement, or holds one."""
     return any(is_read_elsewhere(name) or kind_of_entries(name) for name in whole.steps) or any(
         signal.path.startswith(whole.path) for signal in answer.found
     )

@@ -48,14 +48,14 @@ _ERROR_FIELDS = words(
 
 
 def word_of(texts: Iterable[str]) -> Word | None:
-    """The most telling code of an error, or the first word of absence in its sentences."""
+    """The surest word of an error's codes, or the first word of absence in its sentences."""
     listed = [*texts]
     sentences = (word for text in listed if (word := in_prose(text)))
     return best(filter(is_code, listed)) or next(sentences, None)
 
 
 def texts_in(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """The texts of an error body, from its nested error object too."""
+    """Yield the texts of an error body, also of an error object nested in it."""
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict) or depth > 3:
@@ -98,7 +98,7 @@ def _codes(error: Any) -> list[int]:
 
 
 def _error(document: Any, path: str) -> tuple[Any, str] | None:
-    """The error that an object states: under a key of its own, or by ``success: false``."""
+    """Find the error that an object states: under its own key, or by ``success: false``."""
     if not isinstance(document, dict):
         return None
     for key, value in document.items():
@@ -152,7 +152,7 @@ def _is_error(value: Any) -> bool:
 
 
 def _numbered(document: Any, path: str, depth: int = 0) -> tuple[Any, str] | None:
-    """A failure given as a number and a message instead of a result, one level down too."""
+    """Find a failure given as a number and a message in place of a result."""
     if isinstance(document, dict) and depth < 3:
         code = document.get("status_code", document.get("statusCode"))
         message = document.get("status_message", document.get("statusMessage"))
@@ -175,7 +175,7 @@ _ROOTS = ("", "data", "result")
 
 
 def _read_located(answer: AnswerContext) -> bool:
-    """Read errors that have the path of their field; whether all of an answer's errors do."""
+    """Read errors that have the path of their field; return whether all of them do."""
     document = answer.document
     listed = document.get("errors") if isinstance(document, dict) else None
     if not isinstance(listed, list) or not listed:
@@ -192,14 +192,14 @@ def _read_located(answer: AnswerContext) -> bool:
 
 
 def _word_of(error: dict[str, Any]) -> Word | None:
-    """What an error means by its codes, or else by its sentence."""
+    """The word that an error's codes mean, or else its sentence; None if neither is known."""
     reason = reason_in(error)
     known = best(words_in(error), STRONG) or (in_prose(reason) if reason else None)
     return None if known is None or known.canonical == "available" else known
 
 
 def _place(document: dict[str, Any], error: Any) -> list[str | int] | None:
-    """Where an error belongs: the keys and positions from the top, to a place that is empty."""
+    """The keys and positions that lead to an error's field, if that field is empty."""
     path = error.get("path") if isinstance(error, dict) else None
     if not isinstance(path, list) or not path:
         return None

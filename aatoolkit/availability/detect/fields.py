@@ -1,4 +1,4 @@
-"""The data of an answer: its fields, the records of its lists, what is about all of it."""
+"""The data of an answer: its fields, the records of its lists, members about all of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_CODES = 200
 
 
 class FullDocument(NamedTuple):
-    """All of an answer, where its longest list is cut short in what was decoded.
+    """The whole answer, where its longest list was cut short in the decoded document.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class DataField(NamedTuple):
 
 
 def walk(root: Vector) -> Iterator[DataField]:
-    """The fields of an answer's data, without its metadata and what repeats the question."""
+    """Yield the fields of an answer's data, without metadata and echoes of the question."""
     waiting = [DataField((), root, "", False)]
     while waiting:
         at = waiting.pop()
@@ -115,7 +115,7 @@ def is_read_elsewhere(name: str) -> bool:
 
 
 class Records:
-    """The records of a list, and what is found in them.
+    """The records of a list, and the states found in them.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Records:
 
     @cached_property
     def are_dated(self) -> bool:
-        """Whether they are points in time."""
+        """Whether the records are points in time."""
         return any(map(is_when, self.names))
 
     @cached_property
@@ -146,7 +146,7 @@ class Records:
 
     @cached_property
     def _measured(self) -> list[tuple[str, list[Any], bool]]:
-        """Of those that are no sizes of samples and no moments also if any number is not 0."""
+        """The numeric fields that are no sample sizes or moments: name, values, and any but 0."""
         fields = [name for name in self.names if not (is_size(name) or is_when(name))]
         numbers = {name: self.rows.field(name).numbers for name in fields}
         listed = ((name, found) for name, found in numbers.items() if found)
@@ -162,7 +162,7 @@ class Records:
         return [name for name in counting if self.values(name)[at] is None]
 
     def is_idle(self, at: int, *, zero: bool, apart: str = "") -> bool:
-        """Whether a record holds nothing where others count; with ``zero``, nothing or 0.
+        """Whether a record lacks numbers that others have and has none but 0 itself.
 
         The field ``apart`` holds no measure.
         """
@@ -176,7 +176,7 @@ class Records:
     def states(
         self, name: str, kind: type, meaning: Callable[[Any], Availability | None]
     ) -> Iterator[tuple[int, Availability]]:
-        """The rows in which a value of a type has a meaning; each distinct one is read once."""
+        """Yield the rows whose value has a meaning; each distinct value is read once."""
         values = self.values(name)
         distinct = {value for value in values if type(value) is kind}
         if len(distinct) > _MOST_CODES:
@@ -187,7 +187,7 @@ class Records:
                 yield at, known[value]
 
     def given(self, name: str) -> Iterator[tuple[int, Any]]:
-        """The values of a field that are there, each with its row."""
+        """Yield the rows that have a field, each with its value."""
         return ((at, value) for at, value in enumerate(self.values(name)) if value is not MISSING)
 
     def add_states(
@@ -198,7 +198,7 @@ class Records:
         rule: str,
         about: str | None = None,
     ) -> None:
-        """Keep what the values of a type mean."""
+        """Keep the states that a field's values of a type mean."""
         for at, state in self.states(name, kind, meaning):
             self.add(name, at, state, rule, about)
 
@@ -226,7 +226,7 @@ class ObjectMember(NamedTuple):
 
 
 def members(document: Any, *, deepest: int = _DEEPEST_ABOUT) -> Iterator[ObjectMember]:
-    """The members of the objects about a whole answer: it, its metadata, its wrappers."""
+    """Yield the members of the objects about a whole answer: root, metadata, wrappers."""
     waiting = [(document, "$", 0)]
     while waiting:
         given, path, depth = waiting.pop()
@@ -243,7 +243,7 @@ _DEEPEST_SHARED = 8
 
 
 def envelope_of(documents: Mapping[str, Any]) -> set[str]:
-    """The paths that most sections have in common, though they share no schema.
+    """The paths that most sections share although they share no schema: the envelope.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def envelope_of(documents: Mapping[str, Any]) -> set[str]:
 
 
 def _paths(document: Any) -> Iterator[tuple[str, ...]]:
-    """The fields that lead to each value outside lists."""
+    """Yield the names of the fields that lead to each value outside lists."""
     waiting: list[tuple[tuple[str, ...], Any]] = [((), document)]
     while waiting:
         names, value = waiting.pop()

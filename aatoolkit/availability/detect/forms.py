@@ -102,7 +102,7 @@ def _add(answer: AnswerContext, state: Availability, member: ObjectMember, rule:
 
 
 def meaning(text: str) -> Word | None:
-    """What a label, reason or sentence means, if it is surely about data."""
+    """The word that a label, reason or sentence means, if it is surely about data."""
     return best([text], STRONG) or (None if understand(text) else in_prose(text))
 
 
@@ -110,7 +110,7 @@ def meaning(text: str) -> Word | None:
 
 
 def _conditions(answer: AnswerContext, member: ObjectMember) -> None:
-    """Conditions with type and status: those that are false, or that name a problem."""
+    """Read conditions with a type and a status that are false, or name a problem."""
     listed = member.value
     if not all(isinstance(each, dict) and isinstance(each.get("type"), str) for each in listed):
         return
@@ -153,7 +153,7 @@ def _condition(condition: Mapping[str, Any]) -> Availability | None:
 
 
 def _progress(answer: AnswerContext, member: ObjectMember) -> None:
-    """A part and a whole of the work that the answer comes from."""
+    """Read how much of the work behind the answer is done, as part and whole."""
     is_job = fold(member.key) in _JOBS and any(fold(n) == "total" for n in member.value)
     if not is_job and (not {*tokens(member.key)} & _WORK or roles.is_business(member.key)):
         return
@@ -168,7 +168,7 @@ def _progress(answer: AnswerContext, member: ObjectMember) -> None:
 
 
 def _share(answer: AnswerContext, member: ObjectMember) -> None:
-    """A percentage, or "12 of 30 days", of the work that the answer comes from."""
+    """Read how much of the work is done, as a percentage or "12 of 30 days"."""
     text, value = spaced(member.key), member.value
     if type(value) in (int, float) and _PERCENT.fullmatch(text):
         full = 1 if isinstance(value, float) and value <= 1 else 100
@@ -188,7 +188,7 @@ def _lengths(answer: AnswerContext) -> set[int]:
 
 
 def _cap(answer: AnswerContext, member: ObjectMember, lengths: set[int]) -> None:
-    """More rows than are given: a cursor, a flag, a total above the rows that were counted."""
+    """Read that there are more rows than given: a cursor, a flag, a larger total."""
     key = member.key.replace("@odata.", "odata ")
     text, value = spaced(key), member.value
     linked = fold(text) == "next" and "links" in member.path.lower()
@@ -214,7 +214,7 @@ def _cap(answer: AnswerContext, member: ObjectMember, lengths: set[int]) -> None
 
 
 def _engine_map(answer: AnswerContext, member: ObjectMember) -> None:
-    """Runs, answers or last moments by engine: one with 0 or null did not report."""
+    """Read runs, answers or last moments by engine; one with 0 or null did not report."""
     value, parts = member.value, {*tokens(member.key)} - ENGINES - {"by", "per", "counts"}
     if len(value) < 2 or not all(map(answer.is_engine, value)):
         return
@@ -228,7 +228,7 @@ def _engine_map(answer: AnswerContext, member: ObjectMember) -> None:
 
 
 def _runs(answer: AnswerContext, member: ObjectMember) -> None:
-    """Engines with the runs that were requested and those that were answered, which are none."""
+    """Read records of engines whose requested runs have no answers."""
     if kind_of_entries(member.key) != "engine":
         return
     for at, each in enumerate(member.value):
@@ -268,7 +268,7 @@ def _pair(given: Any) -> tuple[str | None, str | None]:
 
 
 def _window(answer: AnswerContext, member: ObjectMember) -> None:
-    """The window that was requested and the one that was covered, where that is shorter."""
+    """Read a covered window that is shorter than the requested one."""
     given = {fold(name): (name, value) for name, value in member.value.items()}
     wanted = next((given[name] for name in ("requested", "asked", "wanted") if name in given), None)
     covered = next((given[name] for name in given if name in _COVERED), None)
@@ -289,7 +289,7 @@ _OF_DATA = words("data collection collector logging tracking measurement coverag
 
 
 def _outages(answer: AnswerContext, member: ObjectMember) -> None:
-    """Spans of time without data: whole days were not measured, days in part partly."""
+    """Read spans without data: whole days are unmeasured, other days measured in part."""
     parts = {*tokens(member.key)}
     if not parts & _OUTAGES or not parts <= _OUTAGES | _OF_DATA:
         return
@@ -310,7 +310,7 @@ def _what(given: Mapping[str, Any]) -> str | None:
 
 
 def _through(answer: AnswerContext, member: ObjectMember) -> None:
-    """The day up to which data are complete, where the answer's days go on."""
+    """Read the day up to which data are complete, if the answer's days go on."""
     day = _day(member.value)
     if day is None or not _THROUGH.fullmatch(spaced(member.key)):
         return

@@ -1,4 +1,4 @@
-"""Hints: what may be about availability and was not read.
+"""Hints: values that may be about availability and were not read.
 
 What is not understood stays unknown, and is pointed out. Looked at are headers and the members
 of objects outside lists of records; never what repeats the question, and nothing at, above or
@@ -77,7 +77,7 @@ _TOTAL = "a count above the rows that are given"
 
 
 def find_hints(answer: AnswerContext, headers: Mapping[str, str]) -> list[Hint]:
-    """The hints of an answer, the surest first; none where a known rule reads it whole."""
+    """Find the hints of an answer, the surest first; none where a rule read it whole."""
     if answer.is_ruled:
         return [*_unknown(answer)]
     read = [signal.path for signal in answer.found if signal.rule != "options"]
@@ -100,7 +100,7 @@ def find_hints(answer: AnswerContext, headers: Mapping[str, str]) -> list[Hint]:
 
 
 def _likeliest(answer: AnswerContext, read: list[str]) -> Iterator[Hint]:
-    """The one place outside the rows with most words of how data came to be, if there is one.
+    """Yield the member outside rows with most words of how data came to be, if there is one.
 
     No single word of these is sure, and an answer gets one such hint at most: somebody is to look.
     """
@@ -129,7 +129,7 @@ def _are_records(value: Any) -> bool:
 
 
 def _points(answer: AnswerContext, key: str, value: Any) -> int:
-    """How much a member speaks of how data came to be: two points for its key, one a word in it."""
+    """Score words of how data came to be: two points for a member's key, one per word in it."""
     own = 2 * bool({*tokens(key)} & (_PROCESS | _KEYS))
     is_text = isinstance(value, list) and all(isinstance(each, str) for each in value)
     if isinstance(value, bool) or (isinstance(value, list) and not own and not is_text):
@@ -164,7 +164,7 @@ def _fall_short(given: Mapping[str, Any]) -> bool:
 
 
 def _twins(document: Any) -> Iterator[tuple[int, Hint]]:
-    """Fields of records that are named after another, with what was the matter with it."""
+    """Yield hints of record fields that are named after another and describe a problem."""
     for _, value, path, _ in _members(document):
         listed = value[:_WIDEST] if isinstance(value, list) else []
         records = [each for each in listed if isinstance(each, dict)]
@@ -179,14 +179,14 @@ def _twins(document: Any) -> Iterator[tuple[int, Hint]]:
 
 
 def _unknown(answer: AnswerContext) -> Iterator[Hint]:
-    """Words that a rule read as unknown."""
+    """Yield hints of words that a rule read as unknown."""
     for signal in answer.found:
         if signal.availability.status == "unknown":
             yield Hint(signal.path, signal.raw, _UNKNOWN)
 
 
 def _outermost(hints: list[Hint]) -> list[Hint]:
-    """Hints without those below another."""
+    """Drop hints that are below another."""
     return [
         hint
         for hint in hints
@@ -204,7 +204,7 @@ def _touch(path: str, other: str) -> bool:
 
 
 def _members(document: Any) -> Iterator[tuple[str, Any, str, bool]]:
-    """The members of objects outside lists, but for what repeats the question."""
+    """Yield the members of objects outside lists, without echoes of the question."""
     waiting = [(document, "$", 0)]
     while waiting:
         given, path, depth = waiting.pop(0)
@@ -230,7 +230,7 @@ def _header(name: str, text: object) -> int:
 def _judge(
     answer: AnswerContext, key: str, value: Any, path: str, at_top: bool, *, is_bare: bool
 ) -> Iterator[tuple[int, Hint]]:
-    """The hint that a member may be, with its rank: 3 for words of absence, 1 for a key alone."""
+    """Yield a member as a hint, with its rank: 3 for words of absence, 1 for a key alone."""
     folded = roles.fold(key)
     titled = is_bare and folded == "title" and isinstance(value, str) and value.count(" ") > 1
     if (folded in _IDLE_KEYS and not titled) or value is None or value in ([], {}, ""):
@@ -280,7 +280,7 @@ _WELL = words("healthy ok up available active connected operational passed succe
 
 
 def _says(key: str, records: list[dict[str, Any]]) -> bool:
-    """Whether a text of some notices is about a lack, or they list what they are about."""
+    """Whether notices list what they are about, or one of their texts means a lack."""
     if not (roles.is_notice(key) or roles.is_footnotes(key)):
         return False
     texts = [v for each in records for v in each.values() if isinstance(v, str)]

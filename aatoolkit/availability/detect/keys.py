@@ -1,4 +1,4 @@
-"""What a key means by itself: that it is about data, and what a flag under it states."""
+"""Keys: whether one is about data, and what a flag under it states."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _TAKEN = re.compile("masked|suppressed|redacted|hidden|missing|absent")
 
 @lru_cache(maxsize=4096)
 def subject(key: str) -> int:
-    """How far a key is about data availability: `STATED`, `MILD` or 0.
+    """Rate how surely a key is about data availability: `STATED`, `MILD` or 0.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def is_word(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def flag(key: str, value: bool) -> Availability | None:
-    """What a flag states; one that denies a problem states nothing.
+    """The state that a flag means; None if it states none, as one that denies a problem.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def is_claim(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def denial(key: str) -> Availability | None:
-    """What a list or map under a key denies its entries: ``unavailable``, ``missingFields`` …"""
+    """The state that a key such as ``missingFields`` denies the entries of its list or map."""
     text, engines = spaced(key, FIELDS | ENGINES | _IDLE), kind_of_entries(key) == "engine"
     if text in ("excluded", "omitted", "nulls", "null", "nulled") or (
         text == "skipped" and engines
@@ -184,7 +184,7 @@ def is_row_flag(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def series_flag(key: str, value: bool) -> Availability | None:
-    """What a flag inside a record states about its data where the record is a point in time.
+    """The state that a flag in a point in time means for its data; None if it is not about data.
 
     Examples
     --------
@@ -198,14 +198,14 @@ def series_flag(key: str, value: bool) -> Availability | None:
 
 
 def needs_null(key: str) -> bool:
-    """Whether such a flag is believed beside null only, as a 0 could well be measured."""
+    """Whether a flag of this name counts only beside null, because a 0 may be a measurement."""
     gathered = _GATHERED.fullmatch(spaced(key, _IS_OR_WAS))
     return gathered is None or gathered[1] is not None
 
 
 @lru_cache(maxsize=4096)
 def flag_of_nothing(key: str, value: bool) -> Availability | None:
-    """What a flag states inside a record that holds no number but 0, if it is about data.
+    """The state that a flag means in a record without numbers other than 0; None if none.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def may_be_row_word(key: str) -> bool:
 
 
 def row_word(key: str, text: str) -> Availability | None:
-    """What a word inside a record states about its data, if it cannot be business.
+    """The state that a word in a record means for its data; None if it may be business.
 
     Examples
     --------
