@@ -5,7 +5,7 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``accessor``: signatures and documentation of every verb, one file per family
 - ``merge``: ``merge``, ``rename``, ``adopt``; ``concat``: `aatoolkit.concat`
 - ``cell_status``: the availability of each cell, which the verbs below share
-- ``groupby``: rows in groups, and the availability of each group
+- ``groupby``: rows in groups, and the availability of each group; ``periods``: weeks and months
 - ``duplicates``: rows that would count twice, after a join or in answers that overlap
 - ``aggregation_plan``: which rule each column follows, or why it has none
 - ``row_units``: units that differ from row to row

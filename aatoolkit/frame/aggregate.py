@@ -9,7 +9,7 @@ reason, where pandas would say 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -36,6 +36,7 @@ from aatoolkit.frame.cell_status import (
     together,
 )
 from aatoolkit.frame.groupby import By, Groups, flattened, group
+from aatoolkit.frame.periods import part_periods
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 
@@ -73,7 +74,10 @@ def aggregate(
     known = metadata_of(flat)
     groups = group(flat, by, observed)
     plans = plan(flat, known, groups, columns, rules)
-    outcomes = [_outcome(each, flat, known, groups, skip_missing) for each in plans]
+    parts = part_periods(flat, by, groups, known)
+    outcomes = [
+        _with_parts(_outcome(each, flat, known, groups, skip_missing), parts) for each in plans
+    ]
     kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     described = {str(name): known.columns[str(name)] for name in kept}
     for each, outcome in zip(plans, outcomes, strict=True):
@@ -120,6 +124,30 @@ def _outcome(
         _over_all(used, cells, empty) if len(groups) else nothing,
         pd.Series(pd.array(share, dtype="Float64")),
     )
+
+
+def _with_parts(outcome: _Outcome, parts: Sequence[str]) -> _Outcome:
+    """The outcome with the groups partial whose period is not whole, such as a week of 3 days."""
+    if not any(parts):
+        return outcome
+    states, codes = list(outcome.states), outcome.codes.copy()
+    there = outcome.values.notna().to_numpy(bool)
+    for at, words in enumerate(parts):
+        state = states[codes[at]]
+        unknown = state.status == Status.UNKNOWN and not there[at]
+        if words and state.status not in EMPTY and not unknown:
+            reasons = [state.reason] if state.reason else []
+            reason = "; ".join([*reasons, words])
+            codes[at] = len(states)
+            states.append(replace(state, status=Status.PARTIAL, reason=reason))
+    words = f"in part: {'; '.join(dict.fromkeys(filter(None, parts)))}"
+    whole = outcome.whole
+    if whole.status in (Status.AVAILABLE, Status.PARTIAL):
+        whole = combine([whole, Availability(Status.PARTIAL, None, words)])
+    else:
+        reasons = [whole.reason] if whole.reason else []
+        whole = replace(whole, reason="; ".join([*reasons, words]))
+    return replace(outcome, states=states, codes=codes, whole=whole)
 
 
 def _reported(cells: Cells, groups: Groups) -> Cells:

@@ -92,7 +92,8 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
     problem = ""
     try:
-        grouped = frame.groupby(list(dict.fromkeys(listed)), dropna=False, observed=observed)
+        plain = _plain_times(frame, listed)
+        grouped = plain.groupby(list(dict.fromkeys(listed)), dropna=False, observed=observed)
         sizes, ids = grouped.size(), grouped.ngroup()
     except (LookupError, NotImplementedError, TypeError, ValueError) as error:
         problem = str(error)
@@ -102,6 +103,9 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
             columns={str(name): "its values cannot be grouped by" for name in listed},
         )
     keys = sizes.index.to_frame(index=False)
+    for name in keys.columns:
+        if name in frame.columns and isinstance(frame[name].dtype, pd.ArrowDtype):
+            keys[name] = keys[name].astype(frame[name].dtype)
     if ids.isna().any():
         raise AvailabilityError(
             f"{int(ids.isna().sum())} rows have no value to bin by; drop or fill them first",
@@ -111,6 +115,27 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     _, rank = np.unique(ids.to_numpy(), return_inverse=True)
     places = np.flatnonzero(sizes.to_numpy() > 0)
     return Groups(places[rank], keys, frozenset(name for name in listed if isinstance(name, str)))
+
+
+def _plain_times(frame: pd.DataFrame, by: Sequence[str | pd.Grouper]) -> pd.DataFrame:
+    """The frame with times that pandas can bin: those of numpy in place of Arrow's."""
+    names = [each.key for each in by if isinstance(each, pd.Grouper) and each.key in frame.columns]
+    plain = {
+        str(name): numpy_times(frame[name])
+        for name in names
+        if isinstance(frame[name].dtype, pd.ArrowDtype)
+        and pd.api.types.is_datetime64_any_dtype(frame[name].dtype)
+    }
+    return frame.assign(**plain) if plain else frame
+
+
+def numpy_times(values: pd.Series) -> pd.Series:
+    """Days or times with numpy's dtype, or pandas' with their zone."""
+    kind = values.dtype
+    zone = getattr(kind.pyarrow_dtype, "tz", None) if isinstance(kind, pd.ArrowDtype) else None
+    if not isinstance(kind, pd.ArrowDtype):
+        return values
+    return values.astype(pd.DatetimeTZDtype("us", zone) if zone else "datetime64[us]")
 
 
 def flattened(frame: pd.DataFrame) -> pd.DataFrame:

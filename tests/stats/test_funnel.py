@@ -82,7 +82,7 @@ def test_platforms_join_crawlers_with_engines(acme: Dataset) -> None:
     assert found.loc["openai", "visited"] == engines.loc["chatgpt", "sessions"]
     # Visits from one engine of it cannot be separated, so that its sum is not known.
     assert pd.isna(found.loc["google", "visited"])
-    assert "visited: a part of it has no number" in found.loc["google", "verdict"]
+    assert "visited and converted: a part of it has no number" in found.loc["google", "verdict"]
     assert pd.isna(found.loc["anthropic", "crawl_to_refer"])  # no visit
     assert found.loc["anthropic", "visited"] == 0
 

@@ -9,6 +9,7 @@ import pandas as pd
 from aatoolkit.frame import aggregate, complete
 from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.groupby import By
+from aatoolkit.frame.periods import by_period
 
 
 class Measures:
@@ -22,6 +23,7 @@ class Measures:
         columns: str | Iterable[str] | None = None,
         skip_missing: bool = False,
         *,
+        freq: str | None = None,
         rules: Rules | None = None,
         observed: bool = True,
     ) -> pd.DataFrame:
@@ -46,6 +48,11 @@ class Measures:
         skip_missing : bool
             Whether a sum (or a smallest, largest, first or last value) leaves out cells that
             were not measured. It is then ``partial``, and every column has its ``x_coverage``.
+        freq : str, optional
+            Periods to group by as well, of the frame's column of days or times: an offset alias
+            of pandas, such as ``W`` (weeks, each named by the Sunday on which it ends) or ``MS``
+            (months, each named by its first day). A period of which the frame has some days only
+            is ``partial``, and says how many.
         rules : dict, optional
             Rules for columns that have none, or other ones: ``sum``, ``mean``, ``min``,
             ``max``, ``first``, ``last`` or an `aatoolkit.sections.aggregation.Aggregation`.
@@ -65,6 +72,8 @@ class Measures:
         ------
         ColumnNotFound
             If there is no such column.
+        ArgumentError
+            If pandas knows no such ``freq``, or the frame has no one column of times.
         AvailabilityError
             If a column that was asked for has no rule, or cannot
             follow it here (``.columns`` says why); if none has one; if a sum of integers does
@@ -82,12 +91,19 @@ class Measures:
           engine     n
         0      a  <NA>
         1      b   0.0
+        >>> days = pd.DataFrame({"date": pd.date_range("2026-11-02", periods=10), "n": 1})
+        >>> days.aa.aggregate(freq="W", rules={"n": "sum"}).iloc[:, :2]
+                date  n
+        0 2026-11-08  7
+        1 2026-11-15  3
         >>> frame.aa.aggregate("engine", skip_missing=True, rules={"n": "sum"})["n_coverage"]
         ... # doctest: +NORMALIZE_WHITESPACE
         0    0.5
         1    1.0
         Name: n_coverage, dtype: Float64
         """
+        if freq is not None:
+            by = by_period(self._frame, by, freq)
         return aggregate.aggregate(self._frame, by, columns, skip_missing, rules or {}, observed)
 
     def complete(

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.periods import by_period
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -23,6 +26,7 @@ class Plot:
         x: str | None = None,
         y: str | Iterable[str] | None = None,
         by: str | None = None,
+        freq: str | None = None,
         top: int | None = None,
         ax: Axes | None = None,
         title: str | None = None,
@@ -49,6 +53,8 @@ class Plot:
             The number to draw, or two for a gap, or several in one unit for lines.
         by : str, optional
             What tells series, colours or the rows of a heat map apart.
+        freq : str, optional
+            Periods to aggregate by first, such as ``W`` or ``MS``, as ``aggregate(freq=)`` does.
         top : int, optional
             As many bars, rows or series at most; the title says how many were left out.
         ax : matplotlib.axes.Axes, optional
@@ -88,7 +94,11 @@ class Plot:
         except ModuleNotFoundError as error:
             missing = error.name
         else:
-            return plot(self._frame, kind, x, y, by, top, ax, title, figsize)
+            frame = self._frame
+            if freq is not None:
+                given = y if y is None or isinstance(y, str) else [*y]
+                frame = aggregate(frame, by_period(frame, by, freq), given, False, {}, True)
+            return plot(frame, kind, x, y, by, top, ax, title, figsize)
         raise ImportError(
             f'pictures need {missing}, which is not installed: pip install "aatoolkit[plot]"'
         )

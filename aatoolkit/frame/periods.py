@@ -1,0 +1,123 @@
+"""Weeks, months and other periods: which column is the time, and which periods are not whole."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.errors import ArgumentError, ArgumentTypeError
+from aatoolkit.frame.groupby import By, Groups, flattened, numpy_times
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+
+
+def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
+    """What to group by, with the periods of the frame's column of times first.
+
+    Raises
+    ------
+    ArgumentError
+        If pandas knows no such frequency, or the column of times is not plain.
+    """
+    if not isinstance(freq, str):
+        raise ArgumentTypeError(
+            f"freq={freq!r} is no text; it takes offset aliases of pandas, such as 'W' or 'MS'",
+            argument="freq",
+        )
+    listed = [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
+    if any(isinstance(each, pd.Grouper) for each in listed):
+        raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
+    flat = flattened(frame)
+    name = _time_of(flat, metadata_of(flat))
+    grouper = None
+    with suppress(ValueError, Warning), warnings.catch_warnings():
+        warnings.simplefilter("error")  # what pandas deprecates it will not know
+        grouper = pd.Grouper(key=name, freq=freq)
+    if grouper is None:
+        raise ArgumentError(
+            f"freq={freq!r} is no frequency that pandas knows; it takes offset aliases, such as "
+            "'W' (weeks that end on Sunday), 'W-SAT', '7D', 'MS' (months by their first day), "
+            "'ME' (by their last), 'QS' or 'YS'",
+            argument="freq",
+        )
+    return [grouper, *(each for each in listed if each != name)]
+
+
+def _time_of(frame: pd.DataFrame, known: FrameMetadata) -> str:
+    """The one column of times; one of the key before all others."""
+    times = [
+        str(name)
+        for name, kind in frame.dtypes.items()
+        if pd.api.types.is_datetime64_any_dtype(kind) and not frame.columns.duplicated().any()
+    ]
+    found = [name for name in times if name in known.key] or times
+    if len(found) != 1:
+        there = f"there are {', '.join(found)}" if found else "there is no column of days or times"
+        raise ArgumentError(
+            f"freq= needs one column of times, and {there}; name it: "
+            f"by=pandas.Grouper(key={found[0] if found else 'column'!r}, freq=…)",
+            argument="freq",
+        )
+    return found[0]
+
+
+def part_periods(frame: pd.DataFrame, by: By, groups: Groups, known: FrameMetadata) -> list[str]:
+    """For each group why its period is not whole, in words; "" where it is, or is no period.
+
+    Where the key of the frame is the time and what is grouped by, each day of a group has a row,
+    and days without one are missing from it. Otherwise only the first and the last day of the
+    frame say where it begins and ends.
+    """
+    listed = [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
+    groupers = [each for each in listed if isinstance(each, pd.Grouper) and each.freq is not None]
+    words = [""] * len(groups)
+    if len(groupers) != 1 or groupers[0].key not in frame.columns or not len(frame):
+        return words
+    (grouper,) = groupers
+    days = _days(frame[grouper.key])
+    labels = _days(groups.keys[grouper.key])
+    if days is None or labels is None or days.isna().any():
+        return words
+    closed = grouper.closed  # type: ignore[attr-defined]
+    named = {each for each in listed if isinstance(each, str)} | {grouper.key}
+    is_daily = bool(known.key) and {*known.key} <= named
+    first, last = days.min(), days.max()
+    present = _days_of(days, groups) if is_daily else [0] * len(groups)
+    for at, label in enumerate(labels):
+        start, end = _bounds(label, grouper.freq, closed)
+        size = (end - start).days + 1
+        if size < 2 or not groups.sizes[at]:
+            continue
+        inside = (min(last, end) - max(first, start)).days + 1
+        there = present[at] if is_daily else inside
+        if there < size:
+            words[at] = f"{there} of the {size} days from {start.date()} to {end.date()}"
+    return words
+
+
+def _bounds(label: pd.Timestamp, offset: Any, closed: str) -> tuple[pd.Timestamp, pd.Timestamp]:
+    """The first and the last day of a period."""
+    day = pd.Timedelta(days=1)
+    return (label - offset + day, label) if closed == "right" else (label, label + offset - day)
+
+
+def _days(values: pd.Series) -> pd.Series | None:
+    """Times as days without a zone; None if they are none."""
+    if not pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return None
+    plain = numpy_times(values)
+    if plain.dt.tz is not None:
+        plain = plain.dt.tz_convert("UTC").dt.tz_localize(None)
+    found: pd.Series = plain.dt.normalize()
+    return found
+
+
+def _days_of(days: pd.Series, groups: Groups) -> Sequence[int]:
+    """How many different days each group has."""
+    pairs = pd.DataFrame({"group": groups.ids, "day": days.to_numpy()}).drop_duplicates()
+    found: Sequence[int] = np.bincount(pairs["group"], minlength=len(groups)).tolist()
+    return found
