@@ -10,7 +10,7 @@ from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.errors import AAToolkitError
+from aatoolkit.errors import AAToolkitError, ItemNotFound
 from aatoolkit.normalizer.tables import html_table
 from aatoolkit.scope import Scope
 
@@ -67,15 +67,16 @@ class Collection(Mapping[HostScope, Dataset]):
         key = target
         if isinstance(target, str) and target in self.hosts:
             if len(self.scopes) > 1:
-                raise KeyError(
+                raise ItemNotFound(
                     f"{target} was asked for {len(self.scopes)} scopes; write "
-                    f"collected[{target!r}, scope], with one of collected.scopes"
+                    f"collected[{target!r}, scope], with one of collected.scopes",
+                    key=target,
                 )
             key = (target, self.scopes[0])
         if key not in self._results:
             near = near_matches(target, self.hosts) if isinstance(target, str) else ()
             hint = did_you_mean(near, f"there are {', '.join(self.hosts)}")
-            raise KeyError(f"{target!r} is not here; {hint}")
+            raise ItemNotFound(f"{target!r} is not here; {hint}", key=target, suggestions=(*near,))
         return self._results[key]
 
     def __iter__(self) -> Iterator[HostScope]:
@@ -104,7 +105,7 @@ class Collection(Mapping[HostScope, Dataset]):
 
         Raises
         ------
-        KeyError
+        ItemNotFound
             If no answer has the section, or the section has no such table.
 
         Examples
@@ -121,12 +122,69 @@ class Collection(Mapping[HostScope, Dataset]):
         parts = [dataset[section] for dataset in self.values() if section in dataset]
         if not parts:
             failed = [error for (*_, name), error in self.errors.items() if name == section]
-            why = f"every answer failed: {failed[0]}" if failed else "it was not asked for"
-            raise KeyError(f"there is no section {section!r} here; {why}")
+            there = [*dict.fromkeys(name for dataset in self.values() for name in dataset)]
+            near = near_matches(str(section), there)
+            listed = f"it was not asked for; there are {', '.join(there) or 'none'}"
+            why = f"every answer failed: {failed[0]}" if failed else did_you_mean(near, listed)
+            raise ItemNotFound(
+                f"there is no section {section!r} here; {why}", key=section, suggestions=(*near,)
+            )
         frames = (tables.main if table is None else tables[table] for tables in parts)
         whole = concat([with_context(frame) for frame in frames], ignore_index=True)
         missing = [dataset for dataset in self.values() if section in dataset.errors]
         return _with_failures(whole, len(missing), len(parts)) if missing else whole
+
+    def compare(
+        self,
+        one: str | HostScope | None = None,
+        other: str | HostScope | None = None,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """Whether one host fares better than another, as `Dataset.compare` compares windows.
+
+        Each host's own brand: the mention rate and mean position over all prompts and by topic,
+        by engine and by brand, with intervals and verdicts. Hosts have prompts of their own, so
+        that they are two samples of prompts; what the samples cannot show is not said.
+
+        Parameters
+        ----------
+        one, other : str or (str, Scope), optional
+            What is compared with what; where there are two datasets, the first with the second.
+        level : float
+            The confidence level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a measure, ``subject`` and ``name``, with the columns of ``df.aa.compare``:
+            ``after`` is the value of the one, ``before`` that of the other, and "up" says that
+            the one has more.
+
+        Raises
+        ------
+        ItemNotFound
+            If there is no such host, or there are not two and none is named.
+        ArgumentError
+            If the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> client, sections = aa.demo().client, ["overview", "prompts"]
+        >>> collected = client.collect(["acme.example", "globex.example"], sections=sections)
+        >>> found = collected.compare()
+        >>> found.loc[found["subject"] == "all prompts", "verdict"].tolist()
+        ['no evidence', 'no evidence']
+        """
+        if one is None and other is None and len(self) == 2:
+            one, other = self
+        if one is None or other is None:
+            raise ItemNotFound(
+                f"there are {len(self)} datasets, so that two are to be named: "
+                f"collected.compare({', '.join(map(repr, self.hosts[:2])) or 'one, other'})",
+                key=None,
+            )
+        return self[one].compare(self[other], level)
 
     @property
     def summary(self) -> pd.DataFrame:

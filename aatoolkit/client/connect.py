@@ -116,7 +116,7 @@ def demo(
     Parameters
     ----------
     host : str
-        The project's domain.
+        The project's domain, one of ``aa.demo().hosts``.
     seed : int
         The seed of the random data.
     answers : int
@@ -143,11 +143,13 @@ def demo(
     >>> aa.demo().host
     'acme.example'
     """
-    from aatoolkit.client.demo import serve_synthetic
+    from aatoolkit.client.demo import serve_synthetic, synthetic_hosts
     from aatoolkit.client.reference_types import typed
     from aatoolkit.http import Secret
 
     if has_stand_in():
         return typed(Client(**more).project(host))
     base_url, token = serve_synthetic(seed, answers, icc)
-    return typed(project(host, base_url=base_url, token=Secret(token), cache=cache, **more))
+    found = project(host, base_url=base_url, token=Secret(token), cache=cache, **more)
+    found._hosts = synthetic_hosts()
+    return typed(found)

@@ -11,6 +11,7 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.client.dataset_statistics import DatasetStatistics
+from aatoolkit.errors import ItemNotFound
 from aatoolkit.normalizer.tables import Tables, summarised
 
 if TYPE_CHECKING:
@@ -37,10 +38,13 @@ class Dataset(DatasetStatistics):
     def __getitem__(self, section: str) -> Tables:
         if section in self.errors:
             failure = self.errors[section]
-            raise KeyError(f"{section} failed: {failure}") from failure
+            raise ItemNotFound(f"{section} failed: {failure}", key=section) from failure
         if section not in self._results:
-            hint = did_you_mean(near_matches(str(section), self), f"there are {', '.join(self)}")
-            raise KeyError(f"there is no section {section!r} here; {hint}")
+            near = near_matches(str(section), self)
+            hint = did_you_mean(near, f"there are {', '.join(self)}")
+            raise ItemNotFound(
+                f"there is no section {section!r} here; {hint}", key=section, suggestions=(*near,)
+            )
         return self._results[section]
 
     def __contains__(self, section: object) -> bool:
@@ -101,7 +105,7 @@ class Dataset(DatasetStatistics):
         Raises
         ------
         ExportError
-            If a column cannot be written to Parquet.
+            If the name is that of a file of another format, or a column cannot be written.
         NotWritten
             If a file cannot be written; an existing file is unchanged.
 
@@ -113,8 +117,10 @@ class Dataset(DatasetStatistics):
         >>> dataset.to_parquet(tempfile.mkdtemp())[0].name
         'gap_domains.parquet'
         """
+        from aatoolkit.frame.file_names import check_folder
         from aatoolkit.frame.parquet import write_tables
 
+        check_folder(folder)
         return [path for tables in self.values() for path in write_tables(tables, folder)]
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
@@ -146,24 +152,9 @@ class Dataset(DatasetStatistics):
         >>> dataset.to_excel(Path(tempfile.mkdtemp(), "acme.xlsx")).name
         'acme.xlsx'
         """
-        import pandas as pd
+        from aatoolkit.frame.excel import write_sections
 
-        from aatoolkit.frame.excel import SheetTable, write_workbook
-
-        sheets, books = [], []
-        for section, tables in self.items():
-            docs = {table.name: table.doc for table in getattr(tables.declaration, "tables", ())}
-            for name, frame in tables.items():
-                doc = f"{section}: {docs.get(name, '')} {tables.words[name]}"
-                sheets.append(SheetTable(name, doc, frame))
-                book = frame.aa.codebook.reset_index()
-                books.append(book.assign(section=section, table=name))
-        if books:
-            whole = pd.concat(books, ignore_index=True)
-            first = ["section", "table", "column"]
-            whole = whole[[*first, *whole.columns.difference(first, sort=False)]]
-            sheets.append(SheetTable("columns", "What each column is.", whole))
-        return write_workbook(sheets, path)
+        return write_sections(self, path)
 
     def report(
         self, path: str | os.PathLike[str], *, rows: int = 12, before: Dataset | None = None

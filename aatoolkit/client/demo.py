@@ -42,6 +42,13 @@ def serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, str]:
     return server.base_url, token
 
 
+def synthetic_hosts() -> tuple[str, ...]:
+    """The hosts that synthetic data have."""
+    from aatoolkit.service.synth.world import HOSTS
+
+    return tuple(plan.host for plan in HOSTS)
+
+
 def _start(seed: int, answers: int, icc: float) -> tuple[RunningServer, str]:
     from aatoolkit.service import Accounts, Service, Store, start_server, synthesize
 

@@ -58,6 +58,19 @@ class Project(Closing):
         self.client = client
         self.host = "?"  # until it is validated: tracebacks may show the object
         self.host = canonical_host(host)
+        self._hosts: tuple[str, ...] = ()
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts of the demo; of another service this one alone, as the API lists none.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> aa.demo().hosts
+        ('acme.example', 'globex.example', 'initech.example', 'newco.example')
+        """
+        return self._hosts or (self.host,)
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """Fetch the filter values that the project allows.

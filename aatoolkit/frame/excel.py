@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +49,28 @@ def write_workbook(tables: Iterable[SheetTable], path: str | os.PathLike[str]) -
     with writing(path) as temporary:
         write_excel(tables, temporary)
     return path
+
+
+def write_sections(
+    sections: Mapping[str, Mapping[str, pd.DataFrame]], path: str | os.PathLike[str]
+) -> Path:
+    """Write the tables of sections, a sheet each, and a sheet that says what each column is."""
+    sheets, books = [], []
+    for section, tables in sections.items():
+        declaration = getattr(tables, "declaration", None)
+        docs = {table.name: table.doc for table in getattr(declaration, "tables", ())}
+        words: Mapping[str, str] = getattr(tables, "words", {})
+        for name, frame in tables.items():
+            doc = f"{section}: {docs.get(name, '')} {words.get(name, '')}"
+            sheets.append(SheetTable(name, doc, frame))
+            book = frame.aa.codebook.reset_index()
+            books.append(book.assign(section=section, table=name))
+    if books:
+        whole = pd.concat(books, ignore_index=True)
+        first = ["section", "table", "column"]
+        whole = whole[[*first, *whole.columns.difference(first, sort=False)]]
+        sheets.append(SheetTable("columns", "What each column is.", whole))
+    return write_workbook(sheets, path)
 
 
 def write_excel(tables: Iterable[SheetTable], path: Path, created: datetime | None = None) -> None:

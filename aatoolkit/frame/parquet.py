@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing
 from aatoolkit.errors import ExportError, PayloadError
+from aatoolkit.frame.file_names import check_file
 from aatoolkit.metadata.arrow_schema import declared, file_keys, read_keys, with_metadata
 from aatoolkit.metadata.attrs import (
     NOTHING,
@@ -61,11 +62,12 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     ExportError
-        If a column cannot be written to Parquet.
+        If the name ends as files of another format do, or a column cannot be written to Parquet.
     NotWritten
         If the file cannot be written; what was there is untouched.
     """
     path = Path(path)
+    check_file(path)
     table = arrow_table(frame, path)
     with writing(path) as temporary:
         write_arrow(table, temporary)

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
+from aatoolkit.errors import ItemNotFound
 from aatoolkit.normalizer.reconstruct import rebuild
+from aatoolkit.normalizer.tables_export import TablesExport
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +70,7 @@ class TableParts:
     held: Sequence[AnswerAtHand] = ()
 
 
-class Tables(Mapping[str, "pd.DataFrame"]):
+class Tables(TablesExport):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 
     A frame is built on first access, and kept.
@@ -132,7 +135,11 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._loaders:
-            raise KeyError(f"{self.section} has no table {name!r}; it has {', '.join(self)}")
+            near = near_matches(str(name), self)
+            hint = did_you_mean(near, f"it has {', '.join(self)}")
+            raise ItemNotFound(
+                f"{self.section} has no table {name!r}; {hint}", key=name, suggestions=(*near,)
+            )
         if name not in self._frames:
             self._frames[name] = self._loaders[name]()
         return self._frames[name]

@@ -274,4 +274,4 @@ def _why(row: ComparedRow, verdict: str, seen: float, level: float) -> str:
             shown = f"a change of {points(seen, is_rate).lstrip('+')}"
             what = shown if seen <= possible else "no change that is possible"
             reasons.append(f"{what} would have shown in 4 of 5 such samples")
-    return "; ".join([*reasons, *row.notes])
+    return "; ".join(dict.fromkeys([*reasons, *row.notes]))

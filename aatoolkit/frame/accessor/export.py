@@ -35,7 +35,8 @@ class Export:
         Raises
         ------
         ExportError
-            If a column cannot be written to Parquet.
+            If the name ends as files of another format do (``.csv``), or a column cannot be
+            written to Parquet.
         NotWritten
             If the file cannot be written; what was there is untouched.
         """
