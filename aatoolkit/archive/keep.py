@@ -164,4 +164,4 @@ class ArchiveKeeper(ArchiveReader):
     def _writable(self) -> None:
         self._snapshot()
         if self._until is not None:
-            raise ArchiveError("this is the archive as of a moment; change the archive itself")
+            raise ArchiveError("an archive as of a moment is read-only; change the archive itself")

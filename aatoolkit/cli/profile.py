@@ -46,7 +46,7 @@ def draft(args: argparse.Namespace, project: Project, note: Note) -> int:
 def check(args: argparse.Namespace, project: Project, note: Note) -> int:
     """List where a service's answers differ from its profile; return 1 if they do."""
     if args.profile is None:
-        raise ConfigurationError("which profile? give --profile FILE", setting="profile")
+        raise ConfigurationError("name a profile with --profile FILE", setting="profile")
     found = project.client.profile.check(project)
     if args.json:
         print(found.to_json(orient="records", force_ascii=False))

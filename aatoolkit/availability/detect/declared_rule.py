@@ -16,7 +16,7 @@ from aatoolkit.sections.availability_rule import REFERENCE, Rule
 
 
 def read_rule(answer: AnswerContext, rule: Rule | None, headers: Mapping[str, str]) -> bool:
-    """Read what a rule describes; whether the answer is then read, and no general rule applies.
+    """Read what a rule describes; return whether general rules are to be left out.
 
     Only a rule about an object covers the whole answer; one about rows, a map or a header
     adds to what the general rules find.
@@ -36,7 +36,7 @@ def read_rule(answer: AnswerContext, rule: Rule | None, headers: Mapping[str, st
 
 
 def _state(value: Any, rule: Rule, reason: object = None) -> Availability | None:
-    """What a value means by a rule's words, or as a word of its own; None where it is none."""
+    """The state that a value means by a rule's words or as a word itself; None if none."""
     if isinstance(value, dict):
         return _state(value.get(rule.status), rule, value.get(rule.reason))
     if value is None or value is MISSING or isinstance(value, list | float):

@@ -1,4 +1,4 @@
-"""Maps and lists: what an answer states about fields and engines one by one, in any shape."""
+"""Maps and lists that state availability of fields and engines one by one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def add(
     value: Any,
     given: Mapping[str, Any] | None = None,
 ) -> None:
-    """Keep what is stated about the section, or about the field of a place."""
+    """Add a signal about the section, or about the field of a path."""
     target, path = place
     scope = "section" if target is None else "field"
     state = answer.weighed(state) if target is None else state
@@ -63,7 +63,7 @@ def add(
 
 
 def unknown(word: str, path: str) -> Availability:
-    """A word that is not understood: unknown, the word verbatim, and a warning."""
+    """Read a word that is not known as ``unknown``, and warn."""
     warnings.warn(
         f"the word {word!r} of availability is not known @ {path}; it is read as unknown",
         UnknownAvailabilityWarning,
@@ -73,13 +73,13 @@ def unknown(word: str, path: str) -> Availability:
 
 
 def is_other(value: str) -> bool:
-    """Whether a text is no word at all, or one of trade."""
+    """Whether a text is no word, a word of trade, or too long for a state."""
     no_word = not any(part.isalpha() for part in tokens(value))
     return no_word or roles.is_stock(value) or len(value) > 60
 
 
 def entries_in(value: Any, path: str, scope: str | None = None) -> list[Entry]:
-    """The entries of a map, or of a list whose every record names a field or an engine."""
+    """List the entries of a map, or of a list whose records name fields or engines."""
     if isinstance(value, dict):
         return [(name, scope, item, path + key_step(name)) for name, item in value.items()]
     entries: list[Entry] = []
@@ -95,7 +95,7 @@ def entries_in(value: Any, path: str, scope: str | None = None) -> list[Entry]:
 def entries_of(
     answer: AnswerContext, key: str, entries: Iterable[Entry], *, trusted: bool = False
 ) -> None:
-    """Keep a map from fields or engines to the state of each, if that is what it is."""
+    """Read a map from fields or engines to their states, if it is one."""
     listed = [entry for entry in entries if entry[2] is not None]
     states = [state_of(value, key) for _, _, value, _ in listed]
     known = [state for state in states if state is not None]
@@ -122,7 +122,7 @@ def entries_of(
 def entry(
     answer: AnswerContext, name: str, scope: str | None, state: Availability, path: str, value: Any
 ) -> None:
-    """Keep what is stated about a field or engine, or about the section by its own name."""
+    """Add a signal about a field or engine, or about the section by its own name."""
     given = value if isinstance(value, dict) else {}
     target: str | None = name
     if name == answer.section or (scope is None and name in _WHOLE):
@@ -136,7 +136,7 @@ def entry(
 
 
 def state_of(value: Any, key: str) -> Availability | None:
-    """What an entry of a map states, under the key of the map."""
+    """The state that an entry of a map means, under the key of the map; None if none."""
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
@@ -160,7 +160,7 @@ def denied(
     trusted: bool = False,
     beside: Mapping[str, Any] | None = None,
 ) -> bool:
-    """A list of what is not available, under a key that denies it; whether it is one.
+    """Read a list of what is unavailable under a key that denies it; return whether it is one.
 
     The members ``beside`` may hold the reason for all of them.
     """
@@ -193,7 +193,7 @@ def denied(
 
 
 def named_map(answer: AnswerContext, key: str, value: dict[str, Any], path: str) -> bool:
-    """A map whose key names its entries (``engines``, ``nullReasons``) or denies them."""
+    """Read a map whose key names its entries or denies them; return whether it is one."""
     denial, scope = keys.denial(key), kind_of_entries(key)
     entries = [entry for entry in entries_in(value, path, scope) if entry[2] is not None]
     read = [understand(item) for _, _, item, _ in entries if isinstance(item, str)]
@@ -236,7 +236,7 @@ def _is_reason(value: Mapping[str, Any]) -> bool:
 
 
 def abilities(answer: AnswerContext, key: str, value: Mapping[str, Any], path: str) -> bool:
-    """What engines can do, feature by feature: ``{"fanouts": {"chatgpt": true}}``."""
+    """Read engines' abilities: ``{"fanouts": {"chatgpt": true}}``; return whether it is that."""
     found = False
     for name, item in value.items():
         able = item.items() if isinstance(item, dict) else ()
@@ -250,7 +250,7 @@ def abilities(answer: AnswerContext, key: str, value: Mapping[str, Any], path: s
 def engine_lists(
     answer: AnswerContext, lists: Mapping[str, Any], path: str, *, paired: bool = False
 ) -> bool:
-    """Engines listed by what they could do: ``{"with": ["chatgpt"], "without": ["gemini"]}``."""
+    """Read lists of engines by ability, ``{"with": […], "without": […]}``; whether it is that."""
     named = {name: item for name, item in lists.items() if isinstance(item, list)}
     ids = [engine for item in named.values() for engine in item]
     if not ids or not all(isinstance(each, str) and answer.is_engine(each) for each in ids):
@@ -266,7 +266,7 @@ def engine_lists(
 
 
 def _state_of_list(name: str) -> Availability | None:
-    """What a list under a name means for its engines, among lists of the same kind."""
+    """The state that a list's name, such as ``without``, gives to the engines in it."""
     if {*tokens(name)} & {"without", "lacking"}:
         return Availability(Status.UNAVAILABLE)
     if keys.affirms(name) or keys.affirms(name, alone=False):
@@ -275,7 +275,7 @@ def _state_of_list(name: str) -> Availability | None:
 
 
 def failures(answer: AnswerContext, key: str, value: list[Any], path: str) -> bool:
-    """Engines that failed, each record with its error: ``partialFailures``."""
+    """Read records of engines that failed, ``partialFailures``; return whether it is that."""
     if _FAILURES.isdisjoint(tokens(key)):
         return False
     entries = entries_in(value, path)
@@ -290,7 +290,7 @@ def failures(answer: AnswerContext, key: str, value: list[Any], path: str) -> bo
 
 
 def field_errors(answer: AnswerContext, key: str, value: dict[str, Any], path: str) -> bool:
-    """What went wrong by field: ``{"_errors": {"orders": "shop answered 503"}}``.
+    """Read errors by field: ``{"_errors": {"orders": …}}``; return whether it is that.
 
     Every entry is a field elsewhere in the answer that is null.
     """
@@ -310,7 +310,7 @@ def field_errors(answer: AnswerContext, key: str, value: dict[str, Any], path: s
 
 
 def named_list(answer: AnswerContext, key: str, value: list[Any], path: str) -> bool:
-    """A list of engines or sections that holds no numbers, only what each could report."""
+    """Read a list of engines or sections by what each could report; whether it is that."""
     scope = kind_of_entries(key)
     entries = entries_in(value, path, scope) if scope else []
     states = [state_of(record, key) for _, _, record, _ in entries]

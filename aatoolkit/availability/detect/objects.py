@@ -1,4 +1,4 @@
-"""The walk through an answer's objects, outside lists of records: metadata, notes and notices."""
+"""Walk an answer's objects outside lists of records: metadata, notes and notices."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read_objects(answer: AnswerContext) -> None:
 def _envelope(
     answer: AnswerContext, given: dict[str, Any], path: str, pattern: str, depth: int
 ) -> None:
-    """An object about the whole answer: the answer itself, or its metadata."""
+    """Read an object about the whole answer: the answer itself, or its metadata."""
     read = siblings(answer, given, path, pattern)
     for name, value in given.items():
         at, below = path + key_step(name), f"{pattern}.{name}" if pattern else name
@@ -117,7 +117,7 @@ def _object(
 
 
 def _work(answer: AnswerContext, key: str, value: dict[str, Any], at: str) -> bool:
-    """The state of the work an answer comes from, where the answer itself is empty."""
+    """Read the state of the work behind an empty answer; return whether that was found."""
     if not roles.is_process(key) or answer.has_section:
         return False
     for name, item in value.items():
@@ -196,7 +196,7 @@ def _is_counterpart(key: str, given: Mapping[str, Any]) -> bool:
 
 
 def _source(answer: AnswerContext, key: str, at: str) -> None:
-    """No source of data, where the answer measured nothing: it is not connected."""
+    """Read that no source of data is connected, where the answer measured nothing."""
     parts = {*tokens(key)}
     bare = parts & {"integrations", "connections", "connectors"}
     stated = parts & {"available", "active", "connected", "linked", "configured", "data"}
@@ -222,7 +222,7 @@ _IDLE = ("id", "name", "key", "section", "property", "path")
 
 
 def read_notices(answer: AnswerContext, key: str, value: Any, path: str) -> bool:
-    """Read the notes or notices under a key; whether it is such a key."""
+    """Read the notes or notices under a key; return whether the key is one for them."""
     note = roles.is_note(key)
     # Remarks are about anything; where nothing was measured, they may give the reason.
     remark = roles.is_remark(key) and not answer.measured
@@ -244,7 +244,7 @@ def read_notices(answer: AnswerContext, key: str, value: Any, path: str) -> bool
 
 
 def _of_engines(answer: AnswerContext, item: Any, path: str) -> bool:
-    """A sentence that names engines without data; whether it does."""
+    """Read sentences that name engines without data; return whether one does."""
     text = reason_in(item) if isinstance(item, dict) else item
     found = False
     for sentence in re.split(r"(?<=[.!?;])\s+", text) if isinstance(text, str) else ():
@@ -288,7 +288,7 @@ def _note(answer: AnswerContext, item: Any, path: str) -> None:
 
 
 def _notice(answer: AnswerContext, key: str, item: Any, path: str) -> None:
-    """Read a notice with a code; one of prose is kept until all else is read."""
+    """Read a notice with a code; defer one in prose until all else is read."""
     given = item if isinstance(item, dict) else {}
     texts = [text for text in given.values() if isinstance(text, str)]
     texts += [item] if isinstance(item, str) else []
@@ -312,7 +312,7 @@ def _notice(answer: AnswerContext, key: str, item: Any, path: str) -> None:
 def _targeted(
     answer: AnswerContext, targets: list[str], texts: list[str], path: str, item: Any
 ) -> bool:
-    """Keep what a notice states about the fields and engines that it lists; whether it does.
+    """Read a notice about the fields and engines that it lists; return whether it states any.
 
     What holds numbers all the same is measured in part.
     """
@@ -334,7 +334,7 @@ def _targeted(
 def _add(
     answer: AnswerContext, given: dict[str, Any], state: Availability, path: str, item: Any
 ) -> None:
-    """Keep what a notice states about the field or engine it names, else about the section."""
+    """Add a signal of a notice about the field or engine it names, else about the section."""
     named = roles.name_of({name: value for name, value in given.items() if name not in _IDLE})
     if named is None:
         answer.add("section", None, state, path, "notice", item)

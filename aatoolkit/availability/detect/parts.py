@@ -1,4 +1,4 @@
-"""The parts of a statement: its state, words, sample and moment; counts; footnotes.
+"""Parts of statements: state, words, sample and moment; counts; footnotes.
 
 Numbers are metrics nearly everywhere, so counts are believed only under a key that is about
 data: ``dataCoverage``, ``sampling``, ``_shards``, ``suppressedRows``.
@@ -31,7 +31,7 @@ _CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insuffici
 
 
 def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
-    """The state an object gives by a word or a flag among its own keys."""
+    """The state that an object gives by a word or a flag of its own; None if it gives none."""
     reason = reason_in(given)
     for name, value in given.items():
         if isinstance(value, str) and keys.is_absence(name):
@@ -49,7 +49,7 @@ def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
 
 
 def words_in(value: Any, depth: int = 0) -> Iterator[str]:
-    """The codes that a statement gives, however deep: in a coding, in extensions, in details."""
+    """Yield the codes in a statement, however deep: in a coding, extensions or details."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and depth < _DEEPEST:
@@ -63,13 +63,13 @@ def words_in(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def reason_in(given: Mapping[str, Any]) -> str | None:
-    """The words for a state, among the keys of an object."""
+    """The text that gives the reason for a state, among an object's members."""
     found = [v for k, v in given.items() if isinstance(v, str) and v and roles.is_reason(k)]
     return next((text for text in found if " " in text), found[0] if found else None)
 
 
 def explained(state: Availability, given: Mapping[str, Any]) -> Availability:
-    """A state with the words beside it; a reason among them names the cause of a bare absence.
+    """Add the words beside a state; a reason among them names the cause of a bare absence.
 
     Examples
     --------
@@ -94,7 +94,7 @@ _DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
 
 
 def _doubted(state: Availability, reason: str) -> Availability:
-    """A flag that says available, beside a sentence: words of an absence outweigh it.
+    """Doubt an ``available`` flag beside a sentence: words of absence outweigh it.
 
     What an engine supports it need not have measured; where the sentence denies something else,
     nothing is sure.
@@ -110,13 +110,13 @@ def _doubted(state: Availability, reason: str) -> Availability:
 
 
 def size_in(given: Mapping[str, Any]) -> int | None:
-    """The number of observations, among the keys of a statement."""
+    """The sample size in a statement; None if it has none."""
     sizes = (v for k, v in given.items() if roles.is_size(k) and type(v) is int)
     return next(sizes, None)
 
 
 def moment_in(given: Mapping[str, Any]) -> str | None:
-    """The moment up to which a statement holds, among its keys."""
+    """The moment up to which a statement holds; None if it gives none."""
     moments = (v for k, v in given.items() if roles.is_moment(k) and isinstance(v, str))
     return next(moments, None)
 
@@ -131,7 +131,7 @@ _DENIALS = {
 
 
 def state_of_flag(value: bool, key: str) -> Availability:
-    """What true or false mean under a key: support, connection or plain availability."""
+    """The state that true or false means under a key: support, connection or availability."""
     if value:
         return Availability(Status.AVAILABLE)
     text = spaced(key)
@@ -179,7 +179,7 @@ _RATE = re.compile(r"(data )?sampl(e|ing) (rate|ratio|fraction|percent|percentag
 
 
 def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Availability | None:
-    """What a part and a whole under a key mean: ``{"observed": 22, "expected": 30}``.
+    """The state that a part and a whole mean, ``{"observed": 22, "expected": 30}``; or None.
 
     ``listed`` if the object is the entry of a list that is about availability.
 
@@ -218,14 +218,14 @@ def is_data(key: str) -> bool:
 
 
 def status_of_part(part: float, whole: float = 1) -> Status:
-    """The status of what was measured in part: nothing, a part, or all of it."""
+    """The status of a part measured of a whole: none, a part, or all."""
     if part == whole:
         return Status.AVAILABLE
     return Status.PARTIAL if part else Status.UNAVAILABLE
 
 
 def _numbers(value: Mapping[str, Any], words: frozenset[str]) -> dict[tuple[str, ...], float]:
-    """The numbers whose names hold one of some words, by the rest of the name."""
+    """The numbers whose names contain one of some words, by the rest of their names."""
     found: dict[tuple[str, ...], float] = {}
     for name, item in value.items():
         parts = tokens(name)
@@ -242,7 +242,7 @@ def _number(item: Any) -> float | None:
 
 
 def loss(key: str, value: Any) -> Availability | None:
-    """What a count, list or moment under a key means to be missing of the whole.
+    """The state ``partial``, if a count, list or moment under a key means that data lack.
 
     Examples
     --------
@@ -267,7 +267,7 @@ _APPLIES_TO = (
 
 
 def read_footnotes(answer: AnswerContext, key: str, value: Any, path: str) -> bool:
-    """Read footnotes that name the field or engine they are about; whether any did."""
+    """Read footnotes that name their field or engine; return whether any did."""
     before = len(answer.found)
     for target, text, at, item in _targets(value, path) if roles.is_footnotes(key) else ():
         state = footnote_state(text)
@@ -279,7 +279,7 @@ def read_footnotes(answer: AnswerContext, key: str, value: Any, path: str) -> bo
 
 
 def footnote_state(text: str) -> Availability | None:
-    """What a footnote means for a value that is missing."""
+    """The state that a footnote means for a missing value; None if none."""
     known = best([text], STRONG) or in_prose(text)
     return known.because(text) if known and known.canonical != "available" else None
 
@@ -301,7 +301,7 @@ def footnote_marks(document: Any) -> dict[str, str]:
 
 
 def _targets(value: Any, path: str) -> Iterator[tuple[str, str, str, Any]]:
-    """The targets of footnotes, each with its text, path and value."""
+    """Yield the targets of footnotes, each with its text, path and value."""
     if isinstance(value, dict):
         for name, text in value.items():
             if isinstance(text, str):

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a table, separated by spaces."""
+    """Split a text of words into a set."""
     return frozenset(text.split())
 
 
@@ -24,7 +24,7 @@ _PART = re.compile(r"[^\W_]+")
 
 @lru_cache(maxsize=8192)
 def tokens(text: str) -> tuple[str, ...]:
-    """The parts of a name or word, in lower case.
+    """Split a name into its parts, in lower case.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def spaced(key: str, leave_out: Iterable[str] = ()) -> str:
-    """The parts of a name as words with spaces between, but for some.
+    """Join the parts of a name by spaces, without some of them.
 
     Examples
     --------
@@ -80,7 +80,7 @@ _NOTED = words("data coverage availability completeness measurement sample sampl
 
 @lru_cache(maxsize=4096)
 def fold(name: str | tuple[str, ...]) -> str:
-    """A name without case and separators, to compare spellings."""
+    """Normalise a name for comparison: without case and separators."""
     return "".join(tokens(name) if isinstance(name, str) else name)
 
 
@@ -89,7 +89,7 @@ _OF_PATHS = frozenset("[]$.*")
 
 @lru_cache(maxsize=4096)
 def kind_of_entries(key: str) -> str | None:
-    """``engine`` or ``field`` where a key names what its entries are; a JSON path names none."""
+    """The kind of entries that a key names: ``engine``, ``field`` or None."""
     if _OF_PATHS.intersection(key):
         return None
     parts = {*tokens(key)}
@@ -99,7 +99,7 @@ def kind_of_entries(key: str) -> str | None:
 
 
 def name_of(record: dict[str, object]) -> tuple[str, str] | None:
-    """What a record of a list of statements is about: ``engine`` or ``field``, and its name."""
+    """The kind and name that a record of statements is about: an engine or a field."""
     for scope, names in (("engine", ENGINES), ("field", _NAMES)):
         for key, value in record.items():
             if key.lower() in names and isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Lists of records: what each says of its own data.
+"""Read lists of records: what each record states about its own data.
 
 Only what is about data by its name, or with evidence beside it, is believed.
 """
@@ -73,7 +73,7 @@ def _read(records: Records, footnotes: Mapping[str, str]) -> None:
 
 
 def _flag(records: Records, name: str) -> Callable[[bool], Availability | None] | None:
-    """The meaning of a flag that needs no evidence beside it."""
+    """The function that reads a flag which needs no evidence beside it; None if it does."""
     if keys.is_row_flag(name):
         return partial(keys.flag, name)
     dated = records.are_dated and any(keys.series_flag(name, flag) for flag in (True, False))
@@ -81,7 +81,7 @@ def _flag(records: Records, name: str) -> Callable[[bool], Availability | None] 
 
 
 def _flags_of_nothing(records: Records, name: str) -> None:
-    """Flags that deny what is not there: believed if no denied row holds a number but 0."""
+    """Read flags of denial, if no denied row holds a number but 0."""
     zero = records.are_dated or not keys.needs_null(name)
     states = [*records.states(name, bool, partial(keys.flag_of_nothing, name))]
     lacking = [at for at, state in states if state.status in _EMPTY]
@@ -111,7 +111,7 @@ def _is_status(records: Records, name: str) -> bool:
 
 
 def _absences(records: Records, name: str) -> None:
-    """A reason for an absence that is an object of codes, as a data-absent-reason is."""
+    """Read reasons for an absence that are objects of codes, such as a data-absent-reason."""
     for at, value in records.given(name):
         known = best(words_in(value)) if value else None
         if known and known.canonical != "available":
@@ -129,7 +129,7 @@ def _words(records: Records, name: str) -> None:
 
 
 def _reasons(records: Records, name: str) -> None:
-    """A code that gives the reason of a record, where what others measured is null."""
+    """Read codes of a record's reason, where a number that others have is null."""
     explicit = keys.is_absence(name)
     for at, state in records.states(name, str, lack_of_code):
         if explicit or records.lacks(at):
@@ -141,7 +141,7 @@ def _add_weighed(records: Records, name: str, at: int, state: Availability, rule
 
 
 def _cells(records: Records, name: str, kind: str, beside: str) -> None:
-    """A key about another of its record is believed where that other is null."""
+    """Read a key about another of its record, where that other is null."""
     of = records.values(beside)
     given = dict(records.given(name))
     # A text that is there exactly where the other is null can only be the reason for that.
@@ -170,7 +170,7 @@ def _cell(kind: str, value: Any, of: Any, *, sure: bool) -> Availability | None:
 
 
 def _marked(records: Records, name: str, footnotes: Mapping[str, str]) -> None:
-    """Rows with the mark of a footnote, where what others measured is null."""
+    """Read marks of footnotes, where a number that others have is null."""
     for at, value in records.given(name):
         marks = value if isinstance(value, list) else [value]
         texts = [footnotes[str(mark)] for mark in marks if str(mark) in footnotes]
@@ -207,7 +207,7 @@ def _calls(records: Records, name: str) -> None:
 
 
 def _wrapped(records: Records, name: str) -> None:
-    """A statement in a record: beside a null value, or under a key that names it."""
+    """Read statements in records: beside a null value, or under a key that names them."""
     stated = keys.subject(name) == keys.STATED
     if not stated and "value" not in records.rows.field(name).fields():
         return

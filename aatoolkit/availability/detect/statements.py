@@ -42,7 +42,7 @@ from aatoolkit.jsontree.paths import key_step
 def read_statement(
     answer: AnswerContext, key: str, value: Any, place: Place, beside: Mapping[str, Any]
 ) -> bool:
-    """Read the value of a key about availability; whether anything was found."""
+    """Read the value of a key about availability; return whether anything was found."""
     is_stated = keys.subject(key) == keys.STATED
     before = len(answer.found)
     if isinstance(value, str):
@@ -59,7 +59,7 @@ def read_statement(
 
 
 def _least(key: str) -> int:
-    """How strong a word has to be to count under a key."""
+    """The least strength that a word needs to count under a key."""
     return WEAK if keys.subject(key) == keys.STATED else STRONG
 
 
@@ -106,7 +106,7 @@ def _object(answer: AnswerContext, key: str, value: dict[str, Any], place: Place
 
 
 def _kind_of_company(answer: AnswerContext, value: Mapping[str, Any]) -> str | None:
-    """Engines, where some names of a map are known to be and all give a state alike."""
+    """The kind ``engine``, if a map of like objects names a known one and all have states."""
     inner = [item for item in value.values() if isinstance(item, dict)]
     alike = len(inner) == len(value) > 1 and all(set(item) == set(inner[0]) for item in inner)
     named = alike and any(map(answer.is_engine, value))
@@ -170,13 +170,13 @@ def read_fields(
 
 
 def _engines(answer: AnswerContext, name: str, value: dict[str, Any], path: str) -> bool:
-    """A map of states by engine, further down than the metadata of an answer."""
+    """Read a map of states by engine, below the metadata; return whether it is one."""
     named = kind_of_entries(name) == "engine" and len(value) > 1
     return named and all(map(answer.is_engine, value)) and named_map(answer, name, value, path)
 
 
 def _wrapped(value: dict[str, Any]) -> Availability | None:
-    """The state beside a value: ``{"value": null, "status": "not_connected"}``."""
+    """The state beside a value, as in ``{"value": null, "status": "not_connected"}``."""
     name = next((name for name in _VALUES if name in value), None)
     if name is None:
         return None
@@ -191,7 +191,7 @@ def _wrapped(value: dict[str, Any]) -> Availability | None:
 
 
 def _own(value: dict[str, Any], peers: Mapping[str, Any]) -> Availability | None:
-    """What an object states about itself, where it cannot be the state of a business thing."""
+    """The state that an object gives about itself; None if it may be one of business."""
     for name, item in value.items():
         state = None
         if isinstance(item, str) and keys.is_word(name):
@@ -227,7 +227,7 @@ def _is_alike(name: str, peers: Mapping[str, Any]) -> bool:
 
 
 def _source(key: str, value: dict[str, Any]) -> Availability | None:
-    """The state of a connection, which everyday words may give; half connected is not connected."""
+    """The state of a connection, also in everyday words; half connected is not connected."""
     state = state_in(value, WEAK) if roles.is_source(key) else None
     if state is not None and state.status == Status.PARTIAL and not measures(value):
         return Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, state.reason)
@@ -241,7 +241,7 @@ def _has_lacking(value: dict[str, Any]) -> bool:
 
 
 def measures(value: Mapping[str, Any]) -> set[bool]:
-    """Of the numbers of an object that are no sizes of samples, whether they are other than 0."""
+    """The truth values of an object's numbers: whether any is not 0, and whether any is 0."""
     return {
         item != 0
         for name, item in value.items()
@@ -250,12 +250,12 @@ def measures(value: Mapping[str, Any]) -> set[bool]:
 
 
 def _given(value: Any) -> set[bool]:
-    """Whether a value that is there is other than 0; nothing where it is null."""
+    """The truth value of a number that is there, as a set; empty where it is null."""
     return set() if value is None else {value != 0}
 
 
 def siblings(answer: AnswerContext, given: dict[str, Any], path: str, pattern: str) -> set[str]:
-    """Read the keys that are about one beside them (``revenueReason``); those that are."""
+    """Read keys about another beside them, such as ``revenueReason``; return those read."""
     names = {roles.fold(name): name for name in reversed(given) if name[:1] not in "_@$"}
     read: set[str] = set()
     for key, value in given.items():
@@ -283,7 +283,7 @@ def siblings(answer: AnswerContext, given: dict[str, Any], path: str, pattern: s
 
 
 def _ending(key: str, value: Any) -> tuple[str, str] | None:
-    """The field that a key is about and what the key states, if its value can state anything."""
+    """The field that a key is about, and the kind of statement; None if it can state nothing."""
     if isinstance(value, dict) and roles.is_holder(key):
         return roles.fold(tokens(key)[:-1]), "statement"
     ending = keys.suffix(key)
@@ -296,7 +296,7 @@ def _is_reason(ending: tuple[str, str] | None) -> bool:
 
 
 def sibling_state(kind: str, value: bool | str, of: Any) -> Availability | None:
-    """What a key states about another whose value is given, if it is about data."""
+    """The state that a key gives to another whose value is given; None if none."""
     if isinstance(value, bool):
         if kind == "part":
             return Availability(Status.PARTIAL) if value and of is not None else None

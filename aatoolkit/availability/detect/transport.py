@@ -69,7 +69,7 @@ TRUNCATED = Availability(Status.PARTIAL, Cause.TRUNCATED)
 
 
 def read_status(answer: AnswerContext, status: int) -> bool:
-    """Read an HTTP status that has a meaning; whether the body is no answer of a section."""
+    """Read an HTTP status; return whether the body is no answer of a section."""
     if status < 400 and status not in STATUSES:
         return False
     state = STATUSES.get(status, FAILED)
@@ -199,7 +199,7 @@ _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0"
 
 
 def _fraction(text: str) -> float | None:
-    """A part of a whole in figures: ``0.82``, ``82%``, ``12/30``; None if it is none of them."""
+    """Parse a part of a whole: ``0.82``, ``82%``, ``12/30``; None if it is none of them."""
     given = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%|/\s*\d+)?", text.strip())
     if given is None:
         return None
@@ -209,7 +209,7 @@ def _fraction(text: str) -> float | None:
 
 
 def _parse_header(text: str) -> tuple[Any, dict[str, str]]:
-    """The value of a header and its parameters: ``partial; reason="two engines"``, or JSON."""
+    """Parse a header to its value and parameters, as in ``partial; reason="two engines"``."""
     if text.lstrip().startswith(("{", "[")):
         try:
             return json.loads(text), {}

@@ -152,23 +152,23 @@ _PHRASES: Mapping[tuple[str, int], str] = {
 
 @dataclass(frozen=True)
 class Word:
-    """A word that was understood: the canonical one, and how far it can be trusted."""
+    """A canonical word of availability, and its strength: how far it can be trusted."""
 
     canonical: str
     strength: int
 
     @property
     def availability(self) -> Availability:
-        """What it means, without a reason."""
+        """The availability that the word means, without a reason."""
         return Availability(*WORDS[self.canonical])
 
     def because(self, reason: str | None) -> Availability:
-        """What it means, with a reason."""
+        """The availability that the word means, with a reason."""
         return Availability(*WORDS[self.canonical], reason)
 
     @property
     def is_lack(self) -> bool:
-        """Whether it surely means that something lacks."""
+        """Whether the word surely means a lack."""
         return self.strength >= STRONG and self.canonical != "available"
 
 
@@ -191,7 +191,7 @@ _MOST_PARTS, _LONGEST = 6, 60
 
 @lru_cache(maxsize=4096)
 def understand(text: str) -> Word | None:
-    """The canonical word that a word means, if it is one of availability.
+    """The canonical word that a text means; None if it is not about availability.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def understand(text: str) -> Word | None:
 
 @lru_cache(maxsize=4096)
 def phrase(parts: tuple[str, ...]) -> Word | None:
-    """The canonical word that some parts mean; a source may precede what it lacks."""
+    """The canonical word that some parts of a name mean; None if they mean none."""
     left = [part for part in parts if part not in _NOISE]
     if not left or len(left) > _MOST_PARTS:
         return None
@@ -220,7 +220,7 @@ def phrase(parts: tuple[str, ...]) -> Word | None:
 
 
 def best(texts: Iterable[object], least: int = WEAK) -> Word | None:
-    """The most trusted word among some texts, if it can be trusted that far."""
+    """The strongest word among some texts; None if none is strong enough."""
     known = [word for text in texts if isinstance(text, str) and (word := understand(text))]
     trusted = [word for word in known if word.strength >= least]
     return max(trusted, key=lambda word: word.strength, default=None)
@@ -228,7 +228,7 @@ def best(texts: Iterable[object], least: int = WEAK) -> Word | None:
 
 @lru_cache(maxsize=1024)
 def in_prose(text: str) -> Word | None:
-    """The first strong word of absence in some sentences; one that they negate is none.
+    """The first strong word of absence in some sentences, if it is not negated; else None.
 
     One that names a cause goes before one that only means that something is missing. Contractions
     are written out: ``isn't`` as ``is not``.
@@ -263,7 +263,7 @@ def is_code(text: object) -> bool:
 
 
 def lack_of_code(text: str) -> Availability | None:
-    """What a code surely means to lack; None for sentences and other codes."""
+    """The state of a lack that a code surely means; None for sentences and other codes."""
     known = understand(text) if is_code(text) else None
     return known.availability if known and known.is_lack else None
 
@@ -288,7 +288,7 @@ def read_word(word: object, reason: object = None) -> Availability:
 
 
 def because(state: Availability, reason: str | None) -> Availability:
-    """A state with the service's words; a code among them names the cause of a bare absence."""
+    """Add the service's words to a state; a code among them names the cause."""
     named = understand(reason) if reason is not None and is_code(reason) else None
     status, cause = state.status, state.cause
     if named and state == Availability(Status.UNAVAILABLE):

@@ -31,7 +31,7 @@ SECTION = Section(
                     "unblock_bot",
                 ),
             ),
-            text("title", "It in a line."),
+            text("title", "The action in a line."),
             category("priority", "How urgent it is.", LOW_TO_HIGH, ordered=True),
             fraction(
                 "score",

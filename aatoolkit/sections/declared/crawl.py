@@ -25,7 +25,7 @@ SECTION = Section(
         columns=(
             text("bot", "The crawler."),
             text("operator", "Who runs it."),
-            category("purpose", "What it fetches pages for.", PURPOSES),
+            category("purpose", "What the crawler fetches pages for.", PURPOSES),
             count("requests", "Requests made in its name.", unit=REQUESTS),
             count(
                 "verified_requests",

@@ -62,7 +62,7 @@ SECTION = Section(
         columns=(
             text("bot", "The crawler."),
             text("operator", "Who runs it."),
-            category("purpose", "What it fetches pages for.", PURPOSES),
+            category("purpose", "What the crawler fetches pages for.", PURPOSES),
             category(
                 "access",
                 "What robots.txt declares; for what the server does see `server_status`.",
@@ -139,11 +139,11 @@ SECTION = Section(
             category("group", "What the check belongs to.", ("access", "delivery", "content")),
             category(
                 "result",
-                "What it found; skipped if it did not apply.",
+                "What the check found; skipped if it did not apply.",
                 ("passed", "failed", "warning", "skipped"),
                 "status",
             ),
-            text("detail", "What it found, in words."),
+            text("detail", "What the check found, in words."),
         ),
     ),
     kept=("robots.url", "robots.httpStatus"),

@@ -20,7 +20,7 @@ SECTION = Section(
         key="action_id",
         columns=(
             text("action_id", "The action; refers to `actions`."),
-            text("title", "It in a line."),
+            text("title", "The action in a line."),
             date("completed_on", "The day it was done."),
             date("before_start", "First day of the window before.", "before.start"),
             date("before_end", "Last day of the window before.", "before.end"),

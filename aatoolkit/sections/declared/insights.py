@@ -36,7 +36,7 @@ SECTION = Section(
                 ("provisional", "worth_a_look", "confident", "high"),
                 ordered=True,
             ),
-            text("title", "It in a line."),
+            text("title", "The insight in a line."),
             text("what", "What happened, in words."),
             text("why", "A likely cause, in words."),
             text("recommendation", "What to do about it, in words."),

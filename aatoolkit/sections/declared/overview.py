@@ -63,7 +63,7 @@ SECTION = Section(
             ),
             number(
                 "denominator",
-                "What it is divided by: its sample size.",
+                "The number that it is divided by: its sample size.",
                 unit=COUNT,
                 aggregate=Aggregation("sum", within="metric"),
                 optional=True,
@@ -78,7 +78,7 @@ SECTION = Section(
             ),
             number(
                 "previous_denominator",
-                "What it is divided by: its sample size.",
+                "The number that it is divided by: its sample size.",
                 unit=COUNT,
                 aggregate=Aggregation("sum", within="metric"),
                 optional=True,

@@ -45,7 +45,7 @@ SECTION = Section(
             text("product_id", "The product's id."),
             text("title", "Its title."),
             text("brand", "Its brand."),
-            flag("own", "Whether that is the own brand."),
+            flag("own", "Whether its brand is the project's own."),
             text("category", "Its product category, not a prompt's."),
             count("mention_count", "Answers that show it."),
             fraction(
