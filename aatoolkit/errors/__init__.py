@@ -43,6 +43,7 @@
     ├─ DetectionWarning                  availability could not be read: a fault of this package
     ├─ RedactionWarning                  what is left out of a publication is elsewhere in it
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
+    ├─ FontWarning                       letters of a picture that no installed font has
     ├─ ScopeWarning                      a chosen value is no longer offered
     └─ CacheWarning                      the cache cannot be used; answers come from the network
 
@@ -162,6 +163,9 @@ from aatoolkit.errors.warnings import (
 )
 from aatoolkit.errors.warnings import (
     DraftWarning as DraftWarning,
+)
+from aatoolkit.errors.warnings import (
+    FontWarning as FontWarning,
 )
 from aatoolkit.errors.warnings import (
     RedactionWarning as RedactionWarning,

@@ -31,6 +31,10 @@ class StaleDataWarning(AAToolkitWarning):
     """An expired answer was used, as the service failed."""
 
 
+class FontWarning(AAToolkitWarning):
+    """Letters of a picture that no installed font has."""
+
+
 class ScopeWarning(AAToolkitWarning):
     """A value that is chosen in a picker is no longer offered; it stays chosen."""
 

@@ -348,7 +348,15 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"kind": "bar"}, ConfigurationError, "'bars'"),
+        ({"kind": "barz"}, ConfigurationError, "'bars'"),
+        ({"color": "no such"}, ConfigurationError, "is no colour"),
+        ({"color": ["#fff", 3]}, ConfigurationError, "is no colour"),
+        ({"color": []}, ConfigurationError, "is no colour"),
+        ({"theme": "night"}, ConfigurationError, "auto, light and dark"),
+        ({"facet": "engin"}, ColumnNotFound, "no such column"),
+        ({"facet": "date", "x": "date"}, ConfigurationError, "already"),
+        ({"facet": "date", "ax": Figure().subplots()}, ConfigurationError, "one"),
+        ({"theme": "dark", "ax": Figure().subplots()}, ConfigurationError, "figure of ax="),
         ({"kind": "zzz"}, ConfigurationError, "heatmap"),
         ({"top": 0}, ConfigurationError, "from 1"),
         ({"top": 2.5}, ConfigurationError, "from 1"),
@@ -375,7 +383,12 @@ def test_top_bounds_what_is_drawn_and_shows_what_is_left(whole: dict[str, aa.Dat
     assert len(axes.get_yticklabels()) == 4
     assert f"first 4 of {len(domains)}" in words_of(axes)
     best = domains.nlargest(4, "citation_count")["source_domain"].tolist()
-    assert [text.get_text() for text in axes.get_yticklabels()] == best
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert [label.partition(" (")[0] for label in labels] == best
+    kinds = domains.set_index("source_domain")["domain_type"]
+    marks = {"owned": "own", "competitor": "competitor"}
+    for label, site in zip(labels, best, strict=True):
+        assert label.partition(" (")[2].rstrip(")") == marks.get(kinds[site], ""), label
 
 
 def test_it_draws_on_the_axes_given_and_touches_no_other_state(overview: aa.Tables) -> None:
@@ -383,7 +396,7 @@ def test_it_draws_on_the_axes_given_and_touches_no_other_state(overview: aa.Tabl
     left, right = figure.subplots(1, 2)
     before = dict(mpl.rcParams)
     assert overview["overview_trend"].aa.plot(ax=left) is left
-    assert left.get_title(loc="left") == "Mention rate by date"
+    assert left.get_title(loc="left") == "Mention rate by day"
     assert "acme.example" in left.get_xlabel()
     assert not right.lines
     drawn(left)
@@ -534,3 +547,122 @@ def test_a_title_and_a_size_can_be_given() -> None:
             counted([1, 2]).aa.plot(figsize=size)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="ax="):
         counted([1, 2]).aa.plot(figsize=(4, 3), ax=Figure().subplots())
+
+
+# --- panels, themes, points, verdicts -------------------------------------------------------
+
+
+def test_panels_are_labelled_and_have_one_scale() -> None:
+    days = pd.date_range("2026-01-01", periods=4)
+    frame = pd.DataFrame({"day": [*days, *days], "engine": ["a"] * 4 + ["b"] * 4, "n": range(8)})
+    axes = frame.aa.plot("line", x="day", y="n", facet="engine")
+    panels = axes.figure.axes
+    assert [panel.get_title(loc="left") for panel in panels] == ["engine: a", "engine: b"]
+    assert len({panel.get_ylim() for panel in panels}) == 1
+    assert axes.finding.startswith("N by day and engine: a: ")
+    assert drawn(axes)
+
+
+def test_hosts_of_one_frame_are_never_added_up(client: aa.Client) -> None:
+    collected = client.collect(HOSTS[:2], sections=["domains"], progress=False)
+    both = collected.concat("domains")
+    domains = [both[both["host"] == host] for host in HOSTS[:2]]
+    for axes in (both.aa.plot(top=3), both.aa.plot(x="domain_type", y="citation_count")):
+        titles = [panel.get_title(loc="left") for panel in axes.figure.axes]
+        assert titles == [f"host: {host}" for host in HOSTS[:2]]
+    most = [float(frame["citation_count"].max()) for frame in domains]
+    widths = [max(bar.get_width() for bar in p.patches) for p in both.aa.plot(top=3).figure.axes]
+    assert widths == most
+    untold = aa.concat([frame.drop(columns="host") for frame in domains])
+    assert "which no column tells apart" in words_of(untold.aa.plot(top=3))
+
+
+def test_rows_left_over_by_a_filter_are_those_that_were_read(whole: dict[str, aa.Dataset]) -> None:
+    prompts = whole["acme.example"]["prompts"].main
+    some = prompts[prompts["intent"] == "commercial"]
+    axes = some.aa.plot(x="topic", y="mention_rate")
+    rates = some.aa.aggregate("topic", "mention_rate", skip_missing=True)["mention_rate"]
+    widths = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())
+    assert [w for w in widths if w] == pytest.approx(sorted(rates[rates > 0].astype(float)))
+
+
+def test_a_dark_picture_is_dark_and_legible(overview: aa.Tables) -> None:
+    engines = overview["overview_engines"]
+    for axes in (engines.aa.plot(theme="dark"), overview["overview_trend"].aa.plot(theme="dark")):
+        paper = mpl.colors.to_hex(axes.figure.get_facecolor())
+        assert luminance(paper) < 0.05
+        for text in [*axes.get_yticklabels(), *axes.get_xticklabels(), axes.figure._suptitle]:
+            assert contrast(mpl.colors.to_hex(text.get_color()), paper) >= 4.5, text
+        for patch in axes.patches:
+            face = mpl.colors.to_hex(patch.get_facecolor())
+            assert patch.get_hatch() or not patch.get_width() or contrast(face, paper) >= 3
+    with mpl.rc_context({"figure.facecolor": "black"}):
+        assert luminance(mpl.colors.to_hex(engines.aa.plot().figure.get_facecolor())) < 0.05
+
+
+def test_colours_are_those_given(overview: aa.Tables) -> None:
+    axes = overview["overview_top_brands"].aa.plot(color="#7d4f8e")
+    faces = [mpl.colors.to_hex(bar.get_facecolor()) for bar in axes.patches]
+    assert faces.count("#7d4f8e") == 1
+    trend = overview["overview_trend"]
+    lines = trend.aa.plot(y=["mention_rate", "share_of_voice"], color=["red", "green"]).lines
+    assert [line.get_color()[:3] for line in lines] == [(1, 0, 0), (0, to_rgb("green")[1], 0)]
+
+
+def test_a_scatter_has_the_rows_with_both_numbers_and_counts_the_others() -> None:
+    frame = pd.DataFrame({"who": list("abc"), "n": [1, 2, 3], "m": [4.0, None, 6.0]})
+    axes = frame.aa.plot(kind="scatter", x="n", y="m")
+    points = [tuple(map(float, p)) for line in axes.lines for p in line.get_xydata()]
+    assert points[:2] == [(3.0, 6.0), (1.0, 4.0)]
+    assert "1 rows lack one of the two" in axes.finding
+    assert frame.aa.plot(x="n", y="m").kind == "scatter"
+
+
+def test_a_few_rows_of_words_are_verdicts_and_text_is_left_to_a_table(
+    whole: dict[str, aa.Dataset],
+) -> None:
+    tables = whole["acme.example"]
+    files = tables["crawlability"]["crawlability_files"]
+    axes = files.aa.plot()
+    assert axes.kind == "verdicts"
+    assert f"{files['file'].iloc[0]}: present " in axes.finding
+    assert not list(tables["actions"]["action_steps"].aa.plot().patches)
+    assert "A table shows this better" in tables["actions"]["action_steps"].aa.plot().finding
+
+
+def test_absent_rows_and_unmeasured_cells_look_different() -> None:
+    frame = pd.DataFrame(
+        {"who": ["a", "a", "b"], "to": ["x", "y", "x"], "n": pd.array([1, None, 3], "Int64")}
+    )
+    axes = frame.aa.plot("heatmap", x="to", by="who", y="n")
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend == ["no value given", "not listed"]
+    (hatched,) = [p for p in axes.patches if p.get_hatch() == MISSING["hatch"]]
+    assert (hatched.get_x(), hatched.get_y()) == (0.5, 0.5)
+    (marks,) = axes.lines
+    assert marks.get_xydata().tolist() == [[1.0, 0.0]]
+
+
+def test_zeros_beyond_a_few_are_counted_not_drawn() -> None:
+    axes = counted([5, 3, *[0] * 20]).aa.plot(kind="bars", y="n")
+    assert len(axes.get_yticklabels()) == 5
+    assert "17 others are 0" in axes.finding
+    assert len(counted([5, 3, *[0] * 5]).aa.plot(kind="bars", y="n").get_yticklabels()) == 7
+
+
+def test_time_with_by_is_lines_and_days_are_named_by_their_step() -> None:
+    days = pd.date_range("2026-01-05", periods=3, freq="7D")
+    rows = [(day, engine, n) for day in days for n, engine in enumerate("abcde")]
+    frame = pd.DataFrame(rows, columns=["bucket_start", "engine", "n"])
+    axes = frame.aa.plot(x="bucket_start", y="n", by="engine")
+    assert axes.kind == "line"
+    assert len(axes.get_legend().get_texts()) == 5
+    assert axes.finding.startswith("N by week and engine")
+
+
+def test_letters_that_no_font_has_cost_one_warning() -> None:
+    frame = pd.DataFrame({"who": ["\U00012000 x", "\U00012001 y"], "n": [1, 2]})
+    with pytest.warns(aa.errors.FontWarning, match="no installed font") as caught:
+        frame.aa.plot()
+    assert len(caught) == 1
+    assert caught[0].filename == __file__

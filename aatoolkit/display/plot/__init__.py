@@ -9,10 +9,13 @@ measured are hatched, or break the line; they are never drawn as 0. In reading o
 - ``reduce``: aggregate rows that would be drawn at the same mark.
 - ``estimates``, ``steps``, ``stages``: results of statistics: dots with intervals, change points,
   the stages from crawled to converted.
-- ``effects``, ``funnel``, ``figures``, ``lines``, ``heatmap``, ``pairs``, ``stacks``, ``bars``,
-  ``spans``: the kinds of pictures, each with a ``plan`` that returns None if it does not fit;
-  ``empty`` is drawn if none does.
+- ``effects``, ``funnel``, ``scatter``, ``figures``, ``lines``, ``heatmap``, ``pairs``, ``stacks``,
+  ``bars``, ``spans``, ``verdicts``: the kinds of pictures, each with a ``plan`` that returns None
+  if it does not fit; ``empty`` is drawn if none does.
 - ``whiskers``: the interval of each mark, and which one it is.
-- ``labels``: numbers and words as text; ``canvas``: axes, title, legend, safe text; ``style``:
-  colours, hatches, markers.
+- ``facets``: a panel for each value of a column.
+- ``labels``: numbers and words as text; ``fonts``: text that is safe to draw; ``canvas``: axes,
+  title, legend; ``style``: colours, hatches, markers; ``theme``: the same on dark paper.
+- ``tips``: what is said of a mark; ``interactive``, with ``plotly_panel`` and ``plotly_text``: the
+  drawn picture once more as a figure of plotly.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,19 @@ from aatoolkit.display.plot.labels import axis_label, capitalized, format_number
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
-from aatoolkit.display.plot.style import INK, MISSING, MUTED, OWN, REST, styles_for
+from aatoolkit.display.plot.style import (
+    INK,
+    MISSING,
+    MUTED,
+    OWN,
+    REST,
+    RIVAL,
+    few_levels,
+    styles_for,
+)
+from aatoolkit.display.plot.tips import describe_mark, set_tips
 from aatoolkit.display.plot.whiskers import Whiskers, whiskers
+from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 _UNMEASURED = 3
@@ -32,8 +44,10 @@ class Bars:
     y: str
     by: str | None
     left_out: int
+    zeros: int
     missing: int
     ends: Whiskers
+    levels: tuple[str, ...] = ()
 
     @property
     def height(self) -> float:
@@ -44,9 +58,9 @@ class Bars:
     def title(self) -> str:
         """The title."""
         measured = int((~np.isnan(self.values)).sum())
-        most = f", the first {measured} of {measured + self.left_out}"
+        most = f", the first {measured} of {measured + self.left_out + self.zeros}"
         title = capitalized(f"{humanize(self.y)} by {humanize(self.data.row_noun(self.x))}")
-        return title + (most if self.left_out else "")
+        return title + (most if self.left_out + self.zeros else "")
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -72,6 +86,7 @@ class Bars:
         own = [at for at in there if self.data.own()[at] and at not in (first, last)]
         if own:
             text += f"; own brand {labels[own[0]]} {format_number(values[own[0]], unit)}"
+        text += f"; {self.zeros} others are 0" if self.zeros else ""
         return text + (f"; {self.missing} not measured" if self.missing else "")
 
     def draw(self, axes: Axes) -> list[str]:
@@ -92,21 +107,29 @@ class Bars:
         for row, sample in enumerate(self._samples()):
             self._words(axes, row, float(ends[row]), reach, sample)
         canvas.style_axes(axes, "x")
-        canvas.row_labels(axes, self.data.text(self.x), self.data.own().tolist())
+        labels, rivals = self.data.text(self.x), self.data.rivals().tolist()
+        canvas.row_labels(axes, labels, self.data.own().tolist(), rivals=rivals)
         canvas.label_axes(axes, axis_label(self.data, self.y))
         if self.data.is_count(self.y) and not np.isnan(values).all():
             canvas.integer_axis(axes.xaxis)
-        axes.xaxis.set_major_formatter(lambda value, _: format_number(value, unit))
-        return [f"Whiskers: {self.ends.which}."] if sure.any() else []
+        canvas.number_axis(axes.xaxis, unit)
+        notes = [f"Whiskers: {self.ends.which}."] if sure.any() else []
+        return [*notes, *([f"{self.zeros} others are 0."] if self.zeros else [])]
 
     def _bars(self, axes: Axes) -> None:
-        own, levels = self.data.own(), self.data.text(self.by) if self.by else []
-        styles = styles_for(levels)
+        own, levels = self.data.own(), []
+        if self.by:
+            levels = few_levels(self.data.text(self.by), self.levels)
+        styles = styles_for([*few_levels(self.levels), *levels] if self.levels else levels)
+        rivals = self.data.rivals()
         for row, value in enumerate(self.values):
-            style = styles[levels[row]] if levels else OWN if own[row] or not own.any() else REST
-            width = 0 if np.isnan(value) else value
+            plain = RIVAL if rivals[row] else REST if own.any() or rivals.any() else OWN
+            style = styles[levels[row]] if levels else OWN if own[row] else plain
+            if np.isnan(value):
+                continue
             face: dict[str, Any] = {"color": style.colour, "hatch": style.hatch, "edgecolor": MUTED}
-            axes.barh(row, width, height=0.68, linewidth=0.6, **face)
+            (bar,) = axes.barh(row, value, height=0.68, linewidth=0.6, **face)
+            set_tips(bar, partial(self._tip, row))
         if styles:
             looks = styles.values()
             handles = [Patch(fc=style.colour, hatch=style.hatch, ec=MUTED) for style in looks]
@@ -115,7 +138,8 @@ class Bars:
     def _words(self, axes: Axes, row: int, end: float, reach: float, sample: float) -> None:
         value, box = self.values[row], None
         if np.isnan(value):
-            axes.barh(row, reach, height=0.68, **MISSING)
+            (bar,) = axes.barh(row, reach, height=0.68, **MISSING)
+            set_tips(bar, partial(self._tip, row))
             words, end = why_missing(self.data, self.y, row), 0.0
             box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
         else:
@@ -123,6 +147,10 @@ class Bars:
             words = format_number(value, self.data.unit(self.y)) + n
         colour = INK if box else canvas.text_colour(axes)
         canvas.row_note(axes, words, end, row, color=colour, bbox=box)
+
+    def _tip(self, row: int) -> list[str]:
+        ends = float(self.ends.low[row]), float(self.ends.high[row])
+        return [describe_mark(self.data, self.y, row, self.data.text(self.x)[row], ends)]
 
     def _samples(self) -> Numbers:
         name = self.data.sample(self.y)
@@ -140,6 +168,12 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     rows, marks = data, [x, *([options.by] if options.by else [])]
     if options.x:
         data = one_row_per_mark(data, marks, [y])
+    elif x in data.keys and len(data.keys) > 1 and not data.unit_column(y):
+        # Many rows of one brand are no ranking of brands; what each brand has is.
+        try:
+            data = one_row_per_mark(data, marks, [y])
+        except AvailabilityError:
+            return None
     per = data.unit_column(y)
     if per:
         words = pd.Series(data.text(per))
@@ -150,12 +184,16 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     top = options.top or 15
     missing = int(np.isnan(values).sum())
     measured = len(order) - missing
-    kept = order[:measured][:top]
+    kept, zeros = order[:measured][:top], 0
+    above = int((values > 0).sum())
+    if 0 < above < len(kept) - _UNMEASURED and measured > top and not (values < 0).any():
+        kept, zeros = kept[: above + _UNMEASURED], measured - above - _UNMEASURED
     # A few unmeasured rows are shown after the largest; the finding counts the others.
     shown = [*kept, *order[measured:][: max(top - len(kept), _UNMEASURED)]]
     drawn = PlotData(data.frame.iloc[shown].reset_index(drop=True), data.known)
     ends = whiskers(drawn, y, rows if options.x else None, marks)
-    return Bars(drawn, x, y, options.by, measured - len(kept), missing, ends)
+    left_out = measured - len(kept) - zeros
+    return Bars(drawn, x, y, options.by, left_out, zeros, missing, ends, options.levels)
 
 
 def why_missing(data: PlotData, name: str, row: int) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import base64
 import io
-import textwrap
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.dates as mdates
-from matplotlib import font_manager
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from aatoolkit.display.plot.labels import elide_middle
+from aatoolkit.display.plot.fonts import families, literal_text, safe_text, wrap
+from aatoolkit.display.plot.labels import format_tick
 from aatoolkit.display.plot.style import GRID, INK, MISSING, MUTED, PAPER
+from aatoolkit.display.plot.theme import auto_is_dark
 
 WIDTH = 7.6
 """The default width in inches."""
@@ -26,21 +28,7 @@ WIDTH = 7.6
 _DPI = 144
 _SMALL = 8
 _LEGEND_COLUMNS = 5
-_FALLBACKS = (
-    "Noto Sans",
-    "Noto Sans CJK JP",
-    "Noto Sans CJK SC",
-    "Noto Sans Arabic",
-    "Noto Sans Hebrew",
-    "Noto Sans Devanagari",
-    "Noto Sans Symbols 2",
-    "Hiragino Sans",
-    "Yu Gothic",
-    "Microsoft YaHei",
-    "Segoe UI Symbol",
-    "Arial Unicode MS",
-)
-"""Fonts for scripts that the default fonts lack, if installed."""
+_LINE = _SMALL * 1.35 / 72
 
 
 class Picture(Axes):
@@ -57,6 +45,7 @@ class Picture(Axes):
     name = "aatoolkit"
     kind: str = ""
     finding: str = ""
+    dark: bool = False
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
@@ -74,14 +63,37 @@ class Picture(Axes):
     __str__ = __repr__
 
 
-def new_axes(figsize: tuple[float, float]) -> Picture:
-    """Axes on a new figure, which pyplot does not manage."""
+def new_figure(figsize: tuple[float, float]) -> Figure:
+    """A figure that pyplot does not manage."""
     figure = Figure(figsize=figsize, facecolor=PAPER)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.08)
-    axes = figure.add_subplot(axes_class=Picture)
+    return figure
+
+
+def add_picture(figure: Figure, place: tuple[int, int, int], dark: bool = False) -> Picture:
+    """Axes in a place of a figure."""
+    axes = figure.add_subplot(*place, axes_class=Picture)
     assert isinstance(axes, Picture)
     axes.set_facecolor(PAPER)
+    axes.dark = dark
     return axes
+
+
+def new_axes(figsize: tuple[float, float], dark: bool = False) -> Picture:
+    """Axes on a new figure, which pyplot does not manage."""
+    return add_picture(new_figure(figsize), (1, 1, 1), dark)
+
+
+def is_on_dark(axes: Axes) -> bool:
+    """Whether axes have a dark background."""
+    return axes.dark if isinstance(axes, Picture) else auto_is_dark("auto", axes)
+
+
+def number_axis(along: Axis, unit: str | None, most: float = np.inf) -> None:
+    """Label an axis with numbers in their unit, up to the largest that means something."""
+    along.set_major_formatter(
+        lambda value, _: format_tick(value, unit) if value <= most + 1e-9 else ""
+    )
 
 
 def figure_of(axes: Axes) -> Figure:
@@ -109,11 +121,6 @@ def muted_colour(axes: Axes) -> str:
     return MUTED if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
 
 
-def literal_text(**properties: Any) -> dict[str, Any]:
-    """Text properties for literal text: no mathematics, no TeX, with fallback fonts."""
-    return {"parse_math": False, "usetex": False, "fontfamily": list(_families()), **properties}
-
-
 def row_note(
     axes: Axes, words: str, end: float, row: int, *, gap: int = 5, **properties: Any
 ) -> None:
@@ -124,66 +131,37 @@ def row_note(
     )
 
 
-def safe_text(text: str, most: int = 200) -> str:
-    """Text that can be drawn: elided, and with a box for characters that no font has."""
-    covered = _covered(_families())
-    shown = elide_middle(text, most)
-    return "".join(char if char in "\n" or ord(char) in covered else "□" for char in shown)
-
-
-def _families() -> tuple[str, ...]:
-    usual = mpl.rcParams["font.family"]
-    installed = _installed()
-    return (*usual, *(name for name in _FALLBACKS if name in installed))
-
-
-@lru_cache(maxsize=1)
-def _installed() -> frozenset[str]:
-    return frozenset(font_manager.fontManager.get_font_names())
-
-
-@lru_cache(maxsize=8)
-def _covered(families: tuple[str, ...]) -> frozenset[int]:
-    """The characters that the fonts cover, in regular and in bold."""
-    weights = []
-    for weight in ("normal", "bold"):
-        found: set[int] = set()
-        for family in families:
-            font = font_manager.FontProperties(family=[family], weight=weight)
-            found |= font_manager.get_font(font_manager.findfont(font)).get_charmap().keys()
-        weights.append(found)
-    return frozenset(set.intersection(*weights))
-
-
-def add_title_and_notes(axes: Axes, title: str, notes: list[str]) -> None:
-    """Add the title above and the notes below."""
+def add_title_and_notes(axes: Axes, title: str, notes: list[str], *, grow: bool = False) -> None:
+    """Add the title above and the notes below; many notes make the figure higher."""
     if not isinstance(axes, Picture):
         # The legend is between the axes and the title.
         box = axes.get_legend()
         rows = -(-len(box.get_texts()) // _LEGEND_COLUMNS) if box else 0
         pad = 6 + rows * _SMALL * 1.7
-        axes.set_title(safe_text(title, 90), loc="left", pad=pad, **literal_text())
-        below = "\n".join(wrap(note, 90) for note in notes)
+        wide = figure_of(axes).get_figwidth() * axes.get_position().width * 72
+        heading = wrap(title, max(int(wide / 6.2), 16))
+        axes.set_title(heading, loc="left", pad=pad, **literal_text(fontsize=11))
+        below = "\n".join(wrap(note, max(int(wide / (_SMALL * 0.56)), 24)) for note in notes)
         axes.set_xlabel(
             f"{axes.get_xlabel()}\n{below}".strip("\n"), **literal_text(fontsize=_SMALL, loc="left")
         )
         return
-    figure = figure_of(axes)
+    add_figure_title(figure_of(axes), title, notes, grow)
+
+
+def add_figure_title(figure: Figure, title: str, notes: list[str], grow: bool) -> None:
+    """Add the title above all axes of a figure, and the notes below."""
     room = int(figure.get_figwidth() * 72 / (_SMALL * 0.6))
     figure.suptitle(
         wrap(title, int(room * 0.62)),
         **literal_text(x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK),
     )
     below = "\n".join(wrap(note, room) for note in notes)
+    if grow:
+        figure.set_figheight(figure.get_figheight() + max(below.count("\n") - 2, 0) * _LINE)
     figure.supxlabel(
         below, **literal_text(x=0.012, ha="left", fontsize=_SMALL, color=MUTED, linespacing=1.35)
     )
-
-
-def wrap(text: str, width: int) -> str:
-    """Safe text, wrapped to at most three lines."""
-    lines = textwrap.wrap(safe_text(text, 3 * width), width, max_lines=3, placeholder=" …")
-    return "\n".join(lines)
 
 
 def style_axes(axes: Axes, grid: str) -> None:
@@ -194,6 +172,7 @@ def style_axes(axes: Axes, grid: str) -> None:
     axes.grid(axis=grid, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
     axes.tick_params(colors=text_colour(axes), labelsize=9, length=0)
+    axes.tick_params(axis="x", pad=6)
 
 
 def label_axes(axes: Axes, x: str = "", y: str = "") -> None:
@@ -202,17 +181,32 @@ def label_axes(axes: Axes, x: str = "", y: str = "") -> None:
     axes.set_ylabel(safe_text(y, 50), **literal_text(color=muted_colour(axes), fontsize=9))
 
 
-def row_labels(axes: Axes, labels: list[str], own: list[bool], most: int = 38) -> None:
-    """Label the rows, the own brand in bold and marked as own."""
+def row_labels(
+    axes: Axes, labels: list[str], own: list[bool], share: float = 0.44, rivals: Any = ()
+) -> None:
+    """Label the rows, the own brand in bold and marked as own; elided where there is no room.
+
+    Labels have at most a share of the width of the figure, or of that of a panel.
+    """
+    figure = figure_of(axes)
+    wide = figure.get_figwidth() / _columns(axes) * 72
+    most = max(int(wide * share / (9 * 0.56)), 14)
+    marks = [" (competitor)" if rival else "" for rival in rivals] or [""] * len(labels)
     axes.set_yticks(range(len(labels)))
     shown = [
-        f"{safe_text(label, most)}{' (own)' if mine else ''}"
-        for label, mine in zip(labels, own, strict=True)
+        f"{safe_text(label, most)}{' (own)' if mine else mark}"
+        for label, mine, mark in zip(labels, own, marks, strict=True)
     ]
     texts = axes.set_yticklabels(shown, **literal_text(fontsize=9, color=text_colour(axes)))
     for text, mine in zip(texts, own, strict=True):
         text.set_fontweight("bold" if mine else "normal")
     axes.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def _columns(axes: Axes) -> int:
+    """How many panels stand side by side in the figure."""
+    grid = axes.get_subplotspec()
+    return 1 if grid is None else int(grid.get_gridspec().ncols)
 
 
 def date_axis(axes: Axes, most: int) -> None:
@@ -229,6 +223,11 @@ def date_axis(axes: Axes, most: int) -> None:
         )
     )
     axes.xaxis.get_offset_text().set(size=8, color=muted_colour(axes))
+
+
+def year_below(axes: Axes, year: int) -> None:
+    """Write the last year below the right end of an axis of days."""
+    axes.set_xlabel(f"{year}", loc="right", **literal_text(fontsize=8, color=muted_colour(axes)))
 
 
 def integer_axis(along: Axis) -> None:
@@ -250,11 +249,49 @@ def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
         handlelength=2.2,
         columnspacing=1.2,
     )
+    _plain(box, text_colour(axes))
+
+
+def _plain(box: Legend, colour: str = INK) -> None:
+    """Literal text in a legend."""
     for text in box.get_texts():
         text.set_parse_math(False)
         text.set_usetex(False)
-        text.set_fontfamily(list(_families()))
-        text.set_color(text_colour(axes))
+        text.set_fontfamily(list(families()))
+        text.set_color(colour)
+
+
+def taken_legend(axes: Axes) -> dict[str, Any]:
+    """Remove the legend of a panel, and return its handles by their words."""
+    box = axes.get_legend()
+    if box is None:
+        return {}
+    words = [text.get_text() for text in box.get_texts()]
+    found = dict(zip(words, box.legend_handles, strict=True))
+    box.remove()
+    return found
+
+
+def figure_legend(figure: Figure, handles: Mapping[str, Any]) -> None:
+    """One legend for all panels, in the last row of the figure."""
+    if not handles:
+        return
+    box = figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower left",
+        ncols=min(len(handles), _LEGEND_COLUMNS + 2),
+        frameon=False,
+        fontsize=_SMALL,
+    )
+    _plain(box)
+
+
+def panel_title(axes: Axes, words: str) -> None:
+    """Write what a panel stands for above it."""
+    axes.set_title(
+        safe_text(words, 48), loc="left", **literal_text(fontsize=10, color=text_colour(axes))
+    )
 
 
 def missing_patch() -> Patch:

@@ -17,20 +17,32 @@ from aatoolkit.display.plot import (
     effects,
     estimates,
     figures,
+    fonts,
     funnel,
     heatmap,
     lines,
     pairs,
+    scatter,
     spans,
     stacks,
     stages,
     steps,
+    verdicts,
 )
 from aatoolkit.display.plot.empty import EmptyPlot
-from aatoolkit.display.plot.labels import source_line
-from aatoolkit.display.plot.options import PlotOptions, check_figsize, validate
+from aatoolkit.display.plot.facets import draw_facets, host_column
+from aatoolkit.display.plot.labels import joined_reasons, plain_doc, source_line
+from aatoolkit.display.plot.options import (
+    PlotOptions,
+    check_colours,
+    check_figsize,
+    check_theme,
+    validate,
+)
 from aatoolkit.display.plot.roles import PlotData, plot_data
+from aatoolkit.display.plot.theme import auto_is_dark, recolour
 from aatoolkit.errors import AvailabilityError, ConfigurationError
+from aatoolkit.frame.groupby import find
 
 
 class Drawable(Protocol):
@@ -71,6 +83,7 @@ KINDS: dict[str, Callable[[PlotData, PlotOptions], Drawable | None]] = {
     "changes": steps.plan,
     "stages": stages.plan,
     "funnel": funnel.plan,
+    "scatter": scatter.plan,
     "figures": figures.plan,
     "line": lines.plan,
     "heatmap": heatmap.plan,
@@ -78,6 +91,7 @@ KINDS: dict[str, Callable[[PlotData, PlotOptions], Drawable | None]] = {
     "shares": stacks.shares,
     "bars": bars.plan,
     "spans": spans.plan,
+    "verdicts": verdicts.plan,
     "counts": stacks.counts,
 }
 """The kinds of pictures, in the order in which they are tried."""
@@ -93,15 +107,54 @@ def plot(
     ax: Axes | None,
     title: str | None = None,
     figsize: tuple[float, float] | None = None,
+    color: str | Iterable[str] | None = None,
+    facet: str | None = None,
+    theme: str = "auto",
 ) -> Axes:
     """Draw a frame; see ``df.aa.plot``."""
     if ax is not None and not isinstance(ax, Axes):
         raise ConfigurationError(f"ax={ax!r} is no matplotlib Axes", setting="ax")
     data = plot_data(frame)
-    name, chosen = _chosen(data, validate(data, KINDS, kind, x, y, by, top))
-    size = check_figsize(figsize, ax) or (canvas.WIDTH, chosen.height)
-    axes = canvas.new_axes(size) if ax is None else ax
-    _draw(axes, name, chosen, title)
+    options = validate(data, KINDS, kind, x, y, by, top)
+    colours, size = check_colours(color), check_figsize(figsize, ax)
+    dark = auto_is_dark(check_theme(theme, ax), ax)
+    options = replace(options, colours=colours)
+    if facet is None and ax is None:
+        facet = host_column(data, options)
+    with fonts.warned_of_fonts():
+        if facet is not None:
+            return _draw_facets(data, options, facet, ax, title, size, dark)
+        name, chosen = _chosen(data, options)
+        small = (canvas.WIDTH, chosen.height)
+        axes = canvas.new_axes(size or small, dark) if ax is None else ax
+        _draw(axes, name, chosen, title, grow=size is None)
+        recolour(canvas.figure_of(axes) if ax is None else axes, dark, colours)
+    return axes
+
+
+def _draw_facets(
+    data: PlotData,
+    options: PlotOptions,
+    facet: str,
+    ax: Axes | None,
+    title: str | None,
+    size: tuple[float, float] | None,
+    dark: bool,
+) -> Axes:
+    if ax is not None:
+        raise ConfigurationError("facet= draws several axes, and ax= is one", setting="facet")
+    find(data.frame, [facet])
+    if facet in (options.x, options.by, *options.y):
+        raise ConfigurationError(f"facet={facet!r} is drawn already as x, y or by", setting="facet")
+    if not len(data):
+        name, chosen = _chosen(data, options)
+        axes = canvas.new_axes(size or (canvas.WIDTH, chosen.height), dark)
+        _draw(axes, name, chosen, title, grow=size is None)
+    else:
+        axes, drawn, notes = draw_facets(data, options, facet, _chosen, size, dark)
+        lines = [*_about(drawn), *notes, source_line(data.known.sources)]
+        canvas.add_figure_title(canvas.figure_of(axes), title or drawn.title, lines, size is None)
+    recolour(canvas.figure_of(axes), dark, options.colours)
     return axes
 
 
@@ -115,9 +168,11 @@ def picture_of(frame: pd.DataFrame, kinds: Iterable[str] = ()) -> canvas.Picture
     return axes
 
 
-def _draw(axes: Axes, name: str, chosen: Drawable, title: str | None = None) -> None:
-    notes, source = chosen.draw(axes), source_line(chosen.data.known.sources)
-    canvas.add_title_and_notes(axes, title or chosen.title, [*_about(chosen), *notes, source])
+def _draw(
+    axes: Axes, name: str, chosen: Drawable, title: str | None = None, *, grow: bool = True
+) -> None:
+    lines = [*_about(chosen), *chosen.draw(axes), source_line(chosen.data.known.sources)]
+    canvas.add_title_and_notes(axes, title or chosen.title, lines, grow=grow)
     if isinstance(axes, canvas.Picture):
         axes.kind = name
         axes.finding = visible(f"{chosen.title}: {chosen.finding}")
@@ -147,13 +202,19 @@ def _about(chosen: Drawable) -> list[str]:
     """Notes on the meaning and the availability of the drawn column."""
     data = chosen.data
     names = [name for name in chosen.drawn if name in data.known.columns]
-    docs = dict.fromkeys(column.doc for name in names[:1] if (column := data.column(name)))
     if not names:
         return []
+    time = next(iter(data.times), None)
+    noun = data.time_noun(time) if time else None
+    # Counts of rows need no description of the column that groups them.
+    numbers = [name for name in names[:1] if data.kinds[name] == "number"]
+    hosts = dict.fromkeys(source.host for source in data.known.sources if source.host)
+    mixed = len(hosts) > 1 and "host" not in data.kinds
+    docs = ["Rows of several hosts, which no column tells apart."] if mixed else []
+    docs += [plain_doc(column.doc, noun) for name in numbers if (column := data.column(name))]
     if not data.is_known:
         return [*docs, "Availability: unknown, as the frame has no metadata."]
     state = data.state(names)
     reasons = dict.fromkeys(data.known.columns[name].availability.reason or "" for name in names)
-    distinct = [each for each in reasons if not any(each in r for r in reasons if r != each)]
-    state = replace(state, reason="; ".join(distinct) or None)
+    state = replace(state, reason=joined_reasons(reasons) or None)
     return [*docs, *([] if state.status == Status.AVAILABLE else [f"Availability: {state}"])]

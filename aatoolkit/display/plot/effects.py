@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
@@ -106,13 +106,13 @@ class ChangeDots:
                 xytext=(6, 0),
                 textcoords="offset points",
                 va="center",
-                **canvas.literal_text(fontsize=8, color=canvas.text_colour(axes)),
+                **fonts.literal_text(fontsize=8, color=canvas.text_colour(axes)),
             )
         axes.set_xlim(-reach, reach * 1.25)
         canvas.style_axes(axes, "x")
-        canvas.row_labels(axes, self.labels, [False] * len(data), most=44)
+        canvas.row_labels(axes, self.labels, [False] * len(data))
         canvas.label_axes(axes, "change")
-        axes.xaxis.set_major_formatter(lambda value, _: format_number(value, common))
+        canvas.number_axis(axes.xaxis, common)
         method = next(
             (words for words in data.text("method") if words not in ("", "(missing)")), ""
         )
@@ -175,7 +175,7 @@ class Waterfall:
                 xytext=(6, 0),
                 textcoords="offset points",
                 va="center",
-                **canvas.literal_text(fontsize=9, color=canvas.text_colour(axes)),
+                **fonts.literal_text(fontsize=9, color=canvas.text_colour(axes)),
             )
             start = left + value if part != "total" else start
         axes.axvline(0, color=canvas.muted_colour(axes), linewidth=0.9)
@@ -183,7 +183,7 @@ class Waterfall:
         canvas.style_axes(axes, "x")
         canvas.row_labels(axes, [capitalized(part) for part in parts], [False] * len(parts))
         canvas.label_axes(axes, "contribution to the change")
-        axes.xaxis.set_major_formatter(lambda value, _: format_number(value, unit))
+        canvas.number_axis(axes.xaxis, unit)
         method = self.data.text("method")[0]
         sure = not np.isnan(low[0])
         return [f"Whisker: interval of the rate alone. {method}."] if sure else [f"{method}."]

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from aatoolkit.availability import Status
-from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import INK, MISSING
@@ -32,7 +32,11 @@ class EmptyPlot:
     def finding(self) -> str:
         """Why there is no picture."""
         if len(self.data):
-            return "There is nothing to draw: no number, time or category."
+            rows, columns = self.data.frame.shape
+            return (
+                f"A table shows this better: {rows:,} {'row' if rows == 1 else 'rows'} and "
+                f"{columns} {'column' if columns == 1 else 'columns'}, and nothing to compare."
+            )
         names = [name for name in self.data.known.columns if name not in self.data.keys]
         state = self.data.state(names or self.data.known.columns)
         words = {
@@ -46,17 +50,18 @@ class EmptyPlot:
         axes.set_axis_off()
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
-        axes.add_patch(Rectangle((0, 0), 1, 1, **MISSING))
+        if not len(self.data):
+            axes.add_patch(Rectangle((0, 0), 1, 1, **MISSING))
         axes.text(
             0.5,
             0.5,
-            canvas.wrap(self.finding, 70),
+            fonts.wrap(self.finding, 70),
             ha="center",
             va="center",
-            **canvas.literal_text(
+            **fonts.literal_text(
                 fontsize=10,
-                color=INK,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 6},
+                color=INK if not len(self.data) else canvas.text_colour(axes),
+                bbox={"facecolor": "white" if not len(self.data) else "none", "edgecolor": "none"},
             ),
         )
         return []

@@ -72,13 +72,11 @@ class EstimateDots:
             self._note(axes, words, float(np.nanmax(ends)), row)
         axes.set_xlim(start, end + (end - start) * 0.3)
         canvas.style_axes(axes, "x")
-        canvas.row_labels(axes, list(self.labels), [False] * len(self.labels), most=44)
+        canvas.row_labels(axes, list(self.labels), [False] * len(self.labels))
         canvas.label_axes(axes, self.axis)
         if self.unit == RANK:
             canvas.integer_axis(axes.xaxis)
-        axes.xaxis.set_major_formatter(
-            lambda at, _: format_number(at, self.unit) if at <= end + 1e-9 else ""
-        )
+        canvas.number_axis(axes.xaxis, self.unit, end)
         return list(self.notes)
 
     def _note(self, axes: Axes, words: str, end: float, row: int) -> None:

@@ -9,13 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import INK, MISSING, MUTED, OWN
-from aatoolkit.sections.aggregation import FRACTION, SCORE
+from aatoolkit.display.plot.whiskers import Whiskers, ends_of_figures, whiskers
+from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
 
 _SIDES = (("previous_value", "value"), ("before", "after"), ("before_value", "after_value"))
 _WHOLE = {FRACTION: 1.0, SCORE: 100.0}
@@ -33,6 +34,8 @@ class KeyFigure:
     unit: str | None
     sample: float
     why: str
+    low: float = np.nan
+    high: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class KeyFigures:
     what: str
     figures: tuple[KeyFigure, ...]
     left_out: int
+    which: str = ""
 
     @property
     def height(self) -> float:
@@ -79,13 +83,22 @@ class KeyFigures:
             _write(axes, _SAMPLE, -0.72, "sample", "right", size=8, grey=True)
         for row, each in enumerate(self.figures):
             self._draw(axes, row, each)
-        return ["Tick: the previous value."] if moved and self._scaled() else []
+        notes = ["Thick tick: the previous value."] if moved and self._scaled() else []
+        return [*notes, *([f"Whiskers: {self.which}."] if self.which else [])]
+
+    def _tracks(self) -> bool:
+        """Whether any number is drawn on a track, or hatched there."""
+        return any(_fits(each.value, each.unit) or np.isnan(each.value) for each in self.figures)
 
     def _scaled(self) -> bool:
         return any(_fits(each.before, each.unit) for each in self.figures)
 
     def _draw(self, axes: Axes, row: int, each: KeyFigure) -> None:
-        _write(axes, 0, row, canvas.safe_text(capitalized(each.label), 40), "left", size=9.5)
+        room = _TRACK[0] if self._tracks() else _VALUE - 0.1
+        wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width * 72
+        label = capitalized(each.label) + (" (lower is better)" if each.unit == RANK else "")
+        label = fonts.safe_text(label, max(int(wide * room / (9.5 * 0.56)), 16))
+        _write(axes, 0, row, label, "left", size=9.5)
         start, end = _TRACK
         whole = _WHOLE.get(each.unit or "")
         if np.isnan(each.value):
@@ -106,6 +119,13 @@ class KeyFigures:
                         **track,
                     )
                 )
+                if not np.isnan(each.low + each.high):
+                    low, high = (
+                        start + width * max(min(end, whole), 0) / whole
+                        for end in (each.low, each.high)
+                    )
+                    axes.hlines(row, low, high, color=INK, linewidth=1.1)
+                    axes.plot([low, high], [row, row], "|", color=INK, markersize=6)
                 if _fits(each.before, each.unit):
                     at = start + width * each.before / whole
                     axes.plot([at, at], [row - 0.3, row + 0.3], color=INK, linewidth=2)
@@ -130,6 +150,7 @@ def _of_row(data: PlotData, options: PlotOptions) -> KeyFigures | None:
     if not names:
         return None
     samples = {name: data.sample(name) for name in names}
+    ends = {name: whiskers(data, name) for name in names}
     figures = [
         KeyFigure(
             humanize(name),
@@ -138,12 +159,20 @@ def _of_row(data: PlotData, options: PlotOptions) -> KeyFigures | None:
             data.unit(name),
             float(data.values(n)[0]) if (n := samples[name]) and data.rule(name) else np.nan,
             why_missing(data, name, 0),
+            float(ends[name].low[0]),
+            float(ends[name].high[0]),
         )
         for name in names
     ]
     shown = figures[: options.top or 12]
     what = humanize(data.table) or "figures"
-    return KeyFigures(data, tuple(names), what, tuple(shown), len(figures) - len(shown))
+    which = _which([ends[name] for name in names])
+    return KeyFigures(data, tuple(names), what, tuple(shown), len(figures) - len(shown), which)
+
+
+def _which(ends: list[Whiskers]) -> str:
+    """The interval of the first number that has one."""
+    return next((e.which for e in ends if not np.isnan(e.low + e.high).all()), "")
 
 
 def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
@@ -159,6 +188,7 @@ def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
     name = data.sample(now)
     samples = data.values(name) if name else np.full(len(data), np.nan)
     labels = _labels(data, x)
+    ends = ends_of_figures(data, now)
     figures = [
         KeyFigure(
             label,
@@ -167,6 +197,8 @@ def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
             unit,
             float(n),
             why_missing(data, now, row) if np.isnan(value) else "",
+            float(ends.low[row]),
+            float(ends.high[row]),
         )
         for row, (label, value, was, unit, n) in enumerate(
             zip(labels, values, before, data.units(now), samples, strict=True)
@@ -174,7 +206,8 @@ def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
     ]
     shown = figures[: options.top or 12]
     what = humanize(data.table) or f"{humanize(now)} by {humanize(x)}"
-    return KeyFigures(data, tuple(reversed(sides)), what, tuple(shown), len(figures) - len(shown))
+    drawn, left_out = tuple(reversed(sides)), len(figures) - len(shown)
+    return KeyFigures(data, drawn, what, tuple(shown), left_out, _which([ends]))
 
 
 def _labels(data: PlotData, x: str) -> list[str]:
@@ -214,5 +247,5 @@ def _write(
         text,
         va="center",
         ha=align,
-        **canvas.literal_text(fontsize=size, fontweight=weight, color=colour, bbox=bbox),
+        **fonts.literal_text(fontsize=size, fontweight=weight, color=colour, bbox=bbox),
     )

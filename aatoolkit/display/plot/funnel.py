@@ -72,7 +72,7 @@ class Funnel:
         if np.isnan(values).all():
             axes.set_xticks([])
         canvas.style_axes(axes, "x")
-        axes.xaxis.set_major_formatter(lambda value, _: format_number(value))
+        canvas.number_axis(axes.xaxis, None)
         names = [capitalized(humanize(name)) for name in self.drawn]
         canvas.row_labels(axes, names, [False] * len(names))
         canvas.label_axes(axes)
@@ -96,5 +96,7 @@ def plan(data: PlotData, options: PlotOptions) -> Funnel | None:
         while chain[-1] in follows and follows[chain[-1]] not in chain:
             chain.append(follows[chain[-1]])
         chains.append(tuple(chain))
-    longest = max(chains, key=len, default=None)
+    longest = max(
+        chains, key=lambda chain: (len(chain), -data.numbers.index(chain[0])), default=None
+    )
     return Funnel(data, longest) if longest else None

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, LinearSegmentedColormap
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot import canvas, fonts
+from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
 from aatoolkit.display.plot.lines import moments_between
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import MISSING
+from aatoolkit.display.plot.style import MISSING, PAPER
+from aatoolkit.display.plot.theme import DARK
+from aatoolkit.display.plot.tips import describe_mark, set_tips
+from aatoolkit.display.plot.whiskers import whiskers
 from aatoolkit.sections.aggregation import RANK
 
+_ABSENT = "not listed"
+_HATCHED = ("not measured", "no value given")
 _WRITTEN = 90
 """The most cells that are annotated with their number."""
 
@@ -35,6 +45,9 @@ class Heatmap:
     own: tuple[bool, ...]
     left_out: int
     only: str | None
+    why: pd.DataFrame
+    """Why each cell has no number; empty where it has one."""
+    colour: str | None = None
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -55,28 +68,53 @@ class Heatmap:
             if self.left_out
             else ""
         )
-        return capitalized(f"{what} by {humanize(self.by)} and {humanize(self.x)}{most}")
+        across = self.data.time_noun(self.x) if self.data.kinds[self.x] == "time" else self.x
+        return capitalized(f"{what} by {humanize(self.by)} and {humanize(across)}{most}")
 
     @property
     def finding(self) -> str:
         """The main result in words, for the alternative text."""
         values, unit = self.cells.to_numpy(np.float64), self.data.unit(self.y)
-        missing = int(np.isnan(values).sum())
-        if missing == values.size:
+        if np.isnan(values).all():
             return "none of it was measured"
         best = np.nanargmin(values) if unit == RANK else np.nanargmax(values)
         row, column = divmod(int(best), values.shape[1])
         text = f"{'best' if unit == RANK else 'most'} at {self.cells.index[row]}, "
         most = format_number(float(values[row, column]), unit)
         text += f"{_column(self.cells.columns[column])}: {most}"
-        return text + (f"; {missing} of {self.cells.size} cells not measured" if missing else "")
+        for word in self._reasons():
+            text += f"; {int((self.why == word).sum().sum())} of {values.size} cells {word}"
+        return text
+
+    def _cell(self, row: int, column: int) -> str:
+        return f"{self.cells.index[row]}, {_column(self.cells.columns[column])}"
+
+    def _tips(self) -> list[str]:
+        """The words of each cell, row by row."""
+        data = self.data
+        across = list(data.moments(self.x)) if data.kinds[self.x] == "time" else data.text(self.x)
+        places = {pair: at for at, pair in enumerate(zip(data.text(self.by), across, strict=True))}
+        ends = whiskers(data, self.y)
+        words = []
+        for (row, column), value in np.ndenumerate(self.cells.to_numpy(np.float64)):
+            at = places.get((str(self.cells.index[row]), self.cells.columns[column]))
+            if at is None or np.isnan(value):
+                words.append("")
+                continue
+            interval = float(ends.low[at]), float(ends.high[at])
+            words.append(describe_mark(data, self.y, at, self._cell(row, column), interval))
+        return words
+
+    def _reasons(self) -> list[str]:
+        """The reasons for which cells have no number, those not measured first."""
+        found = {str(word) for word in self.why.to_numpy().ravel() if word}
+        return sorted(found, key=lambda word: (word != "not measured", word))
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the cells and return the notes."""
         unit, values = self.data.unit(self.y), self.cells.to_numpy(np.float64)
         rows, columns = values.shape
-        axes.add_patch(Rectangle((-0.5, -0.5), columns, rows, **MISSING))
-        palette = colormaps["Blues_r" if unit == RANK else "Blues"]
+        palette = self._palette(canvas.is_on_dark(axes), unit == RANK)
         shown = np.ma.masked_invalid(values)
         least = float(shown.min()) if shown.count() and (unit == RANK or shown.min() < 0) else 0.0
         most = float(shown.max()) if shown.count() else 1.0
@@ -87,30 +125,64 @@ class Heatmap:
             cmap=palette,
             vmin=least,
             vmax=most if most > least else least + 1,
-            edgecolors="white",
+            edgecolors=PAPER if not canvas.is_on_dark(axes) else DARK[PAPER],
             linewidth=0.5 if columns <= 60 else 0,
         )
+        set_tips(mesh, self._tips)
+        handles = self._mark_missing(axes)
         if values.size <= _WRITTEN and columns <= 12:
             _write(axes, mesh, values, unit)
         else:
             bar = canvas.figure_of(axes).colorbar(mesh, ax=axes, pad=0.01, aspect=25)
             bar.outline.set_visible(False)
             bar.ax.tick_params(length=0, labelsize=8, colors=canvas.text_colour(axes))
-            bar.ax.yaxis.set_major_formatter(lambda value, _: format_number(value, unit))
+            canvas.number_axis(bar.ax.yaxis, unit)
             if unit == RANK:
                 bar.ax.invert_yaxis()
         canvas.style_axes(axes, "both")
         axes.grid(False)
         axes.spines[:].set_visible(False)
-        canvas.row_labels(axes, list(map(str, self.cells.index)), list(self.own), 30)
+        canvas.row_labels(axes, list(map(str, self.cells.index)), list(self.own), 0.34)
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_xlim(-0.5, columns - 0.5)
-        _name_columns(axes, list(self.cells.columns))
         canvas.label_axes(axes)
-        missing = np.isnan(values).any()
-        if missing:
-            canvas.legend(axes, [canvas.missing_patch()], ["not measured"])
-        return [f"Numbers: {axis_label(self.data, self.y)}."] if not self.only else []
+        _name_columns(axes, list(self.cells.columns))
+        if handles:
+            canvas.legend(axes, list(handles.values()), list(handles))
+        if self.only:
+            return []
+        label = axis_label(self.data, self.y)
+        return [f"Numbers: {label}." + (" Darker is better." if unit == RANK else "")]
+
+    def _palette(self, dark: bool, is_rank: bool) -> Colormap:
+        """From the paper's colour to a strong one; the strong one is the best position."""
+        if not dark and self.colour is None:
+            return colormaps["Blues_r" if is_rank else "Blues"]
+        ends = ["#161f2b", "#1d5f94", "#8cc8f0"] if dark else ["#f4f6f8", "#08306b"]
+        if self.colour:
+            ends = [ends[0], self.colour]
+        return LinearSegmentedColormap.from_list("paper", ends[::-1] if is_rank else ends)
+
+    def _mark_missing(self, axes: Axes) -> dict[str, Any]:
+        """Hatch what was not measured, mark what has no row, and return the legend."""
+        reasons = self.why.to_numpy()
+        handles: dict[str, Any] = {}
+        for word in self._reasons():
+            places = np.argwhere(reasons == word)
+            if word in _HATCHED:
+                for row, column in places:
+                    patch = axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **MISSING))
+                    words = f"{self._cell(row, column)}\n{word}"
+                    set_tips(patch, partial(list, [words]))
+                handles[word] = canvas.missing_patch()
+                continue
+            style: dict[str, Any] = {"color": canvas.muted_colour(axes), "ls": "", "ms": 4}
+            marker = "." if word == _ABSENT else "_"
+            (marks,) = axes.plot(places[:, 1], places[:, 0], marker, **style)
+            tips = [f"{self._cell(row, column)}\n{word}" for row, column in places]
+            set_tips(marks, partial(list, tips))
+            handles[word] = Line2D([], [], marker=marker, **style)
+        return handles
 
 
 def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
@@ -125,6 +197,9 @@ def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
     by = options.by or next((name for name in keys if name != x), None)
     if y is None or x is None or by is None or x == by or y in (x, by):
         return None
+    # What each x has only one of tells bars apart; it makes no rows of cells.
+    if not options.kind and data.frame.groupby(x, observed=True)[by].nunique().le(1).all():
+        return None
     per, only = data.unit_column(y), None
     if per and len(data):
         words = pd.Series(data.text(per))
@@ -135,11 +210,15 @@ def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
     data = one_row_per_mark(data, [by, x], [y])
     if not len(data):
         return None
-    mine = pd.Series(data.own()).groupby(data.text(by)).all()
-    own = {*mine.index[mine]}
+    of_own = pd.Series(data.own()).groupby(data.text(by)).all()
+    own = {*of_own.index[of_own]}
     across = data.moments(x) if data.kinds[x] == "time" else pd.Series(data.text(x))
-    cells = pd.DataFrame({"by": data.text(by), "x": across, "y": data.values(y)})
-    table = cells.dropna(subset="x").pivot(index="by", columns="x", values="y")
+    values = data.values(y)
+    why = [why_missing(data, y, at) if np.isnan(v) else "" for at, v in enumerate(values)]
+    cells = pd.DataFrame({"by": data.text(by), "x": across, "y": values, "why": why})
+    cells = cells.dropna(subset="x")
+    table = cells.pivot(index="by", columns="x", values="y")
+    reasons = cells.pivot(index="by", columns="x", values="why")
     is_rank = data.unit(y) == RANK
     mean = table.mean(axis=1).sort_values(ascending=is_rank, kind="stable", na_position="last")
     table = table.loc[mean.index]
@@ -152,9 +231,13 @@ def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
         table = table[table.mean().sort_values(ascending=is_rank, kind="stable").index[:20]]
     top = options.top or 15
     kept = table.head(top)
-    return Heatmap(
-        data, x, y, by, kept, tuple(n in own for n in kept.index), len(table) - len(kept), only
-    )
+    reasons = reasons.reindex(index=kept.index, columns=kept.columns).astype(object)
+    # At a time that no row has, nothing was measured; else a row is not listed.
+    reasons.loc[:, reasons.isna().all()] = "not measured"
+    reasons = reasons.fillna(_ABSENT)
+    mine = tuple(n in own for n in kept.index)
+    colour = next(iter(options.colours), None)
+    return Heatmap(data, x, y, by, kept, mine, len(table) - len(kept), only, reasons, colour)
 
 
 def _placed(data: PlotData) -> list[str]:
@@ -184,21 +267,25 @@ def _write(axes: Axes, mesh: object, values: np.ndarray, unit: str | None) -> No
             format_number(float(value), unit),
             ha="center",
             va="center",
-            **canvas.literal_text(fontsize=8, color="#000000" if light > 0.18 else "#fefefe"),
+            **fonts.literal_text(fontsize=8, color="#000000" if light > 0.18 else "#fefefe"),
         )
 
 
 def _name_columns(axes: Axes, columns: list[object]) -> None:
-    every = max(1, -(-len(columns) // 12))
+    wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width
+    every = max(1, -(-len(columns) // max(int(wide * 2.1), 2)))
     words = [_column(name) for name in columns]
     if isinstance(columns[0], pd.Timestamp):
-        words = [word[5:] if word[:4] == words[0][:4] else word for word in words]
+        days = [name for name in columns if isinstance(name, pd.Timestamp)]
+        form = "%d %b" if days == [day.normalize() for day in days] else "%d %b %H:%M"
+        words = [f"{day:{form}}" for day in days]
+        canvas.year_below(axes, days[-1].year)
     places = list(range(0, len(columns), every))
     long = max((len(words[at]) for at in places), default=0) * len(places) > 90
     axes.set_xticks(places)
     axes.set_xticklabels(
-        [canvas.safe_text(words[at], 22) for at in places],
-        **canvas.literal_text(
+        [fonts.safe_text(words[at], 22) for at in places],
+        **fonts.literal_text(
             fontsize=8,
             rotation=30 if long else 0,
             ha="right" if long else "center",

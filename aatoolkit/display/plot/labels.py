@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 from datetime import datetime
 from urllib.parse import parse_qsl
 
@@ -44,6 +46,23 @@ def format_number(value: float, unit: str | None = None) -> str:
     return _minus(f"{text} {_SHORT[unit]}" if unit in _SHORT else text)
 
 
+def format_tick(value: float, unit: str | None = None) -> str:
+    """Format a tick of an axis: as `format_number`, with no more digits than it needs.
+
+    Examples
+    --------
+    >>> format_tick(0.05, FRACTION), format_tick(2.5), format_tick(0.125, FRACTION)
+    ('5%', '2.5', '12.5%')
+    """
+    if unit == FRACTION_CHANGE:
+        return _minus(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
+    if unit in (FRACTION, "fraction of before"):
+        return _minus(f"{round(100 * value, 6):g}%")
+    rounded = round(value, 6)
+    text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
+    return _minus(f"{text} {_SHORT[unit]}" if unit in _SHORT else text)
+
+
 def format_change(before: float, after: float, unit: str | None) -> str:
     """Format the difference of two numbers."""
     moved = after - before
@@ -68,6 +87,38 @@ def humanize(name: str) -> str:
     if name.isidentifier() and "_" not in name:
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
     return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
+
+
+def joined_reasons(reasons: Iterable[str]) -> str:
+    """Reasons as one text, none of them twice.
+
+    Examples
+    --------
+    >>> joined_reasons(["Claude has none.; claude: Claude has none.", "Too few."])
+    'Claude has none; Too few.'
+    """
+    parts: list[str] = []
+    for reason in reasons:
+        for part in re.split(r"(?<=\.)\s*;\s*", reason):
+            part = part.strip().removesuffix(".")
+            known = any(part in other or part.endswith(f": {other}") for other in parts)
+            if part and not known:
+                parts.append(part)
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def plain_doc(doc: str, noun: str | None = None) -> str:
+    """A column's description as a caption: no reference, no day where rows are weeks.
+
+    Examples
+    --------
+    >>> plain_doc("The action; refers to `actions`.")
+    'The action.'
+    >>> plain_doc("Visits of the day.", "week")
+    'Visits of the week.'
+    """
+    doc = re.sub(r"; refers to `\w+`", "", doc).replace("`", "")
+    return re.sub(r"\bthe (day|bucket)\b", f"the {noun}", doc) if noun else doc
 
 
 def capitalized(text: str) -> str:

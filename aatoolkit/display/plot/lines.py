@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import MISSING, SERIES, SeriesStyle
+from aatoolkit.display.plot.tips import describe_mark, set_tips
 from aatoolkit.display.plot.whiskers import Whiskers, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
@@ -34,6 +36,8 @@ class LineSeries:
     low: Numbers
     high: Numbers
     which: str
+    tips: Callable[[], Sequence[str]]
+    """The words of each time, for the interactive form."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Lines:
     left_out: int
     moments: pd.DatetimeIndex
     series: tuple[LineSeries, ...]
+    levels: tuple[str, ...] = ()
 
     height = 3.7
 
@@ -58,7 +63,8 @@ class Lines:
     @property
     def title(self) -> str:
         """The title."""
-        title = capitalized(f"{', '.join(map(humanize, self.drawn))} by {humanize(self.x)}")
+        noun = humanize(self.data.time_noun(self.x))
+        title = capitalized(f"{', '.join(map(humanize, self.drawn))} by {noun}")
         if self.by:
             title += f" and {humanize(self.by)}"
         if self.left_out:
@@ -100,19 +106,19 @@ class Lines:
         gaps = self._gaps()
         for first, last in _runs(gaps):
             axes.axvspan(at[first] - step / 2, at[last] + step / 2, **MISSING)
-        for line, style in zip(self.series, SERIES, strict=False):
+        styles = self._styles()
+        for line, style in zip(self.series, styles, strict=True):
             self._line(axes, at, line, style)
         axes.set_xlim(at[0] - step / 2, at[-1] + step / 2)
         self._scale(axes, unit)
         canvas.date_axis(axes, 8)
         if all(self.data.is_count(name) for name in self.drawn):
             canvas.integer_axis(axes.yaxis)
-        axes.yaxis.set_major_formatter(lambda value, _: format_number(value, unit))
+        canvas.number_axis(axes.yaxis, unit)
         canvas.style_axes(axes, "y")
         canvas.label_axes(axes, y=axis_label(self.data, self.y) if len(self.drawn) == 1 else "")
         handles: list[Any] = [
-            Line2D([], [], color=m.colour, linestyle=m.dash, marker=m.marker, ms=4)
-            for _, m in zip(self.series, SERIES, strict=False)
+            Line2D([], [], color=m.colour, linestyle=m.dash, marker=m.marker, ms=4) for m in styles
         ]
         words = [line.name for line in self.series]
         if len(self.series) < 2:
@@ -128,8 +134,14 @@ class Lines:
             notes.append(f"Band: {which}.")
         return notes
 
+    def _styles(self) -> list[SeriesStyle]:
+        """The style of each line, the same one in each panel."""
+        names = [*self.levels, *(line.name for line in self.series)]
+        places = [names.index(line.name) for line in self.series] if self.levels else range(99)
+        return [SERIES[at % len(SERIES)] for at, _ in zip(places, self.series, strict=False)]
+
     def _line(self, axes: Axes, at: Numbers, line: LineSeries, style: SeriesStyle) -> None:
-        axes.plot(
+        (drawn,) = axes.plot(
             at,
             line.values,
             color=style.colour,
@@ -140,6 +152,7 @@ class Lines:
             # A marker at 0 or 100% is drawn whole, over the edge of the axes.
             clip_on=False,
         )
+        set_tips(drawn, line.tips)
         # A single time between two gaps has no line to show it, nor any width of band.
         axes.fill_between(at, line.low, line.high, color=style.colour, alpha=0.16, linewidth=0)
 
@@ -165,8 +178,9 @@ class Lines:
         if not len(found):
             return ""
         each = "–".join(dict.fromkeys(format_number(float(n)) for n in (found.min(), found.max())))
-        whole = format_number(float(found.sum()))
-        return f"Sample ({humanize(name)}): {each} each, {whole} in all."
+        # One answer may stand in several series: only those of one are added up.
+        whole = "" if self.by else f", {format_number(float(found.sum()))} in all"
+        return f"Sample ({humanize(name)}): {each} each{whole}."
 
 
 def plan(data: PlotData, options: PlotOptions) -> Lines | None:
@@ -182,8 +196,9 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
     given, marks = data, [x, *([by] if by else [])]
     names = data.text(by) if by else [""] * len(data)
     levels = list(dict.fromkeys(names))
-    most = options.top or (len(SERIES) if options.kind else FEW)
-    if len(levels) > most and not options.kind and heatmap.plan(data, options):
+    wanted = bool(options.kind or options.by)
+    most = options.top or (len(SERIES) if wanted else FEW)
+    if len(levels) > most and not wanted and heatmap.plan(data, options):
         return None
     if options.x or options.by:
         data = one_row_per_mark(data, marks, list(ys))
@@ -201,7 +216,7 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
             for name in ys[: len(SERIES)]
         ]
     left_out = (len(levels) if by else len(ys)) - len(series)
-    return Lines(data, x, ys, by, left_out, moments, tuple(series))
+    return Lines(data, x, ys, by, left_out, moments, tuple(series), options.levels)
 
 
 def _of_series(
@@ -243,9 +258,27 @@ def _line_series(
     frame = pd.DataFrame(
         {"values": data.values(y), "low": ends.low, "high": ends.high}, index=pd.Index(rows["at"])
     )
-    frame = frame[frame.index.notna() & ~frame.index.duplicated()].reindex(moments)
+    first = frame.index.notna() & ~frame.index.duplicated()
+    places = pd.Series(np.arange(len(frame)), index=frame.index)[first]
+
+    def tips() -> list[str]:
+        """The words of each time."""
+        words = []
+        for moment in moments:
+            day = (
+                f"{moment:%Y-%m-%d}" if moment == moment.normalize() else f"{moment:%Y-%m-%d %H:%M}"
+            )
+            label, row = f"{name}, {day}".strip(", "), places.get(moment)
+            if row is None:
+                words.append(f"{label}\nno row")
+                continue
+            interval = float(ends.low[row]), float(ends.high[row])
+            words.append(describe_mark(data, y, int(row), label, interval))
+        return words
+
+    frame = frame[first].reindex(moments)
     values, low, high = (frame[part].to_numpy(np.float64) for part in frame)
-    return LineSeries(name, values, low, high, ends.which)
+    return LineSeries(name, values, low, high, ends.which, tips)
 
 
 def moments_between(moments: pd.Series) -> pd.DatetimeIndex:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from matplotlib.colors import is_color_like, to_hex
+
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.errors import AvailabilityError, ConfigurationError
@@ -20,6 +22,12 @@ class PlotOptions:
     y: tuple[str, ...] = ()
     by: str | None = None
     top: int | None = None
+    colours: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    """The series of all panels, in the order of their styles."""
+
+
+_ALIASES = {"bar": "bars", "barh": "bars", "lines": "line", "heat": "heatmap", "points": "scatter"}
 
 
 def validate(
@@ -41,6 +49,7 @@ def validate(
         If there is no such column, or it holds no numbers where some are needed.
     """
     known = list(kinds)
+    kind = _ALIASES.get(kind, kind) if isinstance(kind, str) else kind
     if kind is not None and kind not in known:
         near = near_matches(str(kind), known, cutoff=0.4)
         hint = did_you_mean(near, f"there are {', '.join(known)}")
@@ -61,6 +70,46 @@ def validate(
         reasons = "; ".join(f"{name}: {why}" for name, why in wordy.items())
         raise AvailabilityError(f"these columns cannot be drawn: {reasons}", columns=wordy)
     return PlotOptions(kind, x, wanted, by, top)
+
+
+def check_colours(color: str | Iterable[str] | None) -> tuple[str, ...]:
+    """The colours of the series, in their order.
+
+    Raises
+    ------
+    ConfigurationError
+        If matplotlib knows no such colour.
+    """
+    if color is None:
+        return ()
+    try:
+        given: tuple[object, ...] = (color,) if isinstance(color, str) else tuple(color)
+    except TypeError:
+        given = (color,)
+    wrong = [each for each in given if not isinstance(each, str) or not is_color_like(each)]
+    if wrong or not given:
+        raise ConfigurationError(
+            f"color={color!r} is no colour, nor a list of colours, such as '#0072b2'",
+            setting="color",
+        )
+    return tuple(to_hex(str(each)) for each in given)
+
+
+def check_theme(theme: str, ax: object | None) -> str:
+    """The theme: ``auto``, ``light`` or ``dark``.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such theme, or ``ax`` has a background already.
+    """
+    if theme not in ("auto", "light", "dark"):
+        raise ConfigurationError(
+            f"theme={theme!r} is not known; there are auto, light and dark", setting="theme"
+        )
+    if ax is not None and theme != "auto":
+        raise ConfigurationError("theme= is that of the figure of ax=", setting="theme")
+    return theme
 
 
 def check_figsize(

@@ -91,7 +91,7 @@ class Pairs:
         canvas.style_axes(axes, "x")
         canvas.row_labels(axes, data.text(self.x), data.own().tolist())
         canvas.label_axes(axes)
-        axes.xaxis.set_major_formatter(lambda value, _: format_number(value, unit))
+        canvas.number_axis(axes.xaxis, unit)
         handles = [Line2D([], [], color=m.colour, marker=k, ls="", ms=7) for _, m, k in styles]
         canvas.legend(axes, handles, [humanize(name) for name in self.drawn])
         return []

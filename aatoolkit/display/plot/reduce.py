@@ -22,6 +22,7 @@ def one_row_per_mark(data: PlotData, by: list[str], columns: list[str]) -> PlotD
     by = list(dict.fromkeys(by))
     if not data.frame.duplicated(by).any():
         return data
+    by = [*by, *(name for name in _MARKS if _follows(data, name, by))]
     parts = [part for name in columns for part in _parts(data, name)]
     kept = [*by, *dict.fromkeys([*columns, *parts])]
     try:
@@ -33,6 +34,18 @@ def one_row_per_mark(data: PlotData, by: list[str], columns: list[str]) -> PlotD
         "aggregate them first, or draw by a column that distinguishes them",
         columns=refused.columns,
     )
+
+
+_MARKS = ("own", "domain_type")
+"""Columns by which own rows and those of competitors are marked."""
+
+
+def _follows(data: PlotData, name: str, by: list[str]) -> bool:
+    """Whether a column has one value for each combination of others."""
+    if name not in data.kinds or name in by:
+        return False
+    groups = data.frame.groupby(by, dropna=False, observed=True)[name]
+    return bool((groups.nunique(dropna=False) == 1).all())
 
 
 def _parts(data: PlotData, name: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,13 @@ from aatoolkit.availability import Availability, combine
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of, over_rows
+from aatoolkit.metadata.attrs import (
+    ATTRIBUTE,
+    FrameMetadata,
+    attach_unchecked,
+    metadata_of,
+    over_rows,
+)
 from aatoolkit.sections.aggregation import COUNT, FRACTION, RANK, REQUESTS, SCORE, Aggregation
 from aatoolkit.sections.section import Column
 
@@ -132,7 +139,12 @@ class PlotData:
         A rate that can be recomputed comes before a score, a count, another fraction, and
         undeclared numbers.
         """
-        listed = [name for name in self.numbers if self._weight(name) is not None]
+        sizes = {self.sample(name) for name in self.numbers if self.unit_column(name)}
+        listed = [
+            name
+            for name in self.numbers
+            if self._weight(name) is not None and (name not in sizes or self.column(name) is None)
+        ]
         return sorted(listed, key=lambda name: self._weight(name) or 0)
 
     @property
@@ -163,7 +175,7 @@ class PlotData:
         if rule and (rule.over or rule.by):
             return rule.over[1] if rule.over else rule.by
         stem = name.rpartition("_")[0]
-        named = [f"{stem}_n", "denominator", "answer_count"]
+        named = [f"{stem}_n", "denominator", "sample_count", "answer_count"]
         return next((each for each in named if each in self.kinds and each != name), None)
 
     def cells(self, name: str) -> Cells:
@@ -223,11 +235,43 @@ class PlotData:
         named = [name for name in _NAMES if name in words]
         return next(iter((*named, *words)), key)
 
+    def time_noun(self, name: str) -> str:
+        """What a row of a time column stands for: ``day``, ``week``, ``hour``, else its name."""
+        found = pd.DatetimeIndex(self.moments(name).dropna().unique()).sort_values()
+        if len(found) < 2:
+            return name
+        step = (found[1:] - found[:-1]).min()
+        fixed = {"1D": "day", "7D": "week", "1h": "hour", "14D": "two weeks"}
+        nouns = {pd.Timedelta(span): noun for span, noun in fixed.items()}
+        if pd.Timedelta("28D") <= step <= pd.Timedelta("31D"):
+            return "month"
+        return nouns.get(step, name)
+
     def own(self) -> npt.NDArray[np.bool_]:
-        """Which rows are of the project's own brand."""
-        if self.kinds.get("own") != "flag":
+        """Which rows are of the project itself: its brand, its domain, its pages."""
+        if self.kinds.get("own") == "flag":
+            return self.frame["own"].fillna(False).to_numpy(bool)
+        mine = np.zeros(len(self), bool)
+        if self._are_sites:
+            mine |= np.array(self.text("domain_type")) == "owned"
+        hosts = {source.host for source in self.known.sources if source.host}
+        for name in ("source_domain", "url"):
+            if name in self.keys and hosts:
+                sites = [urlsplit(t).hostname if "//" in t else t for t in self.text(name)]
+                mine |= np.array([site in hosts for site in sites], bool)
+        # Where all rows are own, as in a crawl of the own pages, none needs a mark.
+        return np.zeros(len(self), bool) if mine.all() else mine
+
+    def rivals(self) -> npt.NDArray[np.bool_]:
+        """Which rows the service classifies as of a competitor."""
+        if not self._are_sites:
             return np.zeros(len(self), bool)
-        return self.frame["own"].fillna(False).to_numpy(bool)
+        return np.array([word == "competitor" for word in self.text("domain_type")], bool)
+
+    @property
+    def _are_sites(self) -> bool:
+        """Whether rows are of sites or pages, and say of what type."""
+        return "domain_type" in self.kinds and not {"source_domain", "url"}.isdisjoint(self.kinds)
 
     def state(self, names: Iterable[str]) -> Availability:
         """The combined availability of columns."""
@@ -244,7 +288,11 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
     flat = flattened(frame).copy(deep=False)
     flat.columns = pd.Index([str(name) for name in flat.columns])
     known = metadata_of(flat)
-    return PlotData(flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True), known)
+    rows = flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True)
+    if ATTRIBUTE in rows.attrs:
+        # The rows are checked; numbered anew they would seem to be others.
+        attach_unchecked(rows, known)
+    return PlotData(rows, known)
 
 
 def _unit(word: str) -> str | None:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
@@ -87,7 +87,7 @@ class Spans:
         )
         if self.verdict:
             for row, word in enumerate(self.data.text(self.verdict)):
-                words_of_row = canvas.safe_text(humanize(word), 30)
+                words_of_row = fonts.safe_text(humanize(word), 30)
                 canvas.row_note(axes, words_of_row, last[row] + 1, row, gap=6, fontsize=9)
         canvas.date_axis(axes, 7)
         canvas.style_axes(axes, "x")
@@ -112,6 +112,8 @@ def plan(data: PlotData, options: PlotOptions) -> Spans | None:
         if one in name and (other := name.replace(one, two)) in times and other != name
     )
     if x is None or not pairs or options.y or not len(data):
+        return None
+    if len(data) == 1 and not options.kind and not any(p[0].endswith("_start") for p in pairs):
         return None
     if all(data.frame[name].isna().all() for pair in pairs for name in pair):
         return None

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import MISSING, MUTED, SERIES, styles_for
+from aatoolkit.display.plot.tips import set_tips
 from aatoolkit.sections.aggregation import FRACTION
+
+_NO_VALUE = "(missing)"
+_FEW_ROWS = 20
+"""As few rows are read more easily in a table than as counts of them."""
 
 
 @dataclass(frozen=True)
@@ -69,16 +79,17 @@ class Stacks:
             style, piece = styles[str(name)], values[:, at]
             wide = np.where(np.isnan(piece), 0, piece)
             rows = np.flatnonzero(wide > 0)
-            axes.barh(
-                rows,
-                wide[rows],
-                left=left[rows],
-                height=0.7,
-                facecolor=style.colour,
-                hatch=style.hatch,
-                edgecolor="white",
-                linewidth=0.8,
+            face: dict[str, Any] = {
+                "facecolor": style.colour,
+                "hatch": style.hatch,
+                "edgecolor": "white",
+            }
+            if name == _NO_VALUE:
+                face = {**MISSING}
+            bars = axes.barh(
+                rows, wide[rows], left=left[rows], height=0.7, **{**face, "linewidth": 0.8}
             )
+            self._set_tips(bars, rows, str(name), piece)
             left = left + wide
         for row, sample in enumerate(self.samples):
             words = "" if np.isnan(sample) else ("n=" if self.unit else "") + format_number(sample)
@@ -93,12 +104,29 @@ class Stacks:
         canvas.label_axes(axes, self.along)
         if self.unit is None:
             canvas.integer_axis(axes.xaxis)
-        axes.xaxis.set_major_formatter(lambda value, _: format_number(value, self.unit))
+        canvas.number_axis(axes.xaxis, self.unit)
         pieces = [str(name) for name in self.parts.columns]
         if len(pieces) > 1:
-            handles = [Patch(fc=styles[w].colour, hatch=styles[w].hatch, ec=MUTED) for w in pieces]
-            canvas.legend(axes, handles, [humanize(piece) for piece in pieces])
+            handles = [
+                canvas.missing_patch()
+                if w == _NO_VALUE
+                else Patch(fc=styles[w].colour, hatch=styles[w].hatch, ec=MUTED)
+                for w in pieces
+            ]
+            named = ["no value" if w == _NO_VALUE else humanize(w) for w in pieces]
+            canvas.legend(axes, handles, named)
         return []
+
+    def _set_tips(
+        self, bars: Sequence[Artist], rows: npt.NDArray[np.intp], name: str, piece: Numbers
+    ) -> None:
+        """What each segment is: its row, its share or count, and of how many."""
+        for bar, row in zip(bars, rows, strict=True):
+            number = format_number(float(piece[row]), self.unit)
+            lines = [str(self.parts.index[row]), f"{humanize(name)}: {number}"]
+            if not np.isnan(self.samples[row]):
+                lines.append(f"of {format_number(self.samples[row])}")
+            set_tips(bar, partial(list, ["\n".join(lines)]))
 
 
 def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
@@ -144,7 +172,9 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     if x is None or data.kinds[x] in ("list", "number"):
         return None
     by = options.by or (None if options.x else _label_column(data, (x,)))
-    rows = pd.DataFrame({"x": data.text(x), "by": data.text(by) if by else "rows"})
+    if not (options.kind or options.x or by) and data.known.key and len(data) <= _FEW_ROWS:
+        return None
+    rows = pd.DataFrame({"x": _levels(data, x), "by": _levels(data, by) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     order = table.sum(axis=1).sort_values(ascending=False, kind="stable").index
     levels = table.sum().sort_values(ascending=False, kind="stable").index
@@ -170,6 +200,15 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     )
 
 
+def _levels(data: PlotData, name: str) -> list[str]:
+    """The levels of a column as words: a flag by its name."""
+    words = data.text(name)
+    if data.kinds[name] != "flag":
+        return words
+    yes, no = humanize(name), f"not {humanize(name)}"
+    return [{"True": yes, "true": yes, "False": no, "false": no}.get(w, w) for w in words]
+
+
 def _label_column(data: PlotData, but: tuple[str, ...]) -> str | None:
     """The column that groups the rows best: the engine, else a category."""
     categories = [
@@ -178,9 +217,16 @@ def _label_column(data: PlotData, but: tuple[str, ...]) -> str | None:
         if isinstance(dtype, pd.CategoricalDtype) and data.frame[name].nunique() > 1
     ]
     flags = [name for name in data.of_kind("flag") if data.frame[name].nunique() > 1]
-    engine = ["engine"] if "engine" in data.kinds else []
     words = [n for n in data.of_kind("word") if 1 < data.frame[n].nunique() <= 12]
-    for name in map(str, (*engine, *categories, *flags, *(() if but else words))):
-        if name not in (*but, *(data.keys if len(data.keys) == 1 else ())):
+    if but:
+        # Segments are what is found of each row, not another part of its key.
+        found = [name for name in (*categories, *flags) if name not in (*but, *data.keys)]
+        found = found or [name for name in (*categories, *flags) if name not in but]
+        return str(found[0]) if found else None
+    engine = ["engine"] if "engine" in data.kinds else []
+    brands = [name for name in ("brand",) if name in words]
+    flags = [name for name in flags if name != "own"]
+    for name in map(str, (*engine, *brands, *categories, *flags, *words)):
+        if name not in (data.keys if len(data.keys) == 1 else ()):
             return name
     return None

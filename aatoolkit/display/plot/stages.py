@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, format_number
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
@@ -81,7 +81,7 @@ class Stages:
         axes.set_xticks(range(len(_STAGES)))
         units = [self.data.unit(name) or "" for name in _STAGES]
         labels = [f"{capitalized(n)}\n({u})" for n, u in zip(_STAGES, units, strict=True)]
-        texts = axes.set_xticklabels(labels, **canvas.literal_text(fontsize=9))
+        texts = axes.set_xticklabels(labels, **fonts.literal_text(fontsize=9))
         for text in texts:
             text.set_horizontalalignment("left")
         rows = self.data.text(self.data.keys[0])

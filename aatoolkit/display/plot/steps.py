@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
@@ -60,9 +60,9 @@ class Steps:
             axes.set_yticks([])
             axes.axhspan(0, 1, **MISSING)
             box = {"facecolor": "white", "edgecolor": "none", "pad": 4}
-            words = canvas.wrap(data.text("why")[0], 70)
+            words = fonts.wrap(data.text("why")[0], 70)
             middle: dict[str, Any] = {"transform": axes.transAxes, "ha": "center", "va": "center"}
-            axes.text(0.5, 0.5, words, **middle, **canvas.literal_text(color=INK, bbox=box))
+            axes.text(0.5, 0.5, words, **middle, **fonts.literal_text(color=INK, bbox=box))
             axes.set_xticks([])
             return [f"{capitalized(data.text('method')[0])}."]
         for row in range(len(data)):
@@ -80,13 +80,13 @@ class Steps:
                     xytext=(0, 5),
                     textcoords="offset points",
                     ha="center",
-                    **canvas.literal_text(fontsize=9, color=canvas.text_colour(axes)),
+                    **fonts.literal_text(fontsize=9, color=canvas.text_colour(axes)),
                 )
         most = float(np.nanmax([before, after]))
         axes.set_ylim(0, min(most * 1.35, 1.08) if unit == FRACTION else most * 1.35 or 1.0)
         axes.set_xlim(start.min(), end.max())
         canvas.date_axis(axes, 8)
-        axes.yaxis.set_major_formatter(lambda value, _: format_number(value, unit))
+        canvas.number_axis(axes.yaxis, unit)
         canvas.label_axes(axes, y=axis_label(data, "after").replace("after", "rate"))
         notes = ["Line: the rate of a stretch of days."]
         if self._changed():

@@ -7,7 +7,8 @@ comes with its own hatch, marker and dash.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
@@ -39,13 +40,16 @@ SERIES = (
     SeriesStyle("#d55e00", "\\\\\\\\", "s", (0, (5, 2))),
     SeriesStyle("#009e73", "||||", "^", (0, (1, 1))),
     SeriesStyle("#7d4f8e", "xxxx", "D", (0, (5, 1, 1, 1))),
-    SeriesStyle("#1f2328", "----", "v", (0, (3, 1, 1, 1, 1, 1))),
+    SeriesStyle("#24292f", "----", "v", (0, (3, 1, 1, 1, 1, 1))),
     SeriesStyle("#3b9ad9", "++++", "P", (0, (8, 2))),
 )
 """The styles of series, in the order in which they are assigned."""
 
 OWN, REST = SERIES[0], SeriesStyle("#a9b8c4", "", "o", "-")
 """The project's own brand, and all others."""
+
+RIVAL = SeriesStyle("#6e7d8a", "", "D", "-")
+"""A competitor."""
 
 GOOD, EVEN, BAD = SERIES[0], SeriesStyle("#c3ccd4", "", "o", "-"), SERIES[1]
 
@@ -55,6 +59,24 @@ _TONES = {
     BAD: "negative failed declined blocked unavailable inaccurate error missing low no",
 }
 _TONE = {word: style for style, words in _TONES.items() for word in words.split()}
+
+
+def few_levels(words: Sequence[str], order: Sequence[str] = (), shown: Any = None) -> list[str]:
+    """Levels that have a style each: the most frequent ones, and ``others`` for what remains.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The level of each row.
+    order : sequence of str
+        The levels of several panels, which have to agree on what remains.
+    shown : array of bool, optional
+        The rows that count; by default all.
+    """
+    counted = list(order) or [w for at, w in enumerate(words) if shown is None or shown[at]]
+    levels = [level for level, _ in Counter(counted).most_common()]
+    kept = set(levels if len(levels) <= len(SERIES) else levels[: len(SERIES) - 1])
+    return [word if word in kept else "others" for word in words]
 
 
 def styles_for(levels: Iterable[str]) -> dict[str, SeriesStyle]:
@@ -70,5 +92,6 @@ def styles_for(levels: Iterable[str]) -> dict[str, SeriesStyle]:
     if len(toned) < 2:
         toned = {}
     given = {level: style for style, level in toned.items()}
+    given |= {level: REST for level in ("others", "(missing)") if level in listed}
     free = cycle(style for style in SERIES if style not in toned)
     return {level: given.get(level) or next(free) for level in listed}

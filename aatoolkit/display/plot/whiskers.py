@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
 
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.errors import AvailabilityError
+from aatoolkit.sections.aggregation import FRACTION
 from aatoolkit.stats import interval
-from aatoolkit.stats.estimate import LEAST_CLUSTERS
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, wilson
 from aatoolkit.stats.sides import PROMPT
 
 _LEVEL = 0.95
@@ -20,6 +22,8 @@ _OVER_PROMPTS = (
     f"than {LEAST_CLUSTERS} prompts"
 )
 _OF_ONE = "Wilson's 95% interval, which takes the answers to one prompt for independent"
+_OF_PARTS = "Wilson's 95% interval, which takes what is counted for independent"
+_QUANTILE = NormalDist().inv_cdf((1 + _LEVEL) / 2)
 _OF_ANSWERS = "Wilson's 95% interval, which takes answers for independent"
 
 
@@ -67,6 +71,32 @@ def whiskers(
         return Whiskers(nothing, nothing, "")
     low, high = (found[name].to_numpy(np.float64, na_value=np.nan) for name in found)
     return Whiskers(low, high, _OF_ONE if PROMPT in data.keys else _OF_ANSWERS)
+
+
+def ends_of_figures(data: PlotData, y: str) -> Whiskers:
+    """The interval of each of a few numbers of several units.
+
+    The declared one if the table has it, else Wilson's of a rate whose numerator and denominator
+    stand beside it; NaN for other units.
+    """
+    nothing = np.full(len(data), np.nan)
+    stem = y.removesuffix("_value")
+    named = tuple(f"{stem}_ci_{end}" for end in ("low", "high"))
+    if all(name in data.kinds for name in named):
+        low, high = (data.values(name) for name in named)
+        return Whiskers(low, high, "the interval of the table")
+    parts = ("numerator", "denominator")
+    if any(name not in data.kinds for name in parts):
+        return Whiskers(nothing, nothing, "")
+    hits, of = (data.values(name) for name in parts)
+    values = data.values(y)
+    rate = np.array([unit == FRACTION for unit in data.units(y)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fits = rate & (of > 0) & (hits >= 0) & (hits <= of) & np.isclose(hits / of, values)
+    low, high = nothing.copy(), nothing.copy()
+    if fits.any():
+        low[fits], high[fits] = wilson(hits[fits] / of[fits], of[fits], _QUANTILE)
+    return Whiskers(low, high, _OF_PARTS)
 
 
 def _over_prompts(data: PlotData, y: str, rows: PlotData, by: Sequence[str]) -> Whiskers:

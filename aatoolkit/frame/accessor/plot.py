@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pandas as pd
 
@@ -13,11 +13,51 @@ from aatoolkit.frame.periods import by_period
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    InteractivePicture = Any
+    """A ``plotly.graph_objects.Figure``; plotly has no types of its own."""
+
 
 class Plot:
     """The method that draws a frame."""
 
     _frame: pd.DataFrame
+
+    @overload
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        x: str | None = None,
+        y: str | Iterable[str] | None = None,
+        by: str | None = None,
+        freq: str | None = None,
+        top: int | None = None,
+        ax: Axes | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        color: str | Iterable[str] | None = None,
+        facet: str | None = None,
+        theme: str = "auto",
+        interactive: Literal[False] = False,
+    ) -> Axes: ...
+
+    @overload
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        x: str | None = None,
+        y: str | Iterable[str] | None = None,
+        by: str | None = None,
+        freq: str | None = None,
+        top: int | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        color: str | Iterable[str] | None = None,
+        facet: str | None = None,
+        theme: str = "auto",
+        interactive: bool,
+    ) -> InteractivePicture: ...
 
     def plot(
         self,
@@ -31,7 +71,11 @@ class Plot:
         ax: Axes | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-    ) -> Axes:
+        color: str | Iterable[str] | None = None,
+        facet: str | None = None,
+        theme: str = "auto",
+        interactive: bool = False,
+    ) -> Axes | InteractivePicture:
         """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
         The picture is chosen from what the columns are declared to be. What was not measured
@@ -42,8 +86,9 @@ class Plot:
         ----------
         kind : str, optional
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``funnel``,
-            ``spans``, ``counts``; of results of statistics ``comparison``, ``waterfall``,
-            ``ranks``, ``overlap``, ``effect``, ``stability``, ``concentration``, ``changes`` or
+            ``scatter``, ``spans``, ``verdicts``, ``counts``; of results of statistics
+            ``comparison``, ``waterfall``, ``ranks``, ``overlap``, ``effect``, ``stability``,
+            ``concentration``, ``changes`` or
             ``stages``; by default the first that fits.
         x : str, optional
             What the marks stand for: a time, a brand, an engine. Rows that share a mark are
@@ -64,12 +109,25 @@ class Plot:
             The title, instead of the default one.
         figsize : tuple of float, optional
             Width and height of the new figure in inches.
+        color : str or list of str, optional
+            The colour, or the colours of the series in their order; of a heat map the colour of
+            its largest number. Hatches and markers stay.
+        facet : str, optional
+            A column with a panel for each of its values, at most 12, on one scale. Several hosts
+            of one frame have panels of their own by default: they are never added up.
+        theme : {"auto", "light", "dark"}
+            ``auto`` is dark where matplotlib's own style is, or the axes given as ``ax``.
+
+        interactive : bool, default False
+            Whether to return a figure of plotly (``pip install "aatoolkit[interactive]"``): the
+            same marks, intervals, hatches and captions, with number, interval, counts and
+            availability of a mark where the mouse is on it. It needs no network.
 
         Returns
         -------
-        matplotlib.axes.Axes
+        matplotlib.axes.Axes or plotly.graph_objects.Figure
             Theirs, or a new one: its ``kind`` is what was chosen, and its ``finding`` says in
-            words what the picture shows.
+            words what the picture shows; of an interactive one, both are in ``layout.meta``.
 
         Raises
         ------
@@ -79,9 +137,16 @@ class Plot:
             If the columns do not make a picture of that kind, or rows
             that share a mark do not combine.
         ConfigurationError
-            If there is no such kind, or ``top``, ``ax`` or ``figsize`` cannot be used.
+            If there is no such kind, colour or theme, or ``top``, ``ax``, ``facet`` or
+            ``figsize`` cannot be used.
+
+        Warns
+        -----
+        FontWarning
+            If no installed font has some of the letters, which are drawn as boxes.
         ImportError
-            If matplotlib is not installed; it says what to install.
+            If matplotlib, or plotly for an interactive picture, is not installed; it says what
+            to install.
 
         Examples
         --------
@@ -89,16 +154,29 @@ class Plot:
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt 3; 1 not measured>
         """
+        missing = None
         try:
             from aatoolkit.display.plot.draw import plot
         except ModuleNotFoundError as error:
-            missing = error.name
-        else:
-            frame = self._frame
-            if freq is not None:
-                given = y if y is None or isinstance(y, str) else [*y]
-                frame = aggregate(frame, by_period(frame, by, freq), given, False, {}, True)
-            return plot(frame, kind, x, y, by, top, ax, title, figsize)
-        raise ImportError(
-            f'pictures need {missing}, which is not installed: pip install "aatoolkit[plot]"'
-        )
+            missing, extra = error.name, "plot"
+        if interactive and missing is None:
+            try:
+                from aatoolkit.display.plot.interactive import check_axes, interactive_form
+            except ModuleNotFoundError as error:
+                missing, extra = error.name, "interactive"
+        if missing is not None:
+            raise ImportError(
+                f"{'interactive ' if extra == 'interactive' else ''}pictures need {missing}, "
+                f'which is not installed: pip install "aatoolkit[{extra}]"'
+            )
+        if interactive:
+            check_axes(ax)
+        frame = self._frame
+        if freq is not None:
+            given = y if y is None or isinstance(y, str) else [*y]
+            # Hosts stay apart, and so do the panels.
+            hosts = "host" if "host" in frame.columns and frame["host"].nunique() > 1 else None
+            kept = [name for name in dict.fromkeys((by, facet, hosts)) if name is not None]
+            frame = aggregate(frame, by_period(frame, kept, freq), given, False, {}, True)
+        axes = plot(frame, kind, x, y, by, top, ax, title, figsize, color, facet, theme)
+        return interactive_form(axes) if interactive else axes
