@@ -58,7 +58,7 @@ MAIN = {
     "overview": "figures",
     "perception": "shares",
     "prompts": "bars",
-    "ranking": "bars",
+    "ranking": "gap",
     "shopping": "bars",
     "urls": "bars",
 }
