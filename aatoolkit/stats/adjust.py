@@ -1,4 +1,4 @@
-"""P-values that are adjusted because there are many."""
+"""Adjust p-values for the number of tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CORRECTIONS = ("holm", "bh", None)
 
 
 def adjusted(p: Numbers, correct: str | None) -> Numbers:
-    """Adjust p-values over all that are there.
+    """Adjust p-values over all that are not missing.
 
     Parameters
     ----------

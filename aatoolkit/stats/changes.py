@@ -1,4 +1,4 @@
-"""When a rate changed: ``df.aa.changes``, change points of a series of days."""
+"""``df.aa.changes``: detect the days on which a rate changed, as change points of a series."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEAST_SPREAD = 0.3
 def changes(
     frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None = None
 ) -> pd.DataFrame:
-    """The days on which a rate changed; see ``df.aa.changes``."""
+    """Detect the days on which a rate changed; see ``df.aa.changes``."""
     check_level(level)
     sums = cluster_sums(frame, column, None, date, rules)
     if not sums.is_proportion:
@@ -98,7 +98,7 @@ def changes(
 
 
 def _cost(y: Numbers, n: Numbers) -> Numbers:
-    """Twice the negative log likelihood of one rate, of sums of hits and trials."""
+    """Compute twice the negative log likelihood of one rate, from sums of hits and trials."""
     miss = n - y
     with np.errstate(divide="ignore", invalid="ignore"):
         hits = np.where(y > 0, y * np.log(y / n), 0.0)
@@ -108,7 +108,7 @@ def _cost(y: Numbers, n: Numbers) -> Numbers:
 
 
 def _gains(y: Numbers, n: Numbers) -> tuple[Numbers, Integers]:
-    """The most that one change gains and where it is, of many series at once: one a row."""
+    """Find the best single split of each series: its gain in likelihood, and its day."""
     head_y, head_n = (np.cumsum(each, axis=1)[:, _SEGMENT - 1 : -_SEGMENT] for each in (y, n))
     all_y, all_n = y.sum(1, keepdims=True), n.sum(1, keepdims=True)
     split = _cost(head_y, head_n) + _cost(all_y - head_y, all_n - head_n)
@@ -117,7 +117,7 @@ def _gains(y: Numbers, n: Numbers) -> tuple[Numbers, Integers]:
 
 
 def _second(y: Numbers, n: Numbers, at: Integers) -> tuple[Numbers, Integers]:
-    """What the best further split of either part gains, and where it is."""
+    """Find the best further split of either part of each series: its gain, and its day."""
     rows, days = np.arange(len(y)), y.shape[1]
     sum_y, sum_n = (np.pad(np.cumsum(each, axis=1), ((0, 0), (1, 0))) for each in (y, n))
     place = np.arange(days + 1)[None, :]
@@ -135,7 +135,7 @@ def _second(y: Numbers, n: Numbers, at: Integers) -> tuple[Numbers, Integers]:
 
 
 def _split_rates(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
-    """The rate of each day between some splits of each series."""
+    """Compute the rate of each day between some splits of each series."""
     segment = sum(np.arange(y.shape[1]) >= at[:, None] for at in starts)
     rate = np.zeros_like(y)
     for number in range(len(starts) + 1):
@@ -147,7 +147,7 @@ def _split_rates(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _statistics(y: Numbers, n: Numbers) -> Numbers:
-    """What the best split, and the best two, gain over the variance about them: two columns."""
+    """Compute the gains of the best split and the best two, over the days' variance."""
     gain, at = _gains(y, n)
     more, second = _second(y, n, at)
     one = gain / _spread(y, n, _split_rates(y, n, at))
@@ -156,7 +156,7 @@ def _statistics(y: Numbers, n: Numbers) -> Numbers:
 
 
 def _spread(y: Numbers, n: Numbers, rate: Numbers) -> Numbers:
-    """How much more the days of each series vary than independent answers, in the long run.
+    """Estimate the long-run dispersion of each series' days, relative to independent answers.
 
     Pearson's dispersion about the rates, times 1 + 2Σ(1-l/(L+1))·r_l with the autocorrelations r
     of the residuals (Newey & West, *Econometrica* 55, 1987): what makes neighbouring days alike
@@ -177,7 +177,7 @@ def _spread(y: Numbers, n: Numbers, rate: Numbers) -> Numbers:
 
 @lru_cache(maxsize=4)
 def _shuffled(days: int) -> Integers:
-    """Orders of the days: blocks of some neighbours are shuffled, so that they stay neighbours."""
+    """Permute the days in blocks, so that most neighbours stay neighbours."""
     rng = np.random.default_rng(0)
     length = max(2, round(days ** (1 / 3)))
     order = np.empty((_PERMUTATIONS, days), np.int64)
@@ -190,7 +190,7 @@ def _shuffled(days: int) -> Integers:
 
 
 def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float, float]:
-    """The starts of new segments, the p-value of none, and how much more days vary.
+    """Find the starts of new segments, the p-value of no change, and the dispersion of days.
 
     What the best split gains, and what the best two gain, is divided by the long-run variance of
     days about them, and compared with the same of the days in shuffled blocks; the quantile of
@@ -220,14 +220,14 @@ def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float, f
 
 
 def _spread_about(y: Numbers, n: Numbers, starts: list[int]) -> float:
-    """How much more days vary about the rates of some segments."""
+    """Estimate the dispersion of days about the rates of some segments."""
     bounds = [0, *starts, len(y)]
     rates = [y[a:b].sum() / n[a:b].sum() for a, b in pairwise(bounds)]
     return float(_spread(y[None], n[None], np.repeat(rates, np.diff(bounds))[None])[0])
 
 
 def _segmentations(y: Numbers, n: Numbers) -> Iterator[tuple[list[int], float]]:
-    """The best segmentations into two segments, three and so on: their starts and their cost."""
+    """Yield the best segmentations into two segments, three and so on: starts and cost."""
     sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(each)]) for each in (y, n))
     days = len(y)
     best = np.full(days + 1, np.inf)
@@ -286,7 +286,7 @@ def _described(
 
 
 def _day_interval(y: Numbers, n: Numbers, spread: float, level: float) -> tuple[int, int]:
-    """The days that hold the change with so much of the likelihood, flat prior over days.
+    """Compute the credible interval of the day of a change, under a flat prior over days.
 
     The likelihood is flattened by how much more days vary than independent answers do. How often
     the set covers the day is checked roughly.

@@ -1,4 +1,4 @@
-"""How a change adds up: ``df.aa.decompose``, into rates, mix, and what entered or left."""
+"""``df.aa.decompose``: split a change into rates, mix, and what entered or left."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _effects(
     n0: Numbers,
     is_rate: bool,
 ) -> tuple[list[float], float]:
-    """The parts and the standard error of the first; NaN in an array is a side that lacks it."""
+    """Compute the parts of a change and the standard error of the first."""
     size1, size0 = math.fsum(n1[~np.isnan(n1)]), math.fsum(n0[~np.isnan(n0)])
     total1, total0 = math.fsum(y1[~np.isnan(y1)]) / size1, math.fsum(y0[~np.isnan(y0)]) / size0
     middle = (total1 + total0) / 2

@@ -1,4 +1,4 @@
-"""The change between two samples: paired by cluster, of two sets of clusters, or of answers."""
+"""Test a change between two samples: paired by cluster, of two sets of clusters, of answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Part = tuple[Integers, Numbers, Numbers]
 
 @dataclass(frozen=True)
 class Difference:
-    """A change, with what it rests on; NaN where it cannot be said."""
+    """A change with its interval and test; NaN where they cannot be computed."""
 
     before: float = _NAN
     after: float = _NAN
@@ -37,11 +37,11 @@ class Difference:
 
     @property
     def change(self) -> float:
-        """After less before."""
+        """The change: after less before."""
         return self.after - self.before
 
     def refused(self) -> Difference:
-        """The same values without a statement on their change."""
+        """Return the same values without interval, error and p-value."""
         return replace(self, low=_NAN, high=_NAN, p=_NAN, error=_NAN)
 
 
@@ -51,7 +51,7 @@ NOTHING = Difference()
 def paired(
     parts: Sequence[Part], labels: Sequence[pd.Index], name: str, level: float
 ) -> tuple[Difference, tuple[str, ...]]:
-    """The change over the clusters that both sides have, and how many others there are.
+    """Test the change over the clusters that both sides have; return notes on the others too.
 
     With R = Σy/Σn on each side, zᵢ = (yᵢ - Rnᵢ)/Σn of the one side less that of the other, and
     V = k/(k-1)·Σzᵢ²: the linearised variance of a difference of ratios on one sample of
@@ -83,7 +83,7 @@ def paired(
 
 
 def freedom(size: Numbers, residual: Numbers) -> float:
-    """The degrees of freedom of a variance over clusters: k-1 at most, and 1 at least.
+    """Compute the degrees of freedom of a variance over clusters, at least 1.
 
     The effective number (Σx)²/Σx² of clusters that carry the answers, less 1, or the variance
     (x = z²; Satterthwaite), whichever is smaller. With k-1, a test at 5 % raises up to 11 %
@@ -101,7 +101,7 @@ def freedom(size: Numbers, residual: Numbers) -> float:
 def unpaired(
     parts: Sequence[Part], name: str, level: float, least: int = LEAST_CLUSTERS
 ) -> Difference:
-    """The change between two samples of clusters: two ratio estimators, Welch's t."""
+    """Test the change between two samples of clusters: two ratio estimators, Welch's t."""
     if not all(len(n) for _, _, n in parts):
         return replace(NOTHING, why="no answers on one side or both")
     estimates = []
@@ -128,7 +128,7 @@ def independent(
     deff: float = 1.0,
     df: float = math.inf,
 ) -> Difference:
-    """The change between two samples of answers that are taken for independent.
+    """Test the change between two samples of answers that are taken for independent.
 
     Rates: Newcombe's interval (*Statistics in Medicine* 17, 1998, method 10) and the test of
     two proportions with their pooled variance. Means: Welch's t. With a design effect ``deff``
@@ -182,7 +182,7 @@ def _tested(
     level: float,
     least: int = LEAST_CLUSTERS,
 ) -> Difference:
-    """The difference with its interval and p-value, if there is enough to go by."""
+    """Add interval and p-value to a difference, if there are enough clusters."""
     if k < least:
         why = f"{k} {name} on one side or both; it takes {least} to say how much they differ"
         return replace(whole, why=why)

@@ -1,4 +1,4 @@
-"""Student's t and the normal distribution, to the precision of a double, without SciPy."""
+"""Student's t and the normal distribution, to double precision, without SciPy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EPSILON = 1e-16
 
 
 def t_quantiles(probability: float, df: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Quantiles for many degrees of freedom, each rounded down to a tenth: never too narrow.
+    """Compute t quantiles for many degrees of freedom, rounded down to a tenth: never too narrow.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def t_quantiles(probability: float, df: npt.NDArray[np.float64]) -> npt.NDArray[
 
 
 def normal_quantile(probability: float) -> float:
-    """The normal quantile.
+    """Compute the quantile of the standard normal distribution.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def normal_quantile(probability: float) -> float:
 
 
 def t_survival(t: float, df: float) -> float:
-    """The probability of a value beyond ``t``, of Student's t with ``df`` degrees of freedom.
+    """Compute the probability of a value beyond ``t``, for Student's t.
 
     The regularised incomplete beta function, by its continued fraction (Numerical Recipes,
     3rd edition, 6.4).
@@ -61,7 +61,7 @@ def t_survival(t: float, df: float) -> float:
 
 
 def two_sided(t: float, df: float) -> float:
-    """The two-sided p-value of a t statistic.
+    """Compute the two-sided p-value of a t statistic.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def two_sided(t: float, df: float) -> float:
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """The quantile of Student's t.
+    """Compute the quantile of Student's t.
 
     Examples
     --------
@@ -131,5 +131,5 @@ def _lentz(a: float, b: float, x: float) -> float:
 
 
 def _away(value: float) -> float:
-    """A number that can be divided by."""
+    """Replace a number near 0 by a tiny one, to divide by it."""
     return value if abs(value) > _TINY else _TINY

@@ -1,4 +1,4 @@
-"""Rates and means over clusters: the estimate, its variance, its interval, group by group.
+"""Estimate rates and means over clusters: value, variance and interval of each group.
 
 The arithmetic of ``df.aa.interval`` and ``df.aa.compare``, on plain arrays. With Σy and Σn of
 each cluster *i* of *k*:
@@ -37,7 +37,7 @@ LEAST_CLUSTERS = 5
 
 @dataclass(frozen=True)
 class Estimates:
-    """The estimate of each group; NaN where there is none."""
+    """The estimates of groups; NaN where there is none."""
 
     value: Numbers
     variance: Numbers
@@ -50,7 +50,7 @@ class Estimates:
 
 
 def wilson(rate: Numbers, size: Numbers, quantile: Numbers | float) -> tuple[Numbers, Numbers]:
-    """Wilson's score interval (1927) of rates from samples of some size.
+    """Compute Wilson's score interval (1927) of rates, for given sample sizes.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def wilson(rate: Numbers, size: Numbers, quantile: Numbers | float) -> tuple[Num
 
 
 def sampled(sums: ClusterSums, level: float) -> Estimates:
-    """The clusters are a sample of such clusters: their differences are part of the error."""
+    """Estimate with clusters as a sample: their differences are part of the error."""
     value, n, k = _values(sums)
     residual = sums.y - value[sums.group] * sums.n
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -91,7 +91,7 @@ def sampled(sums: ClusterSums, level: float) -> Estimates:
 
 
 def fixed(sums: ClusterSums, level: float) -> Estimates:
-    """The clusters are the population: only answers to one of them are a sample (strata).
+    """Estimate with clusters as the population: only answers within one are a sample (strata).
 
     The variance is Σ(nᵢ/Σn)²·vᵢ. For rates vᵢ is p̃(1-p̃)/nᵢ, where p̃ is the cluster's rate
     with one answer at the overall rate added: without it a prompt that was always, or never,
@@ -124,14 +124,14 @@ def fixed(sums: ClusterSums, level: float) -> Estimates:
 
 
 def _values(sums: ClusterSums) -> tuple[Numbers, Numbers, Numbers]:
-    """The estimate, Σn and the number of clusters of each group."""
+    """Compute the estimate, Σn and the number of clusters of each group."""
     n, k = sums.added(sums.n), sums.added(np.ones(len(sums.n)))
     with np.errstate(divide="ignore", invalid="ignore"):
         return sums.added(sums.y) / n, n, k
 
 
 def _carriers(sums: ClusterSums, part: Numbers) -> Numbers:
-    """How many clusters carry a sum; infinite where it is 0."""
+    """Compute the effective number of clusters that carry a sum; infinite where it is 0."""
     whole = sums.added(part)
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Numbers = np.where(whole > 0, whole**2 / sums.added(part**2), np.inf)

@@ -1,4 +1,4 @@
-"""Paths of pages in one spelling, so that what several sources say of a page meets."""
+"""Normalise paths of pages, so that the numbers of several sources join."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEPT = "/-._~!$&'()*+,;=:@"
 
 
 def normal_path(address: str) -> str:
-    """The path of an address or path, in one spelling.
+    """Normalise the path of an address or path.
 
     Without scheme, host, query and fragment (RFC 3986, 6.2.2 and 6.2.3): escapes are decoded and
     encoded once more, repeated and trailing slashes are dropped, as is an index file. Letters keep
@@ -51,7 +51,7 @@ def normal_path(address: str) -> str:
 
 
 def is_page(path: str) -> bool:
-    """Whether a path is one of a page, by its extension: not of a script, image or list.
+    """Whether a path is that of a page by its extension, not of a script, image or list.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Changes within prompts: the difference in differences, and what the days before show of it."""
+"""Difference in differences within prompts, and its checks on the days before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class PromptDays:
-    """Σy and Σn of each prompt on each day: one entry a pair that has answers."""
+    """The sums Σy and Σn by prompt and day: one entry per pair with answers."""
 
     prompt: Integers
     day: Numbers
@@ -35,19 +35,19 @@ class PromptDays:
     prompts: int
 
     def only(self, rows: Mask) -> PromptDays:
-        """Some of its entries."""
+        """Select some of the entries."""
         return PromptDays(
             self.prompt[rows], self.day[rows], self.y[rows], self.n[rows], self.prompts
         )
 
     def of(self, values: Numbers) -> Numbers:
-        """Sums by prompt."""
+        """Sum values by prompt."""
         return np.bincount(self.prompt, values, minlength=self.prompts).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class GroupChange:
-    """The change of one group of prompts: its mean within prompts and its variance."""
+    """The mean change within the prompts of a group, and its variance."""
 
     before: float = _NAN
     after: float = _NAN
@@ -58,7 +58,7 @@ class GroupChange:
 
     @property
     def change(self) -> float:
-        """After less before."""
+        """The change: after less before."""
         return self.after - self.before
 
 
@@ -79,7 +79,7 @@ class DoubleDifference:
 
     @property
     def error(self) -> float:
-        """Its standard error; NaN where a group has too few prompts."""
+        """The standard error; NaN where a group has too few prompts."""
         enough = min(self.treated.k, self.control.k) >= LEAST_CLUSTERS
         variance = self.treated.variance + self.control.variance
         return math.sqrt(variance) if enough and variance > 0 else _NAN
@@ -93,7 +93,7 @@ class DoubleDifference:
 
     @property
     def half(self) -> float:
-        """Half the width of its interval."""
+        """Half the width of the interval."""
         return t_quantile((1 + self.level) / 2, self.df) * self.error if self.error > 0 else _NAN
 
     @property
@@ -112,13 +112,13 @@ class DoubleDifference:
 def double_difference(
     kind: str, on: pd.Timestamp, panels: Sequence[PromptDays], at: float, level: float
 ) -> DoubleDifference:
-    """The difference in differences of treated and control prompts at a day."""
+    """Compute the difference in differences of treated and control prompts at a day."""
     sides = [_change(panel, at) for panel in panels]
     return DoubleDifference(kind, on, sides[0], sides[1], level)
 
 
 def _change(panel: PromptDays, at: float) -> GroupChange:
-    """The mean change within the prompts that have answers before and after a day."""
+    """Compute the mean change within prompts that have answers before and after a day."""
     late = panel.day >= at
     y1, n1, y0, n0 = (
         panel.of(np.where(rows, values, 0.0))
@@ -142,7 +142,7 @@ def _change(panel: PromptDays, at: float) -> GroupChange:
 
 
 def checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: float) -> list[DoubleDifference]:
-    """The pre-trend and the placebo days, from the days before alone."""
+    """Compute the pre-trend and the placebo effects, from the days before alone."""
     early = [panel.only(panel.day < 0) for panel in panels]
     there = np.unique(np.concatenate([panel.day for panel in early]))
     if len(there) < _LEAST_DAYS:
@@ -160,7 +160,7 @@ def checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: float) -> lis
 
 
 def _slope(panel: PromptDays, span: float) -> GroupChange:
-    """The linear trend within prompts, over so many days."""
+    """Compute the linear trend within prompts, over so many days."""
     size, total = panel.of(panel.n), panel.of(panel.y)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = (panel.of(panel.n * panel.day) / size)[panel.prompt]

@@ -1,4 +1,4 @@
-"""Frames of results: their columns have units, meanings, availability and sources as others do."""
+"""Frames of results: units, meanings, availability and sources of their columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def result(
     more: Mapping[str, ColumnMetadata] | None = None,
     key: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Put metadata on a frame of results, and return it.
+    """Attach metadata to a frame of results, and return it.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def result(
 
 
 def _state(values: pd.Series, state: Availability) -> Availability:
-    """The availability of a column: none of it, part of it, or what its origin has."""
+    """The availability of a result's column: none, part, or that of its origin."""
     there = values.notna()
     if not len(values) or there.all():
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
@@ -79,7 +79,7 @@ def _state(values: pd.Series, state: Availability) -> Availability:
 
 
 def _declared(frame: pd.DataFrame, verb: str, meanings: Meanings) -> str:
-    """Declare the columns of a result, so that they have a code book, and name the table."""
+    """Declare the columns of a result for the code book, and return the table's name."""
     columns = tuple(
         Column(
             name,
@@ -106,22 +106,22 @@ def _dtype(values: pd.Series) -> str:
 
 
 def numbers(values: Iterable[float], dtype: str = "Float64") -> pd.Series:
-    """A nullable column, missing where a number is NaN."""
+    """Make a nullable column, missing where a number is NaN."""
     return pd.Series(pd.array(list(values), dtype="Float64")).astype(dtype)  # type: ignore[call-overload,no-any-return]
 
 
 def words(values: Iterable[str | None]) -> pd.Series:
-    """A column of text."""
+    """Make a column of text."""
     return pd.Series(list(values), dtype="string")
 
 
 def joined(*states: Availability) -> Availability:
-    """What is known of a result that several things went into."""
+    """Combine the availability of all that a result was computed from."""
     return combine(states)
 
 
 def percent(value: float) -> str:
-    """A fraction as a percentage, with the digits that tell it from its neighbours.
+    """Format a fraction as a percentage, with digits that distinguish it from its neighbours.
 
     Examples
     --------
@@ -133,12 +133,12 @@ def percent(value: float) -> str:
 
 
 def amount(value: float, is_fraction: bool) -> str:
-    """A number in the words of a verdict."""
+    """Format a number for a verdict."""
     return percent(value) if is_fraction else f"{value:.3g}"
 
 
 def points(value: float, is_fraction: bool) -> str:
-    """A change in the words of a verdict, with its sign.
+    """Format a signed change for a verdict: percentage points if it is one of a fraction.
 
     Examples
     --------

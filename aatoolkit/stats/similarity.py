@@ -1,4 +1,4 @@
-"""How alike lists are: the Jaccard index and rank-biased overlap of all pairs of answers."""
+"""Similarity of lists: the Jaccard index and rank-biased overlap of all pairs of answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_REPEATS = 20
 
 @dataclass(frozen=True)
 class AnswerLists:
-    """One row an answer and value, in the order of the answer, each value once: as codes."""
+    """The lists of answers as codes: one row per answer and value, each value once."""
 
     prompt: Integers
     member: Integers
@@ -28,7 +28,7 @@ class AnswerLists:
 def answer_lists(
     flat: pd.DataFrame, column: str, between: str, by: str, repeat: str, order: str | None
 ) -> AnswerLists:
-    """The lists of all answers."""
+    """Collect the lists of all answers."""
     value = pd.factorize(flat[column])[0]
     there = value >= 0
     value = value[there]
@@ -70,7 +70,7 @@ def _check(name: str, lacking: int, what: str, remedy: str) -> None:
 def mean_overlaps(
     lists: AnswerLists, members: int, p: float, depth: int, is_ordered: bool
 ) -> tuple[Numbers, Numbers, Integers]:
-    """Mean Jaccard and rank-biased overlap of answers, by prompt and pair of members.
+    """Compute mean Jaccard and rank-biased overlap of answers, by prompt and pair of members.
 
     On the diagonal are the pairs of different answers of one member.
     """
@@ -142,7 +142,7 @@ def _of_prompt(
 
 
 def _evenly(whose: Integers, members: int) -> Integers:
-    """The answers that are compared: all, or so many of a member, evenly spaced."""
+    """Select the answers to compare: all, or so many per member, evenly spaced."""
     kept = []
     for member in range(members):
         its = np.flatnonzero(whose == member)
@@ -155,7 +155,7 @@ def _evenly(whose: Integers, members: int) -> Integers:
 def rank_biased(
     rows: Integers, value: Integers, place: Integers, length: Numbers, width: int, p: float
 ) -> Numbers:
-    """Extrapolated rank-biased overlap of all pairs of lists.
+    """Compute the extrapolated rank-biased overlap of all pairs of lists.
 
     Equation 32 of Webber, Moffat & Zobel, "A similarity measure for indefinite rankings", *ACM
     Transactions on Information Systems* 28, 2010: for lists of lengths s ≤ l with X_d common

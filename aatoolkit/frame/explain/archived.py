@@ -1,4 +1,4 @@
-"""Cells of frames that were read from an archive: rows of many answers, one row each."""
+"""Explain cells of frames read from an archive: rows of many answers, one row each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_TRIED = 50
 
 
 class ArchivedCells(Result):
-    """Cells of rows of an archive: each is looked for in the answer that its row names.
+    """Cells of archived rows: each is found in the answer that its row names.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ArchivedCells(Result):
         self._sources, self._finder = sources, finder
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in a row, by position."""
         found = self.described(at, column)
         of = self.known.columns[column].of
         if of is None:
@@ -73,7 +73,7 @@ class ArchivedCells(Result):
         return replace(found, end=why)
 
     def _answers(self, at: int) -> Iterator[Source]:
-        """The answers that a row may be of, the newest first."""
+        """Yield the answers that a row may be of, the newest first."""
         row = self.frame.iloc[at]
         names = [name for name in CONTEXT if name in self.frame.columns]
         last = plain(row["fetched_at"] if "fetched_at" in names else row["last_seen"])
@@ -87,7 +87,7 @@ class ArchivedCells(Result):
             yield source
 
     def _row(self, at: int, table: str, cells: TableCells) -> int | None:
-        """The row of an answer's table that a row is."""
+        """Find the row of an answer's table that is a row of the frame."""
         names = {
             (what.of or "").rpartition(":")[2]: name for name, what in self.known.columns.items()
         }

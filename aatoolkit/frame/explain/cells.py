@@ -1,4 +1,4 @@
-"""A cell of an answer: its path and bytes, the statements about it, why it is missing."""
+"""Explain cells of an answer: path and bytes, statements, why a value is missing."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TableCells:
         self._units: dict[str, pd.Series | None] = {}
 
     def explain(self, at: int, column: str, *, parts: bool = True) -> Explanation:
-        """How the value of a column in a row is known."""
+        """Explain the value of a column in a row, by position."""
         value = self.frame[column].iloc[at]
         declared = self._declared(column)
         place = None if declared is None else self._place(at, declared)
@@ -93,7 +93,7 @@ class TableCells:
         )
 
     def row(self, at: int) -> dict[str, Any]:
-        """What identifies a row."""
+        """The values of the key in a row."""
         names = [name for name in self.known.key if name in self.frame.columns]
         names += ["_row"] if "_row" in self.frame.columns else []
         return {name: plain(self.frame[name].iloc[at]) for name in names}
@@ -142,7 +142,7 @@ class TableCells:
         return unit
 
     def _rate(self, at: int, column: str) -> tuple[str | None, tuple[Explanation, ...]]:
-        """A rate as its numerator over its denominator, where the row holds both and they agree."""
+        """Explain a rate by its numerator and denominator, if the row has both and they agree."""
         declared = self._declared(column)
         over = None if declared is None else _counts_of(declared.aggregate)
         if over is None or not {*over} <= {*self.frame.columns}:
@@ -214,7 +214,7 @@ class TableCells:
         place: ValuePlace | None,
         state: str,
     ) -> str:
-        """Why a cell has no value: what the answer holds in its place."""
+        """Explain why a cell has no value, by what the answer holds in its place."""
         stated = "" if state.startswith(("available", "unknown")) else f"; it is {state}"
         over = None if declared is None else _counts_of(declared.aggregate)
         if over and over[1] in self.frame.columns and plain(self.frame[over[1]].iloc[at]) == 0:

@@ -61,7 +61,7 @@ class Explainer:
         row: int | Hashable | Mapping[str, Any] | None = None,
         column: str | None = None,
     ) -> Explanation:
-        """How a number of a frame is known; with sampled chats, where ``within`` has them.
+        """Explain a number of a frame; with sampled chats, where ``within`` has them.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Explainer:
         return self._frames[id(frame)]
 
     def _explained(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
-        """The explanation without samples."""
+        """Explain a number without samples."""
         _, flat, known = self._seen_before(frame)
         stored, answers = stored_of(frame)
         self.evidence.hold(answers)
@@ -146,7 +146,7 @@ class Explainer:
     def _is_changed(
         self, flat: pd.DataFrame, column: str, known: FrameMetadata, stored: FrameMetadata
     ) -> bool:
-        """Whether other cells of a column are not what they were."""
+        """Whether a column was changed, be it in other cells."""
         before = stored.columns.get(column, NOTHING).availability.reason
         if known.columns[column].availability.reason == OVERWRITTEN != before:
             return True
@@ -157,7 +157,7 @@ class Explainer:
 
     @staticmethod
     def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
-        """The rows that have some values.
+        """Mask of the rows that have some values.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Explainer:
     def _position(
         self, frame: pd.DataFrame, at: int, made: Made, column: str, known: FrameMetadata
     ) -> int:
-        """The row of the replayed frame that a row is."""
+        """Find the row of the replayed frame that is a row of the frame."""
         if column not in made.frame.columns:
             raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
         found = matched(frame, at, made.frame, made.known.key, column)
@@ -198,7 +198,7 @@ class Explainer:
         return found
 
     def _seen(self, frame: pd.DataFrame, at: int, column: str, known: FrameMetadata) -> Explanation:
-        """What the frame itself says of a cell."""
+        """Explain a cell by the frame's own metadata, without its origin."""
         metadata = known.columns[column]
         what = declared(metadata)
         key = [name for name in known.key if name in frame.columns]

@@ -1,4 +1,4 @@
-"""`Explanation`: how a number is known, as a tree."""
+"""`Explanation`: a tree from a number to the values of answers that it was computed from."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CitedAnswer:
 
 @dataclass(frozen=True)
 class ValuePlace:
-    """Where in an answer a value is.
+    """The place of a value in an answer: its path and bytes.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class ValuePlace:
 
 @dataclass(frozen=True)
 class StatedAvailability:
-    """What an answer states about the availability of a value.
+    """A statement of an answer about the availability of a value.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class MissingRows:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """How one number is known: a tree whose leaves are values in answers.
+    """The explanation of one number: a tree whose leaves are values in answers.
 
     It prints as an indented tree; in a notebook its branches fold.
 
@@ -191,7 +191,7 @@ class Explanation:
     end: str | None = None
 
     def walk(self) -> Iterator[Explanation]:
-        """It and all that it was made of, each before its parts."""
+        """Yield the explanation and all its parts, each before its own parts."""
         pending = [self]
         while pending:
             one = pending.pop()
@@ -200,22 +200,22 @@ class Explanation:
 
     @property
     def sources(self) -> tuple[CitedAnswer, ...]:
-        """The answers that it rests on, each once."""
+        """The answers that the number rests on, each once."""
         found = (one.answer for one in self.walk())
         return tuple(dict.fromkeys(answer for answer in found if answer is not None))
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Where the trail ends before the bytes of an answer, and why; each reason once."""
+        """The reasons why the trail ends before the bytes of an answer, each once."""
         return tuple(dict.fromkeys(one.end for one in self.walk() if one.end))
 
     @property
     def is_complete(self) -> bool:
-        """Whether every part of it was traced to the bytes of an answer."""
+        """Whether every part was traced to the bytes of an answer."""
         return not self.ends
 
     def to_dict(self) -> dict[str, Any]:
-        """It as JSON values: texts, numbers, lists and dicts; what is empty is left out.
+        """Convert to JSON values; what is empty is left out.
 
         Examples
         --------
@@ -248,7 +248,7 @@ class Explanation:
         }
 
     def with_notes(self, *notes: str) -> Explanation:
-        """It with further notes."""
+        """Return the explanation with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
     def __repr__(self) -> str:

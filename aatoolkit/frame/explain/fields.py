@@ -1,4 +1,4 @@
-"""From the other side: where the values at a JSON path of an answer went, and why not."""
+"""Explain a JSON path of an answer: which cells hold its values, or why none does."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WHY = {
 
 
 def explain_path(tables: Tables, path: str) -> Explanation:
-    """Where the values at a path went; see ``Tables.explain``."""
+    """Explain where the values at a path went; see ``Tables.explain``."""
     is_key = path.endswith(KEY_SIGN)
     try:
         steps = parse_path(path.removesuffix(KEY_SIGN))
@@ -89,7 +89,7 @@ def _place(answer: ReadAnswer | None, path: str) -> ValuePlace:
 def _cells(
     tables: Tables, answer: ReadAnswer | None, path: str, is_pattern: bool
 ) -> Iterator[Explanation]:
-    """The cells that hold the value at a path, or values within it."""
+    """Yield the cells that hold the value at a path, or values below it."""
     inside = path.removesuffix(KEY_SIGN)
     target = inside.removeprefix("$").removeprefix(".")
     for name, rows in tables.parts.rows.items():
@@ -120,7 +120,7 @@ def _is_within(path: str, outer: str) -> bool:
 
 
 def _kept(tables: Tables, path: str) -> Iterator[Explanation]:
-    """What no column took, and why."""
+    """Yield the values at a path that no column took, and why."""
     extra = tables.extra
     for there, value, why in zip(extra["path"], extra["value"], extra["why"], strict=True):
         if _is_within(there, path):
@@ -131,7 +131,7 @@ def _kept(tables: Tables, path: str) -> Iterator[Explanation]:
 
 
 def _statements(tables: Tables, path: str) -> Iterator[StatedAvailability]:
-    """The statements whose evidence is at a path or within it."""
+    """Yield the statements whose evidence is at a path or below it."""
     for signal in tables.parts.signals:
         if signal.path and _is_within(signal.path, path):
             state = signal.availability

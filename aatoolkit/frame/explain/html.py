@@ -1,4 +1,4 @@
-"""An explanation as HTML: folds without a script, in the colours of the page it is in."""
+"""Render an explanation as HTML: folds without a script, in the colours of its page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 200
 
 
 def page_part(one: Explanation) -> str:
-    """An explanation as a piece of HTML.
+    """Render an explanation as a piece of HTML.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def fold(
     *,
     is_open: bool = False,
 ) -> str:
-    """One number as a fold: its headline, what is known of it, and its parts as folds."""
+    """Render one number as a fold: headline, facts, and its parts as folds."""
     listed = "".join(f"<li>{markup(fact)}</li>" for fact in facts(one, before, above))
     parts = "".join(f"<li>{fold(child, before, one)}</li>" for child in one.children[:_MOST])
     if len(one.children) > _MOST:

@@ -1,4 +1,4 @@
-"""Frames that were made again, and can explain their cells."""
+"""Replayed frames, which can explain their cells."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from aatoolkit.metadata.row_codes import load_rows, load_values
 
 
 class Made(Protocol):
-    """A frame that was made again, and can explain its cells."""
+    """A replayed frame that can explain its cells."""
 
     frame: pd.DataFrame
     known: FrameMetadata
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column, or level of the index, in the row at a position is known."""
+        """Explain the value of a column, or index level, in a row, by position."""
 
 
 class View:
-    """A frame as plain pandas left it: rows taken, columns dropped or set, an index.
+    """A replayed frame with plain pandas steps: rows taken, columns dropped or set, an index.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class View:
         return column in self._set
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in a row, by position."""
         if column in self._set or column in self._unknown or self._base is None:
             why = self._foreign or f"{column} was set by a plain pandas step"
             found = self._set.get(column)
@@ -99,7 +99,7 @@ class View:
 
 
 class Result:
-    """The result of a verb, replayed.
+    """The replayed result of a verb.
 
     Parameters
     ----------
@@ -120,15 +120,15 @@ class Result:
         self.known = metadata_of(frame, levels=True)
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in a row, by position."""
         raise NotImplementedError
 
     def value(self, at: int, column: str) -> Any:
-        """The value of a column, or level of the index, in a row."""
+        """The value of a column, or index level, in a row."""
         return plain(flattened(self.frame)[column].iloc[at])
 
     def described(self, at: int, column: str) -> Explanation:
-        """The cell with what its metadata says, before how it was made."""
+        """Explain a cell by its metadata, without how it was made."""
         metadata = self.known.columns.get(column)
         what = None if metadata is None else declared(metadata)
         return Explanation(
@@ -142,7 +142,7 @@ class Result:
         )
 
     def passed(self, found: Explanation, at: int, column: str, note: str) -> Explanation:
-        """A cell that the verb took over from an input as it is."""
+        """Explain a cell that the verb took over from an input unchanged."""
         row = row_of(self.known, self.frame, at) or found.row
         renamed = (f"{column} was {found.column} before",) if column != found.column else ()
         return replace(found, column=column, row=row, notes=(*found.notes, note, *renamed))

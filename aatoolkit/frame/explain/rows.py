@@ -1,4 +1,4 @@
-"""Which row of a replayed frame a row of a frame is, and whether two cells hold the same."""
+"""Find the row of a replayed frame that is a row of a frame; compare cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CLOSE = 1e-12
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two cells hold the same, whatever their dtypes.
+    """Whether two cells are equal, whatever their dtypes.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def position_of(frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]) -> int:
-    """The position of a row that is given by position, label, or the values of some columns.
+    """Find the position of a row given by position, label, or the values of some columns.
 
     A mapping is matched by value. A whole number is the label of a row where the index has it, as
     in ``df.loc``, and else its position; in a frame as it was read the two are the same.
@@ -77,7 +77,7 @@ def _of_key(frame: pd.DataFrame, row: Mapping[str, Any]) -> int:
 
 
 def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
-    """The rows that hold a value; a day given as text is that day, a number its number."""
+    """Mask of the rows that equal a value; a day may be given as text."""
     wanted = plain(value)
     return np.array([_alike(each, wanted) for each in values.astype(object)], bool)
 
@@ -103,7 +103,7 @@ def _as_number(text: str, number: float) -> bool:
 def matched(
     frame: pd.DataFrame, at: int, base: pd.DataFrame, key: Sequence[str], besides: str
 ) -> int | str:
-    """The row of a replayed frame that a row is, or why it cannot be found.
+    """Find the row of a replayed frame that is a row of a frame, or why there is none.
 
     Rows are the same where their keys are; without a key, where all columns are that both have,
     except the one to be explained, and the label decides between several.
@@ -147,7 +147,7 @@ def matched(
 
 
 def _label(frame: pd.DataFrame, at: int, base: pd.DataFrame) -> int | None:
-    """The row of the other frame with the label of a row, where labels are alike and unique."""
+    """Find the row with the same label in another frame, where labels are alike and unique."""
     if frame.index.nlevels != base.index.nlevels or frame.index.names != base.index.names:
         return None
     try:

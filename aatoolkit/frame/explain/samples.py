@@ -1,4 +1,4 @@
-"""Sampled chats behind a number: those that its row and its filters are about."""
+"""Find the sampled chats behind a number, by its row and filters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BESIDE = {
 
 
 def with_samples(found: Explanation, finder: AnswerFinder) -> Explanation:
-    """The explanation with the sampled chats that its row is about, where they are at hand."""
+    """Add the sampled chats that an explanation's row is about, where they are at hand."""
     answer = found.answer or next(iter(found.sources), None)
     if answer is None or answer.section not in OF_ANSWERS:
         return found
@@ -47,7 +47,7 @@ def with_samples(found: Explanation, finder: AnswerFinder) -> Explanation:
 def _chosen(
     tables: Tables, row: Mapping[str, Any], retrieved: bool
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The chats that a row is about, and the columns by which they were chosen.
+    """Select the chats that a row is about; return also the columns used.
 
     A source counts where it is cited; where it was ``retrieved`` only, if that is what is asked.
     """
