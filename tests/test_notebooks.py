@@ -25,6 +25,9 @@ CHECKS = {
             'asked_ones.aa.availability.loc[rate, "status"] == "available"'
         ),
         'print(f"pandas adds up': 'once < joined["citation_count_x"].sum()',
+        "shops.aa.aggregate": (
+            'shops.aa.aggregate("currency", "revenue")["revenue"].gt(0).tolist() == [True, True]'
+        ),
         'engines.aa.plot(y="occurrences")': 'not (engines["occurrences"] == 0).any()',
     },
     "03_all_sections": {

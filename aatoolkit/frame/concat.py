@@ -172,8 +172,12 @@ def _stacked(
         of.pop() if len(of) == 1 else None, combine(column.availability for column in having)
     )
     rows, without = sum(map(len, frames)), sum(map(len, lacking))
-    if not lacking and len({(column.elsewhere, column.statements) for column in having}) == 1:
+    alike = not lacking and len({column.statements for column in having}) == 1
+    if alike and len({column.elsewhere for column in having}) == 1:
         return replace(having[0], of=whole.of, otherwise=having[0].elsewhere)
+    if apart is None and alike:
+        otherwise = combine(column.elsewhere for column in having)
+        return replace(whole, statements=having[0].statements, otherwise=otherwise)
     if apart is None:
         return without_rows(whole, without, rows, Cause.ABSENT, "are of frames without")
     absent = ColumnMetadata(None, absent_rows(without, rows, Cause.ABSENT, "are of frames without"))

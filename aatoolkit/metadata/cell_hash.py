@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import pandas as pd
     import pyarrow as pa
 
     Array = Any
@@ -80,12 +81,25 @@ def _hash_array(values: Array) -> Hashes:
     missing = values.isna()
     if isinstance(values, pd.arrays.NumpyExtensionArray) and values.dtype.kind == "O":
         found: Hashes = np.full(len(values), _MISSING, dtype=np.uint64)
-        inside = pd.Series(values[~missing]).infer_objects().array
-        found[~missing] = _hashed(_plain(inside))
+        inside = pd.Series(values[~missing])
+        found[~missing] = _hash_objects(inside)
         return found
     found = _hashed(_plain(values))
     found[missing] = _MISSING
     return found
+
+
+def _hash_objects(values: pd.Series) -> Hashes:
+    """Hash objects; of many tuples of text each distinct one once."""
+    import pandas as pd
+
+    if len(values) >= _LARGE and {*map(type, values)} == {tuple}:
+        codes, tuples = pd.factorize(values)
+        # Equal tuples of other things need not have the same text: 1 and True.
+        if all(isinstance(part, str) for each in tuples for part in each):
+            hashes: Hashes = _hashed(_plain(pd.Series(tuples, dtype=object).array))[codes]
+            return hashes
+    return _hashed(_plain(values.infer_objects().array))
 
 
 def hash_arrow_cells(columns: Iterable[pa.ChunkedArray], places: Sequence[int]) -> list[Hashes]:
@@ -199,10 +213,15 @@ def _joined(lists: pa.Array | pa.ChunkedArray) -> Any:
 
 
 def _text(value: Any) -> str:
-    import numpy as np
-
     if isinstance(value, str):
         return value
+    if isinstance(value, tuple):
+        try:
+            return "\x1f".join(value)
+        except TypeError:
+            pass  # not all of it is text
+    import numpy as np
+
     if isinstance(value, (list, tuple, np.ndarray)):
         return "\x1f".join(map(_text, value))
     return str(value)

@@ -118,17 +118,19 @@ class HashedRows:
         rising = np.sort(self.hashes)
         return bool((rising[1:] != rising[:-1]).all())
 
-    def places(self, hashes: Hashes) -> Places:
+    def places(self, hashes: Hashes, near: Places | None = None) -> Places:
         """For each hash, the number of a row that has it; -1 where there is none."""
         import numpy as np
 
         if np.array_equal(hashes, self.hashes) and self.distinct:
             return np.arange(len(hashes))
+        if near is not None and np.array_equal(self.hashes[near], hashes) and self.distinct:
+            return near
         if not len(self.hashes):
             return np.full(len(hashes), -1)
         rising = self.hashes[self._order]
-        near = np.minimum(np.searchsorted(rising, hashes), len(rising) - 1)
-        return np.where(rising[near] == hashes, self._order[near].astype(np.intp), -1)
+        at = np.minimum(np.searchsorted(rising, hashes), len(rising) - 1)
+        return np.where(rising[at] == hashes, self._order[at].astype(np.intp), -1)
 
 
 def fingerprint_of(

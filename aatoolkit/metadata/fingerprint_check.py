@@ -109,6 +109,8 @@ class FingerprintCheck:
             same |= {*self._key} if by_key else set()
             if best is None or len(same) > len(best[1]):
                 best = match.places, same
+            if len(same) == len(there):
+                break
         if best is not None or known.whole or moved:
             return best
         is_numbered = known.span == (0, known.rows - 1) and _within(
@@ -219,7 +221,18 @@ class FingerprintCheck:
 
     def _row_match(self, parts: list[Hashes], known: HashedRows) -> RowMatch:
         hashes = row_hashes(parts, self._fingerprint.row_bits)
-        return RowMatch(hashes, known, known.places(hashes))
+        return RowMatch(hashes, known, known.places(hashes, self._numbers))
+
+    @cached_property
+    def _numbers(self) -> Places | None:
+        """Labels that may be the numbers that all rows had: the first places to look at."""
+        import numpy as np
+
+        known = self._fingerprint
+        if not (known.whole and known.span == (0, known.rows - 1)):
+            return None
+        is_within = _within(label_span(self._index), known.span)
+        return self._index.to_numpy().astype(np.intp) if is_within else None
 
     def _matches(self, match: RowMatch) -> bool:
         """Whether rows match the sample: every row if all were sampled, else at least one."""

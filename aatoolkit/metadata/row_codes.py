@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _RANGE = re.compile(r"(\d+):(\d+)")
 _MOST_VALUES = 4000
 _MOST_BYTES = 1 << 24
+_LARGE = 1 << 14
 
 
 def dump_rows(rows: Numbers) -> str:
@@ -36,12 +37,13 @@ def dump_rows(rows: Numbers) -> str:
     steps = np.diff(rows)
     if (steps == 1).all():
         return f"{rows[0]}:{rows[-1] + 1}"
-    listed = "d" + _packed(np.diff(rows, prepend=0).astype("<i4").tobytes())
-    if not (steps > 0).all():
-        return listed
-    mask = np.zeros(int(rows[-1]) + 1, bool)
-    mask[rows] = True
-    return min(listed, "m" + _packed(np.packbits(mask).tobytes()), key=len)
+    packed = {"d": _packed(np.diff(rows, prepend=0).astype("<i4").tobytes())}
+    if (steps > 0).all():
+        mask = np.zeros(int(rows[-1]) + 1, bool)
+        mask[rows] = True
+        packed["m"] = _packed(np.packbits(mask).tobytes())
+    kind = min(packed, key=lambda each: len(packed[each]))
+    return kind + base64.b85encode(packed[kind]).decode()
 
 
 def load_rows(text: str) -> Numbers:
@@ -97,8 +99,10 @@ def load_values(body: list[Any]) -> pd.Series:
     return values
 
 
-def _packed(content: bytes) -> str:
-    return base64.b85encode(zlib.compress(content, 9)).decode()
+def _packed(content: bytes) -> bytes:
+    # What is large however hard it is compressed is left out of a recipe anyway.
+    quick = zlib.compress(content, 1)
+    return quick if len(quick) > _LARGE else zlib.compress(content, 9)
 
 
 def _unpacked(text: str) -> bytes:

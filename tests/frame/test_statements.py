@@ -137,6 +137,23 @@ def test_equal_statements_stay_statements() -> None:
     assert status(whole[whole["engine"] == "chatgpt"]) == "available"
 
 
+def test_what_all_answers_state_of_some_rows_stays_of_them() -> None:
+    frame = engines(*STATED)
+    known = metadata_of(frame)
+    late = {
+        name: ColumnMetadata(column.of, LATE, column.statements)
+        for name, column in known.columns.items()
+    }
+    later = attach(frame.copy(), FrameMetadata(late, known.key, known.sources))
+    both = aa.concat([frame, later]).aa.to_long()
+    states = both[both["variable"] == "mention_count"].groupby("engine")["availability"].unique()
+    assert states.map(list).to_dict() == {
+        "chatgpt": ["partial"],
+        "claude": ["partial"],
+        "gemini": ["unavailable"],
+    }
+
+
 def test_they_are_written_to_parquet(tmp_path: Path) -> None:
     frame = engines(*STATED)
     again = aa.read_parquet(frame.aa.to_parquet(tmp_path / "t.parquet"))
