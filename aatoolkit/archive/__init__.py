@@ -8,8 +8,8 @@ SQL and files that any engine reads. In reading order:
   ``tables``: made where missing, extended where declarations grow.
 - ``answers``: one answer as a row; ``index``: which answers there are.
 - ``runs``: the log of runs, by which a run is whole or not there; ``writer``: one run.
-- ``derive``: answers to rows, many at once; ``beside``: the tables of what answers say of
-  themselves; ``buffer``: rows until they are written; ``add``: fetching and resuming;
+- ``derive``: answers to rows, many at once; ``statement_tables``: what answers state of
+  themselves, as rows; ``buffer``: rows until they are written; ``add``: fetching and resuming;
   ``report``: what was added and what failed; ``workers``: fetching and normalising elsewhere.
 - ``snapshot``: the files of committed runs; ``selection``: hosts, times and scope as conditions;
   ``table_reader``: one table of a snapshot.

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit.archive.answers import StoredAnswer, context_table
-from aatoolkit.archive.beside import BESIDE, COLUMNS, Rows
 from aatoolkit.archive.derive import DerivedAnswer
 from aatoolkit.archive.schema import StoredTable, bare, stored
+from aatoolkit.archive.statement_tables import BESIDE, COLUMNS, Rows
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.normalizer.batch import RowRange
 

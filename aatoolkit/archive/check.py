@@ -15,12 +15,12 @@ import pyarrow.dataset as ds
 from aatoolkit._util.text import visible
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS, unpacked
-from aatoolkit.archive.beside import BESIDE, FRAMES
 from aatoolkit.archive.buffer import TableBuffer
 from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of
 from aatoolkit.archive.schema import fitted
 from aatoolkit.archive.snapshot import Snapshot, identifier, run
+from aatoolkit.archive.statement_tables import BESIDE, FRAMES
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import ArchiveError
 from aatoolkit.scope import FILTERS

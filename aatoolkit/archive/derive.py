@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from aatoolkit import sections
 from aatoolkit.archive.answers import StoredAnswer
-from aatoolkit.archive.beside import AVAILABILITY, DRIFT, FRAMES, HINTS, Rows, dump_states
+from aatoolkit.archive.statement_tables import AVAILABILITY, DRIFT, FRAMES, HINTS, Rows, dump_states
 from aatoolkit.availability.detect import envelope_of
 from aatoolkit.client.read_many import to_tables
 from aatoolkit.errors import AAToolkitError, ArchiveError

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import StoredAnswer
-from aatoolkit.archive.beside import BESIDE
 from aatoolkit.archive.buffer import TableBuffer
 from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of
 from aatoolkit.archive.runs import log, new_run, read_runs
 from aatoolkit.archive.schema import StoredTable, bare, fitted
+from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore, engine
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveError

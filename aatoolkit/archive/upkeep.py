@@ -14,10 +14,10 @@ import pyarrow.dataset as ds
 
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS
-from aatoolkit.archive.beside import BESIDE
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
 from aatoolkit.archive.schema import bare
 from aatoolkit.archive.snapshot import Snapshot, in_list
+from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import TRIES, ArchiveStore, engine, wait
 from aatoolkit.errors import ArchiveConflict, ArchiveError
 

@@ -11,12 +11,12 @@ import pyarrow.dataset as ds
 
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS, SCHEMA, Identity, StoredAnswer, to_arrow
-from aatoolkit.archive.beside import BESIDE
 from aatoolkit.archive.buffer import TableBuffer
 from aatoolkit.archive.derive import DerivedAnswer
 from aatoolkit.archive.index import AnswerIndex, groups_of, of_run
 from aatoolkit.archive.runs import RunLog, log, new_run, read_runs
 from aatoolkit.archive.schema import fitted
+from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 
