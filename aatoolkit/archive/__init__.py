@@ -3,7 +3,8 @@
 In come a client, a study or payloads (`Archive.add`); out come frames with metadata, histories,
 SQL and files that any engine reads. In reading order:
 
-- ``archive``: `Archive`, the public class; ``read``: what only reads; ``keep``: what keeps it.
+- ``archive``: `Archive`, the public class; ``reader``: its methods that
+  only read; ``upkeep_methods``: those that maintain it (compact, forget, verify, rebuild, cut).
 - ``store``: Delta tables by name, with typed errors; ``schema``: declared tables as Delta schemas;
   ``tables``: made where missing, extended where declarations grow.
 - ``answers``: one answer as a row; ``index``: which answers there are.

@@ -19,12 +19,12 @@ from aatoolkit.archive.add import (
     study_payloads,
 )
 from aatoolkit.archive.index import AnswerIndex
-from aatoolkit.archive.keep import ArchiveKeeper
-from aatoolkit.archive.read import ArchiveReader
+from aatoolkit.archive.reader import ArchiveReader
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.runs import read_runs
 from aatoolkit.archive.selection import Selection, When
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine
+from aatoolkit.archive.upkeep_methods import ArchiveKeeper
 from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project
 from aatoolkit.client.read_many import known_sections

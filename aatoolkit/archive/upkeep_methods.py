@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit.archive.read import ArchiveReader
+from aatoolkit.archive.reader import ArchiveReader
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.selection import Selection, When
 from aatoolkit.errors import ArchiveError
