@@ -111,8 +111,8 @@ def test_the_benchmark_of_the_service_measures_every_section(tmp_path: Path) -> 
 
 @pytest.mark.thorough
 def test_the_benchmark_of_the_service_measures_start_clients_and_load(tmp_path: Path) -> None:
-    options = ["--only", "start", "clients", "load", "--clients", "2", "--many", "20"]
-    found = service_figures(tmp_path / "figures.json", *options, "--seconds", "0.5")
+    options = ["--only", "start", "clients", "load", "--clients", "2", "--many", "8"]
+    found = service_figures(tmp_path / "figures.json", *options, "--seconds", "0.2")
     assert {one["scope"] for one in found["p99 latency / that of one client"]} == {"same", "own"}
     assert {"start", "peak memory with many / before"} <= found.keys()
 

@@ -119,12 +119,6 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     [
         ('tables["', {"source_domains", "source_domain_engines"}),
         ('dataset["', {"domains"}),
-        # The completer looks through all of pandas.
-        pytest.param(
-            "df.aa.",
-            {"availability", "codebook", "merge", "to_parquet"},
-            marks=pytest.mark.thorough,
-        ),
         ("aa.", {"ScopePicker", "SectionPicker", "demo", "project"}),
         ("aa.sections.", {"get", "names", "register"}),
         ("aa.errors.", {"ScopeError", "FetchError"}),
@@ -135,14 +129,21 @@ def test_tab_completes(shell: Any, typed: str, found: set[str]) -> None:
     assert found <= completions(shell, typed)
 
 
-@pytest.mark.parametrize(
-    "typed",
-    ["aa.", "aa.sections.", "aa.errors.", pytest.param("df.aa.", marks=pytest.mark.thorough)],
-)
+STRAYS = {"Any", "annotations", "importlib", "inspect", "difflib", "TYPE_CHECKING", "cache"}
+
+
+@pytest.mark.parametrize("typed", ["aa.", "aa.sections.", "aa.errors."])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_tab_offers_nothing_that_is_not_ours(shell: Any, typed: str) -> None:
-    strays = {"Any", "annotations", "importlib", "inspect", "difflib", "TYPE_CHECKING", "cache"}
-    assert not strays & completions(shell, typed)
+    assert not completions(shell, typed) & STRAYS
+
+
+@pytest.mark.thorough  # the completer looks through all of pandas
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tab_completes_the_verbs_of_a_frame_and_nothing_else(shell: Any) -> None:
+    found = completions(shell, "df.aa.")
+    assert {"availability", "codebook", "merge", "to_parquet"} <= found
+    assert not found & STRAYS
 
 
 def completions(shell: Any, typed: str) -> set[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.effort import examples
+from helpers.effort import examples, explores
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -196,7 +196,7 @@ def large(rows: int) -> pd.DataFrame:
 
 
 @pytest.mark.thorough
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=60 if explores() else 12)
 @given(
     st.sampled_from([20_000, 20_000, 100_000]),
     st.lists(st.sampled_from([*STEPS]), min_size=1, max_size=6),

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.effort import effort
 
 from aatoolkit.service.significance import adjusted, proportions_differ, windows_differ
 from aatoolkit.service.store import Store
@@ -105,7 +104,7 @@ def reported(held: Store) -> list[dict[str, Any]]:
 
 @pytest.mark.thorough
 def test_without_a_change_few_reports_carry_an_insight() -> None:
-    tries = effort(80, 2)
+    tries = examples(160, 2)
     false = sum(bool(reported(drawn(seed))) for seed in range(tries))
     assert false <= 0.1 * tries + 2.6 * (0.09 * tries) ** 0.5
 

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import effort, one_in
+from effort import examples, one_in
 
 import aatoolkit as aa
 from aatoolkit import errors
 from aatoolkit.study import Record
 from aatoolkit.study.manifest import Writer
 
-KILLS = effort(100, 12)
+KILLS = examples(160, 12)
 PLAIN = Record(
     "https://api.example",
     "/api/domains/acme.example/agent-analytics",

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from effort import effort
+from effort import explores
 
 import aatoolkit as aa
 from aatoolkit import errors, sections
@@ -498,7 +498,7 @@ def test_a_replay_is_the_same_everywhere_and_has_no_network(
         {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "tr_TR.UTF-8"},
     ]
     outputs = set()
-    for some in surroundings[-effort(3, 2) :]:
+    for some in surroundings if explores() else surroundings[::2]:
         done = subprocess.run(
             [
                 sys.executable,
