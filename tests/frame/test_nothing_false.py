@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.effort import examples, explores
+from effort import examples, explores
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import examples
 
 from aatoolkit.service.significance import adjusted, proportions_differ, windows_differ
 from aatoolkit.service.store import Store
