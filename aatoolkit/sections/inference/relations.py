@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit import sections
-from aatoolkit.jsontree.paths import Each, Step, format_path
+from aatoolkit.jsontree.paths import Each, Entries, Step, format_path
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
 Places = np.ndarray[tuple[int], np.dtype[np.intp]]
@@ -57,6 +57,33 @@ class RowsCall:
             args = (sections.parse_pattern(args[0]), *args[1:])
         rows: sections.Rows = getattr(sections, self.function)(*args, **self.kwargs)
         return rows
+
+
+def rows_call(steps: tuple[Step, ...], labels: tuple[str, ...]) -> RowsCall:
+    """The call that declares rows at a path.
+
+    Examples
+    --------
+    >>> from aatoolkit.jsontree.paths import Field
+    >>> print(rows_call((Field("rows"), Each()), ()))
+    records('rows')
+    >>> print(rows_call((Field("a"), Entries(), Field("b"), Each()), ("engine",)))
+    records('a{}.b', key='engine')
+    """
+    if not steps:
+        return RowsCall("single")
+    key = labels[0] if len(labels) == 1 else labels
+    if isinstance(steps[-1], Each):
+        path = format_path(steps[:-1])
+        if len(steps) > 1 and isinstance(steps[-2], Each):
+            path = format_path(steps)
+        return RowsCall("records", (path,), {"key": key} if labels else {})
+    trailing = 0
+    while trailing < len(steps) and isinstance(steps[-1 - trailing], Entries):
+        trailing += 1
+    if trailing == len(labels) and trailing:
+        return RowsCall("keyed", (format_path(steps[:-trailing]),), {"key": key})
+    return RowsCall("Rows", (format_path(steps), labels))
 
 
 @dataclass(eq=False)

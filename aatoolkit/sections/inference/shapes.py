@@ -19,6 +19,7 @@ from aatoolkit.sections.inference.relations import (
     RowsCall,
     fresh,
     places_of,
+    rows_call,
 )
 from aatoolkit.sections.inference.vocabulary import Vocabulary, snake, words_of
 
@@ -300,32 +301,6 @@ class Finder:
             held = [one[at] for one in rows.vector.values]
             relation.columns.append(Measure(name, f"[{at}]", f"{relation.path}[{at}]", held))
         return True
-
-
-def rows_call(steps: tuple[Step, ...], labels: tuple[str, ...]) -> RowsCall:
-    """The call that declares rows at a path.
-
-    Examples
-    --------
-    >>> print(rows_call((Field("rows"), Each()), ()))
-    records('rows')
-    >>> print(rows_call((Field("a"), Entries(), Field("b"), Each()), ("engine",)))
-    records('a{}.b', key='engine')
-    """
-    if not steps:
-        return RowsCall("single")
-    key = labels[0] if len(labels) == 1 else labels
-    if isinstance(steps[-1], Each):
-        path = format_path(steps[:-1])
-        if len(steps) > 1 and isinstance(steps[-2], Each):
-            path = format_path(steps)
-        return RowsCall("records", (path,), {"key": key} if labels else {})
-    trailing = 0
-    while trailing < len(steps) and isinstance(steps[-1 - trailing], Entries):
-        trailing += 1
-    if trailing == len(labels) and trailing:
-        return RowsCall("keyed", (format_path(steps[:-trailing]),), {"key": key})
-    return RowsCall("Rows", (format_path(steps), labels))
 
 
 def _shape(steps: tuple[Step, ...]) -> str:
