@@ -46,6 +46,7 @@ def at_service(monkeypatch: pytest.MonkeyPatch, base_url: str) -> None:
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
 
 
+@pytest.mark.thorough
 def test_demo_reads_everything_and_writes_every_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
