@@ -69,8 +69,8 @@ class Explain:
         >>> import aatoolkit as aa
         >>> engines = aa.demo().read("overview", days=7)["overview_engines"]
         >>> found = engines.aa.explain("mention_rate")
-        >>> found.row, found.missing
-        ({'engine': 'deepseek'}, 'the answer holds null here')
+        >>> found.row, found.missing.partition(";")[0]
+        ({'engine': 'google-ai-overview'}, 'the answer holds null here')
         """
         from aatoolkit.frame.explain.explainer import Explainer
 
