@@ -27,10 +27,10 @@ from aatoolkit.display.plot.style import (
     GOOD,
     GRID,
     INK,
-    MISSING,
     MUTED,
     PAPER,
     SERIES,
+    UNMEASURED_FILL,
     styles_for,
 )
 from aatoolkit.errors import AvailabilityError, ColumnNotFound, ConfigurationError
@@ -154,7 +154,7 @@ def test_a_line_breaks_where_nothing_was_measured(overview: aa.Tables) -> None:
     assert quiet.any()
     assert np.isnan(shown[quiet]).all()
     assert (shown[~quiet] == trend["mention_rate"].dropna().to_numpy(float)).all()
-    spans = [patch for patch in axes.patches if patch.get_hatch() == MISSING["hatch"]]
+    spans = [patch for patch in axes.patches if patch.get_hatch() == UNMEASURED_FILL["hatch"]]
     assert spans
     assert "not measured" in words_of(axes)
 
@@ -166,7 +166,7 @@ def test_days_without_a_row_are_hatched_too(overview: aa.Tables) -> None:
     (line,) = fewer.lines
     assert len(line.get_xdata()) == len(usual.get_xdata()) == 8
     assert np.isnan(np.asarray(line.get_ydata(), float)[[3, 4]]).all()
-    assert [patch for patch in fewer.patches if patch.get_hatch() == MISSING["hatch"]]
+    assert [patch for patch in fewer.patches if patch.get_hatch() == UNMEASURED_FILL["hatch"]]
 
 
 def test_the_band_is_the_interval_of_the_rate(overview: aa.Tables) -> None:
@@ -447,7 +447,7 @@ def test_marks_and_words_contrast_with_paper() -> None:
         assert contrast(mark.colour, PAPER) >= 3, mark
     assert contrast(INK, PAPER) >= 7
     assert contrast(MUTED, PAPER) >= 4.5, "also the edge of every bar"
-    assert contrast(MISSING["edgecolor"], MISSING["facecolor"]) >= 2.9
+    assert contrast(UNMEASURED_FILL["edgecolor"], UNMEASURED_FILL["facecolor"]) >= 2.9
     assert contrast(GRID, PAPER) < 1.5, "lines stand back"
 
 
@@ -637,7 +637,7 @@ def test_absent_rows_and_unmeasured_cells_look_different() -> None:
     axes = frame.aa.plot("heatmap", x="to", by="who", y="n")
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
     assert legend == ["no value given", "not listed"]
-    (hatched,) = [p for p in axes.patches if p.get_hatch() == MISSING["hatch"]]
+    (hatched,) = [p for p in axes.patches if p.get_hatch() == UNMEASURED_FILL["hatch"]]
     assert (hatched.get_x(), hatched.get_y()) == (0.5, 0.5)
     (marks,) = axes.lines
     assert marks.get_xydata().tolist() == [[1.0, 0.0]]

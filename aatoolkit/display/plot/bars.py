@@ -18,11 +18,11 @@ from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import (
     INK,
-    MISSING,
     MUTED,
     OWN,
     REST,
     RIVAL,
+    UNMEASURED_FILL,
     few_levels,
     styles_for,
 )
@@ -138,7 +138,7 @@ class Bars:
     def _words(self, axes: Axes, row: int, end: float, reach: float, sample: float) -> None:
         value, box = self.values[row], None
         if np.isnan(value):
-            (bar,) = axes.barh(row, reach, height=0.68, **MISSING)
+            (bar,) = axes.barh(row, reach, height=0.68, **UNMEASURED_FILL)
             set_tips(bar, partial(self._tip, row))
             words, end = why_missing(self.data, self.y, row), 0.0
             box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
@@ -160,7 +160,7 @@ class Bars:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Bars | None:
-    """Bars of the most informative number, or of ``y``, by the label column."""
+    """Plan bars of the most informative number, or of ``y``, by the label column."""
     x = options.x or data.label_column or next(iter(data.of_kind("word")), None)
     y = next(iter(options.y or [n for n in data.measures if n != x]), None)
     if x is None or y is None or data.kinds[y] != "number" or data.kinds[x] == "list":
@@ -197,7 +197,7 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
 
 
 def why_missing(data: PlotData, name: str, row: int) -> str:
-    """Why a cell has no number, in a few words."""
+    """Describe in a few words why a cell has no number."""
     cells = data.cells(name)
     state = cells.states[int(cells.codes[row])]
     words = {"not_applicable": "does not apply", "unknown": "no value given"}

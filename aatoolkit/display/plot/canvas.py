@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 
 from aatoolkit.display.plot.fonts import families, literal_text, safe_text, wrap
 from aatoolkit.display.plot.labels import format_tick
-from aatoolkit.display.plot.style import GRID, INK, MISSING, MUTED, PAPER
+from aatoolkit.display.plot.style import GRID, INK, MUTED, PAPER, UNMEASURED_FILL
 from aatoolkit.display.plot.theme import auto_is_dark
 
 WIDTH = 7.6
@@ -64,14 +64,14 @@ class Picture(Axes):
 
 
 def new_figure(figsize: tuple[float, float]) -> Figure:
-    """A figure that pyplot does not manage."""
+    """Make a figure that pyplot does not manage."""
     figure = Figure(figsize=figsize, facecolor=PAPER)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.08)
     return figure
 
 
 def add_picture(figure: Figure, place: tuple[int, int, int], dark: bool = False) -> Picture:
-    """Axes in a place of a figure."""
+    """Add axes to a figure, in some place of it."""
     axes = figure.add_subplot(*place, axes_class=Picture)
     assert isinstance(axes, Picture)
     axes.set_facecolor(PAPER)
@@ -80,7 +80,7 @@ def add_picture(figure: Figure, place: tuple[int, int, int], dark: bool = False)
 
 
 def new_axes(figsize: tuple[float, float], dark: bool = False) -> Picture:
-    """Axes on a new figure, which pyplot does not manage."""
+    """Make axes on a new figure, which pyplot does not manage."""
     return add_picture(new_figure(figsize), (1, 1, 1), dark)
 
 
@@ -97,14 +97,14 @@ def number_axis(along: Axis, unit: str | None, most: float = np.inf) -> None:
 
 
 def figure_of(axes: Axes) -> Figure:
-    """The figure of axes."""
+    """Return the figure of axes."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def svg_of(picture: Picture, salt: str) -> str:
-    """The picture as SVG with text as text; the same picture and salt give the same SVG."""
+    """Render as SVG with text as text; the same picture and salt give the same SVG."""
     buffer = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
         figure_of(picture).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -204,7 +204,7 @@ def row_labels(
 
 
 def _columns(axes: Axes) -> int:
-    """How many panels stand side by side in the figure."""
+    """Count the panels that stand side by side in the figure."""
     grid = axes.get_subplotspec()
     return 1 if grid is None else int(grid.get_gridspec().ncols)
 
@@ -253,7 +253,7 @@ def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
 
 
 def _plain(box: Legend, colour: str = INK) -> None:
-    """Literal text in a legend."""
+    """Set the text of a legend literally, without mathematics."""
     for text in box.get_texts():
         text.set_parse_math(False)
         text.set_usetex(False)
@@ -273,7 +273,7 @@ def taken_legend(axes: Axes) -> dict[str, Any]:
 
 
 def figure_legend(figure: Figure, handles: Mapping[str, Any]) -> None:
-    """One legend for all panels, in the last row of the figure."""
+    """Add one legend for all panels, in the last row of the figure."""
     if not handles:
         return
     box = figure.legend(
@@ -295,5 +295,5 @@ def panel_title(axes: Axes, words: str) -> None:
 
 
 def missing_patch() -> Patch:
-    """The legend handle of values that were not measured."""
-    return Patch(**MISSING)
+    """Make the legend handle of values that were not measured."""
+    return Patch(**UNMEASURED_FILL)

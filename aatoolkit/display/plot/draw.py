@@ -46,7 +46,7 @@ from aatoolkit.frame.groupby import find
 
 
 class Drawable(Protocol):
-    """A picture that was planned: ``draw`` draws it and returns its notes."""
+    """A planned picture: ``draw`` draws it and returns its notes."""
 
     @property
     def data(self) -> PlotData:
@@ -159,7 +159,7 @@ def _draw_facets(
 
 
 def picture_of(frame: pd.DataFrame, kinds: Iterable[str] = ()) -> canvas.Picture | None:
-    """The picture of a frame; None if there is nothing to draw, or it is of another kind."""
+    """Draw a frame; None if there is nothing to draw, or its picture is of another kind."""
     name, chosen = _chosen(plot_data(frame), PlotOptions())
     if name == "empty" or name not in (kinds or KINDS):
         return None
@@ -179,7 +179,7 @@ def _draw(
 
 
 def _chosen(data: PlotData, options: PlotOptions) -> tuple[str, Drawable]:
-    """The first kind of picture that fits, or the one given as ``kind``."""
+    """Choose the first kind of picture that fits, or the one given as ``kind``."""
     if not len(data):
         return "empty", EmptyPlot(data)
     if options.kind is not None:
@@ -199,7 +199,7 @@ def _chosen(data: PlotData, options: PlotOptions) -> tuple[str, Drawable]:
 
 
 def _about(chosen: Drawable) -> list[str]:
-    """Notes on the meaning and the availability of the drawn column."""
+    """Write notes on the meaning and the availability of the drawn column."""
     data = chosen.data
     names = [name for name in chosen.drawn if name in data.known.columns]
     if not names:

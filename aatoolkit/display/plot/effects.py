@@ -12,7 +12,7 @@ from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import BAD, GOOD, MISSING, MUTED, REST
+from aatoolkit.display.plot.style import BAD, GOOD, MUTED, REST, UNMEASURED_FILL
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE
 
 _COMPARED = ("measure", "change", "low", "high", "verdict", "method")
@@ -93,7 +93,7 @@ class ChangeDots:
         for row, verdict in enumerate(verdicts):
             style = _SHOWN.get(verdict, REST)
             if verdict == "cannot say":
-                axes.barh(row, 2 * reach, left=-reach, height=0.6, **MISSING)
+                axes.barh(row, 2 * reach, left=-reach, height=0.6, **UNMEASURED_FILL)
                 words, at = "cannot say", 0.0
             else:
                 axes.hlines(row, low[row], high[row], color=style.colour, linewidth=2)
@@ -160,7 +160,7 @@ class Waterfall:
         start = 0.0
         for row, (part, value) in enumerate(zip(parts, values, strict=True)):
             if np.isnan(value):
-                axes.barh(row, 1.0, height=0.6, **MISSING)
+                axes.barh(row, 1.0, height=0.6, **UNMEASURED_FILL)
                 continue
             left = 0.0 if part == "total" else start
             style = REST if part == "total" else GOOD if value > 0 else BAD
@@ -190,7 +190,7 @@ class Waterfall:
 
 
 def comparison(data: PlotData, options: PlotOptions) -> ChangeDots | None:
-    """The changes of a comparison; None for other frames."""
+    """Plan the changes of a comparison; None for other frames."""
     if options.x or options.y or options.by or not all(name in data.kinds for name in _COMPARED):
         return None
     most = options.top or 20
@@ -199,7 +199,7 @@ def comparison(data: PlotData, options: PlotOptions) -> ChangeDots | None:
 
 
 def waterfall(data: PlotData, options: PlotOptions) -> Waterfall | None:
-    """The parts of a decomposition; None for other frames."""
+    """Plan the parts of a decomposition; None for other frames."""
     if options.x or options.y or options.by or not all(name in data.kinds for name in _PARTS):
         return None
     return Waterfall(data)

@@ -11,7 +11,7 @@ from aatoolkit.availability import Status
 from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import INK, MISSING
+from aatoolkit.display.plot.style import INK, UNMEASURED_FILL
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class EmptyPlot:
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
         if not len(self.data):
-            axes.add_patch(Rectangle((0, 0), 1, 1, **MISSING))
+            axes.add_patch(Rectangle((0, 0), 1, 1, **UNMEASURED_FILL))
         axes.text(
             0.5,
             0.5,

@@ -12,7 +12,7 @@ from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import Numbers, PlotData
-from aatoolkit.display.plot.style import BAD, GOOD, MISSING, OWN, REST, SeriesStyle
+from aatoolkit.display.plot.style import BAD, GOOD, OWN, REST, UNMEASURED_FILL, SeriesStyle
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 _GREY = ("no evidence", "cannot say")
@@ -20,7 +20,7 @@ _GREY = ("no evidence", "cannot say")
 
 @dataclass(frozen=True)
 class EstimateDots:
-    """One dot an estimate, with its interval and, if there is one, a mark to hold it against."""
+    """One dot per estimate, with its interval and, if there is one, a reference mark."""
 
     data: PlotData
     drawn: tuple[str, ...]
@@ -60,7 +60,7 @@ class EstimateDots:
             axes.axvline(0, color=canvas.muted_colour(axes), linewidth=0.9)
         for row, (style, words) in enumerate(zip(self.styles, self.words, strict=True)):
             if np.isnan(value[row]):
-                axes.barh(row, end - start, left=start, height=0.6, **MISSING)
+                axes.barh(row, end - start, left=start, height=0.6, **UNMEASURED_FILL)
                 self._note(axes, "not measured" if words == "cannot say" else words, start, row)
                 continue
             axes.hlines(row, low[row], high[row], color=style.colour, linewidth=2)
@@ -97,7 +97,7 @@ def _has(data: PlotData, options: PlotOptions, table: str, *names: str) -> bool:
 
 
 def _first(data: PlotData, options: PlotOptions, most: int = 20) -> tuple[PlotData, str]:
-    """The first rows, and what the title says of the others."""
+    """Select the first rows; return also the title's words on the others."""
     most = options.top or most
     rows = PlotData(data.frame.head(most).reset_index(drop=True), data.known)
     left_out = len(data) - len(rows)
@@ -105,14 +105,14 @@ def _first(data: PlotData, options: PlotOptions, most: int = 20) -> tuple[PlotDa
 
 
 def _interval(data: PlotData, column: str) -> str:
-    """Which interval a column is the lower end of, by its declaration."""
+    """Describe the interval whose lower end a column is, by its declaration."""
     doc = data.column(column)
     found = re.search(r"\d+% (bootstrap )?interval", doc.doc) if doc else None
     return found[0] if found else "interval"
 
 
 def _method(data: PlotData) -> str:
-    """The method of the rows, as a sentence."""
+    """Describe the method of the rows in a sentence."""
     method = next((each for each in data.text("method") if each != "(missing)"), "")
     return f"{capitalized(method)}." if method else ""
 
@@ -122,7 +122,7 @@ def _nothing(data: PlotData) -> Numbers:
 
 
 def ranks(data: PlotData, options: PlotOptions) -> EstimateDots | None:
-    """The ranks of a ranking with their sets; None for other frames."""
+    """Plan the ranks of a ranking with their sets; None for other frames."""
     if not _has(data, options, "rank", "rank", "rank_low", "rank_high"):
         return None
     rows, of = _first(data, options)
@@ -153,7 +153,7 @@ def ranks(data: PlotData, options: PlotOptions) -> EstimateDots | None:
 
 
 def overlaps(data: PlotData, options: PlotOptions) -> EstimateDots | None:
-    """What pairs have in common, beside their ceiling; None for other frames."""
+    """Plan the overlaps of pairs beside their ceiling; None for other frames."""
     if not _has(data, options, "overlap", "jaccard", "ceiling", "gap"):
         return None
     rows, of = _first(data, options)
@@ -181,7 +181,7 @@ def overlaps(data: PlotData, options: PlotOptions) -> EstimateDots | None:
 
 
 def effects(data: PlotData, options: PlotOptions) -> EstimateDots | None:
-    """An effect and its checks; None for other frames."""
+    """Plan an effect and its checks; None for other frames."""
     if not _has(data, options, "effect", "kind", "change", "treated_before"):
         return None
     values, verdicts, unit = data.values("change"), data.text("verdict"), data.unit("change")
@@ -210,7 +210,7 @@ def effects(data: PlotData, options: PlotOptions) -> EstimateDots | None:
 
 
 def agreement(data: PlotData, options: PlotOptions) -> EstimateDots | None:
-    """The agreement of repeats and their correlation; None for other frames."""
+    """Plan the agreement of repeats and their correlation; None for other frames."""
     if not _has(data, options, "stability", "agreement", "icc") or len(data) != 1:
         return None
     names = ("agreement", "icc")
@@ -236,7 +236,7 @@ def agreement(data: PlotData, options: PlotOptions) -> EstimateDots | None:
 
 
 def concentration(data: PlotData, options: PlotOptions) -> EstimateDots | None:
-    """The effective numbers of groups; None for other frames."""
+    """Plan the effective numbers of groups; None for other frames."""
     if not _has(data, options, "concentration", "effective", "hhi"):
         return None
     rows, of = _first(data, options)

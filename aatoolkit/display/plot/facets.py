@@ -110,7 +110,7 @@ def _own_kind(kind: str) -> bool:
 
 
 def _share(panels: list[Picture], axis: str) -> None:
-    """Give all panels the limits that hold what each of them shows."""
+    """Set the limits of all panels to hold what each of them shows."""
     measured = [panel for panel in panels if panel.kind != "empty"]
     limits = [getattr(panel, f"get_{axis}lim")() for panel in measured]
     starts, ends = zip(*limits, strict=True)

@@ -14,7 +14,7 @@ from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import INK, MISSING, MUTED, OWN
+from aatoolkit.display.plot.style import INK, MUTED, OWN, UNMEASURED_FILL
 from aatoolkit.display.plot.whiskers import Whiskers, ends_of_figures, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
 
@@ -102,7 +102,7 @@ class KeyFigures:
         start, end = _TRACK
         whole = _WHOLE.get(each.unit or "")
         if np.isnan(each.value):
-            axes.add_patch(Rectangle((start, row - 0.2), _VALUE - start, 0.4, **MISSING))
+            axes.add_patch(Rectangle((start, row - 0.2), _VALUE - start, 0.4, **UNMEASURED_FILL))
             box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
             _write(axes, _VALUE - 0.01, row, each.why, "right", size=8.5, bbox=box)
         else:
@@ -139,7 +139,7 @@ class KeyFigures:
 
 
 def plan(data: PlotData, options: PlotOptions) -> KeyFigures | None:
-    """The numbers of a single row, or rows whose numbers differ in unit."""
+    """Plan the numbers of a single row, or of rows whose numbers differ in unit."""
     if len(data) == 1 and not options.x:
         return _of_row(data, options)
     return _of_rows(data, options)

@@ -1,4 +1,4 @@
-"""The funnel: counts of consecutive steps, linked by the declared rates."""
+"""Funnel of one row: counts of consecutive steps, linked by the declared rates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import MISSING, MUTED, OWN
+from aatoolkit.display.plot.style import MUTED, OWN, UNMEASURED_FILL
 from aatoolkit.sections.aggregation import FRACTION
 
 
@@ -61,7 +61,7 @@ class Funnel:
             zip(self.drawn, values, self._of_previous(), strict=True)
         ):
             if np.isnan(value):
-                axes.barh(row, reach, height=0.7, **MISSING)
+                axes.barh(row, reach, height=0.7, **UNMEASURED_FILL)
                 words, where = why_missing(self.data, name, 0), 0.0
             else:
                 colour = OWN.colour
@@ -80,7 +80,7 @@ class Funnel:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Funnel | None:
-    """The longest chain of counts in a single row, each the whole of the next one's rate."""
+    """Plan the longest chain of counts in a row, each the whole of the next one's rate."""
     if len(data) != 1 or options.x or options.by:
         return None
     if options.y:

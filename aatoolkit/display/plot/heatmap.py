@@ -21,7 +21,7 @@ from aatoolkit.display.plot.lines import moments_between
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import MISSING, PAPER
+from aatoolkit.display.plot.style import PAPER, UNMEASURED_FILL
 from aatoolkit.display.plot.theme import DARK
 from aatoolkit.display.plot.tips import describe_mark, set_tips
 from aatoolkit.display.plot.whiskers import whiskers
@@ -171,7 +171,9 @@ class Heatmap:
             places = np.argwhere(reasons == word)
             if word in _HATCHED:
                 for row, column in places:
-                    patch = axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **MISSING))
+                    patch = axes.add_patch(
+                        Rectangle((column - 0.5, row - 0.5), 1, 1, **UNMEASURED_FILL)
+                    )
                     words = f"{self._cell(row, column)}\n{word}"
                     set_tips(patch, partial(list, [words]))
                 handles[word] = canvas.missing_patch()
@@ -186,7 +188,7 @@ class Heatmap:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
-    """Cells of the most informative number, by the last two columns of the key, time across."""
+    """Plan cells of the most informative number, by the last two columns of the key."""
     if options.x and not options.by and not options.kind:
         return None
     y = next(iter(options.y or [*data.measures, *_placed(data)]), None)
@@ -241,7 +243,7 @@ def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
 
 
 def _placed(data: PlotData) -> list[str]:
-    """Numbers that do not fit bars but fit cells: positions, and metrics by name."""
+    """The numbers that do not fit bars but fit cells: positions, and metrics by name."""
     return [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
 
 

@@ -25,7 +25,7 @@ _FONT = "DejaVu Sans, Verdana, 'Noto Sans', sans-serif"
 
 
 def check_axes(ax: object | None) -> None:
-    """Refuse axes of matplotlib.
+    """Raise for axes of matplotlib, which the interactive form cannot use.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def check_axes(ax: object | None) -> None:
 
 
 def interactive_form(picture: Axes) -> go.Figure:
-    """The interactive form of a drawn picture, all its panels included."""
+    """Convert a drawn picture, with all its panels, to its interactive form."""
     assert isinstance(picture, Picture)
     drawn = figure_of(picture)
     drawn.set_dpi(DPI)
@@ -76,7 +76,7 @@ def interactive_form(picture: Axes) -> go.Figure:
 
 
 def _add_legend(figure: go.Figure, drawn: Figure, legend: Any) -> None:
-    """The legend, whose entries stand where they do in the picture."""
+    """Add the legend, with entries placed as in the picture."""
     if legend is None:
         return
     wide, high = (float(side) * DPI for side in drawn.get_size_inches())

@@ -11,9 +11,17 @@ from urllib.parse import parse_qsl
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.metadata.attrs import Source
-from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
+from aatoolkit.sections.aggregation import (
+    BYTES,
+    FRACTION,
+    FRACTION_CHANGE,
+    MILLISECONDS,
+    RANK,
+    SCORE,
+    SECONDS,
+)
 
-_SHORT = {"seconds": "s", "milliseconds": "ms", "bytes": "bytes"}
+_SHORT = {SECONDS: "s", MILLISECONDS: "ms", BYTES: "bytes"}
 _AXIS = {
     SCORE: "score, 0 to 100",
     RANK: "position, 1 is best",
@@ -77,7 +85,7 @@ def _minus(text: str) -> str:
 
 
 def humanize(name: str) -> str:
-    """A column's name as words.
+    """Convert a column's name to words.
 
     Examples
     --------
@@ -90,7 +98,7 @@ def humanize(name: str) -> str:
 
 
 def joined_reasons(reasons: Iterable[str]) -> str:
-    """Reasons as one text, none of them twice.
+    """Join reasons to one text, without repeats.
 
     Examples
     --------
@@ -108,7 +116,7 @@ def joined_reasons(reasons: Iterable[str]) -> str:
 
 
 def plain_doc(doc: str, noun: str | None = None) -> str:
-    """A column's description as a caption: no reference, no day where rows are weeks.
+    """Convert a column's description to a caption: no reference, no day where rows are weeks.
 
     Examples
     --------
@@ -122,12 +130,12 @@ def plain_doc(doc: str, noun: str | None = None) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Text with its first letter in upper case."""
+    """Convert the first letter of a text to upper case."""
     return text[:1].upper() + text[1:]
 
 
 def axis_label(data: PlotData, name: str) -> str:
-    """The label of a numeric axis."""
+    """Make the label of a numeric axis."""
     unit = data.unit(name)
     label = humanize(name)
     if unit is None or unit == FRACTION or data.unit_column(name) or unit in label:
@@ -136,7 +144,7 @@ def axis_label(data: PlotData, name: str) -> str:
 
 
 def elide_middle(text: str, most: int) -> str:
-    """Text without control characters, elided in the middle to at most so many characters.
+    """Remove control characters and elide a text in its middle to at most so many characters.
 
     Examples
     --------
@@ -151,7 +159,7 @@ def elide_middle(text: str, most: int) -> str:
 
 
 def source_line(sources: tuple[Source, ...]) -> str:
-    """The source of a frame: host, section, scope, time."""
+    """Describe the source of a frame: host, section, scope, time."""
     if not sources:
         return "Source unknown"
     if len(sources) > 1:
@@ -167,7 +175,7 @@ def source_line(sources: tuple[Source, ...]) -> str:
 
 
 def describe_scope(query: str | None) -> str:
-    """The window and the filters of a scope, in words."""
+    """Describe the window and the filters of a scope in words."""
     filters: dict[str, list[str]] = {}
     for name, value in parse_qsl(query or ""):
         filters.setdefault(name, []).append(value)

@@ -18,12 +18,12 @@ from aatoolkit.display.plot.labels import axis_label, capitalized, format_number
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
-from aatoolkit.display.plot.style import MISSING, SERIES, SeriesStyle
+from aatoolkit.display.plot.style import SERIES, UNMEASURED_FILL, SeriesStyle
 from aatoolkit.display.plot.tips import describe_mark, set_tips
 from aatoolkit.display.plot.whiskers import Whiskers, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
-FEW = 4
+MOST_LINES = 4
 """The most lines that are easily distinguished; more series make a heat map."""
 
 
@@ -93,7 +93,7 @@ class Lines:
         )
 
     def _gaps(self) -> npt.NDArray[np.bool_]:
-        """The times at which nothing was measured."""
+        """Mask of the times at which nothing was measured."""
         measured = np.zeros(len(self.moments), bool)
         for line in self.series:
             measured |= ~np.isnan(line.values)
@@ -105,7 +105,7 @@ class Lines:
         step = float(np.min(np.diff(at))) if len(at) > 1 else 1.0
         gaps = self._gaps()
         for first, last in _runs(gaps):
-            axes.axvspan(at[first] - step / 2, at[last] + step / 2, **MISSING)
+            axes.axvspan(at[first] - step / 2, at[last] + step / 2, **UNMEASURED_FILL)
         styles = self._styles()
         for line, style in zip(self.series, styles, strict=True):
             self._line(axes, at, line, style)
@@ -184,7 +184,7 @@ class Lines:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Lines | None:
-    """Lines of the most informative number along the time in the key."""
+    """Plan lines of the most informative number along the time in the key."""
     x = options.x or next(iter(data.times), None)
     if x is None or data.kinds[x] != "time":
         return None
@@ -197,7 +197,7 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
     names = data.text(by) if by else [""] * len(data)
     levels = list(dict.fromkeys(names))
     wanted = bool(options.kind or options.by)
-    most = options.top or (len(SERIES) if wanted else FEW)
+    most = options.top or (len(SERIES) if wanted else MOST_LINES)
     if len(levels) > most and not wanted and heatmap.plan(data, options):
         return None
     if options.x or options.by:
@@ -227,7 +227,7 @@ def _of_series(
     most: int,
     ends: Whiskers,
 ) -> list[LineSeries]:
-    """The most important series: the own brand, then those with the largest mean."""
+    """Select the most important series: the own brand, then those with the largest mean."""
     weights = pd.DataFrame({"name": rows["name"], "n": data.values(y), "own": data.own()})
     mean = weights.groupby("name", sort=False)["n"].mean()
     ranked = mean.sort_values(ascending=data.unit(y) == RANK, kind="stable", na_position="last")

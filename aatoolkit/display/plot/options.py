@@ -73,7 +73,7 @@ def validate(
 
 
 def check_colours(color: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The colours of the series, in their order.
+    """Validate the colours of the series.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def check_colours(color: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def check_theme(theme: str, ax: object | None) -> str:
-    """The theme: ``auto``, ``light`` or ``dark``.
+    """Validate the theme: ``auto``, ``light`` or ``dark``.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def check_theme(theme: str, ax: object | None) -> str:
 def check_figsize(
     figsize: tuple[float, float] | None, ax: object | None
 ) -> tuple[float, float] | None:
-    """The size of the figure in inches; None for the default.
+    """Validate the size of the figure in inches; None for the default.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import MISSING, MUTED, OWN, SERIES
+from aatoolkit.display.plot.style import MUTED, OWN, SERIES, UNMEASURED_FILL
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 _PREFIXES = (("leader_", "own_"), ("before_", "after_"), ("previous_", ""), ("other_", "ai_"))
@@ -79,7 +79,7 @@ class Pairs:
         n = data.values(samples) if samples and unit == FRACTION else np.full(len(rows), np.nan)
         for row in rows:
             if np.isnan(first[row]) and np.isnan(second[row]):
-                axes.barh(row, most, height=0.6, **MISSING)
+                axes.barh(row, most, height=0.6, **UNMEASURED_FILL)
                 words, where = why_missing(data, self.second, row), 0.0
             else:
                 moved = format_change(first[row], second[row], unit)
@@ -98,7 +98,7 @@ class Pairs:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Pairs | None:
-    """Two columns with paired names, or the two given as ``y``."""
+    """Plan two columns with paired names, or the two given as ``y``."""
     x = options.x or data.label_column
     found = options.y if len(options.y) == 2 else pair_of(data, ranks=options.kind is not None)
     if x is None or found is None or (options.y and len(options.y) != 2):
@@ -113,7 +113,7 @@ def plan(data: PlotData, options: PlotOptions) -> Pairs | None:
 
 
 def pair_of(data: PlotData, *, ranks: bool) -> tuple[str, str] | None:
-    """The first two columns with paired names and the same unit."""
+    """Find the first two columns with paired names and the same unit."""
     for name in data.numbers:
         for one, other in _PREFIXES:
             first = name

@@ -1,4 +1,4 @@
-"""The marks of some axes as traces of plotly."""
+"""Convert the marks of matplotlib axes to traces of plotly."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MARKERS = {
 
 
 class Panel:
-    """The marks of some axes as traces."""
+    """The marks of some axes, converted to traces."""
 
     def __init__(self, figure: go.Figure, axes: Axes, number: str, place: Any) -> None:
         self.figure, self.axes, self.number, self.place = figure, axes, number, place
@@ -103,7 +103,7 @@ class Panel:
         }
 
     def _data(self, points: Any, transform: Any) -> np.ndarray:
-        """Points in the coordinates of the axes, also those that are placed otherwise."""
+        """Convert points to the coordinates of the axes."""
         given: np.ndarray = np.asarray(points, np.float64)
         if transform == self.axes.transData:
             return given
@@ -111,7 +111,7 @@ class Panel:
         return found
 
     def _rectangles(self, patches: Sequence[Patch]) -> None:
-        """All rectangles as one trace of bars, each with its own colour and hatch."""
+        """Add all rectangles as one trace of bars, each with its own colour and hatch."""
         if not patches:
             return
         boxes = []
@@ -265,7 +265,7 @@ class Panel:
         )
 
     def _row_words(self, y: float) -> str:
-        """What stands in the row of a mark: its label and numbers."""
+        """The label and numbers in the row of a mark."""
         labels = self.axes.get_yticklabels()
         rows = {
             round(float(where)): label.get_text()

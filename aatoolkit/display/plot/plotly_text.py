@@ -1,4 +1,4 @@
-"""Text, colours and dashes of matplotlib as plotly writes them."""
+"""Convert text, colours and dashes of matplotlib to those of plotly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DPI = 100
 
 
 def add_paper_text(figure: go.Figure, drawn: Figure, texts: Sequence[Text | None]) -> None:
-    """Text that keeps its place in the picture: titles, labels of axes, notes."""
+    """Add text that keeps its place in the picture: titles, labels of axes, notes."""
     wide, high = (float(side) * DPI for side in drawn.get_size_inches())
     for text in texts:
         if text is None or not text.get_text().strip() or not text.get_visible():
@@ -41,7 +41,7 @@ def add_paper_text(figure: go.Figure, drawn: Figure, texts: Sequence[Text | None
 
 
 def dash_of(line: Line2D) -> str:
-    """The dash of a line as lengths in pixels."""
+    """Convert the dash of a line to lengths in pixels."""
     _, lengths = line._unscaled_dash_pattern  # type: ignore[attr-defined]
     if not lengths:
         return "solid"
@@ -49,7 +49,7 @@ def dash_of(line: Line2D) -> str:
 
 
 def rgba(colour: Any) -> str:
-    """A colour of matplotlib as plotly writes it."""
+    """Convert a colour of matplotlib for plotly."""
     red, green, blue, alpha = to_rgba(colour)
     return f"rgba({round(255 * red)},{round(255 * green)},{round(255 * blue)},{alpha:.3g})"
 
@@ -65,7 +65,7 @@ def size_of(text: Text) -> float:
 
 
 def words_of(text: Text) -> str:
-    """Text that plotly shows as it is: no markup, no formulas."""
+    """Escape text so that plotly shows it as it is: no markup, no formulas."""
     shown = broken(text.get_text())
     return f"<b>{shown}</b>" if text.get_fontweight() in ("bold", 700) and shown else shown
 

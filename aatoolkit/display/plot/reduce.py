@@ -8,7 +8,7 @@ from aatoolkit.frame.aggregate import aggregate
 
 
 def one_row_per_mark(data: PlotData, by: list[str], columns: list[str]) -> PlotData:
-    """One row for each combination of the columns that position a mark.
+    """Aggregate to one row for each combination of the columns that position a mark.
 
     Rows that share a mark are aggregated: counts are added, rates are recomputed. A partly
     measured group has the value of its measured part, and the picture notes it; an unmeasured

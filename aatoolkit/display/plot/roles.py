@@ -195,7 +195,7 @@ class PlotData:
         return bool(len(found)) and not fraction and bool((found == np.floor(found)).all())
 
     def text(self, name: str) -> list[str]:
-        """A column as text; missing values are marked."""
+        """Convert a column to text; missing values are marked."""
         values = self.frame[name]
         if self.kinds[name] == "time":
             values = self.moments(name)
@@ -208,7 +208,7 @@ class PlotData:
         ]
 
     def moments(self, name: str) -> pd.Series:
-        """A column as times in UTC, without a time zone."""
+        """Convert a column to times in UTC, without a time zone."""
         values = self.frame[name]
         if isinstance(values.dtype, pd.ArrowDtype):
             values = pd.Series(pd.array(values).astype("datetime64[us]"), index=values.index)
@@ -248,7 +248,7 @@ class PlotData:
         return nouns.get(step, name)
 
     def own(self) -> npt.NDArray[np.bool_]:
-        """Which rows are of the project itself: its brand, its domain, its pages."""
+        """Mask of the rows of the project itself: its brand, its domain, its pages."""
         if self.kinds.get("own") == "flag":
             return self.frame["own"].fillna(False).to_numpy(bool)
         mine = np.zeros(len(self), bool)
@@ -263,7 +263,7 @@ class PlotData:
         return np.zeros(len(self), bool) if mine.all() else mine
 
     def rivals(self) -> npt.NDArray[np.bool_]:
-        """Which rows the service classifies as of a competitor."""
+        """Mask of the rows that the service classifies as a competitor's."""
         if not self._are_sites:
             return np.zeros(len(self), bool)
         return np.array([word == "competitor" for word in self.text("domain_type")], bool)
@@ -274,11 +274,11 @@ class PlotData:
         return "domain_type" in self.kinds and not {"source_domain", "url"}.isdisjoint(self.kinds)
 
     def state(self, names: Iterable[str]) -> Availability:
-        """The combined availability of columns."""
+        """Combine the availability of columns."""
         return combine(self.known.columns[name].availability for name in names)
 
     def only(self, rows: npt.NDArray[np.bool_]) -> PlotData:
-        """Some of its rows."""
+        """Select some of the rows."""
         frame = self.frame.loc[rows]
         return PlotData(frame, replace(self.known, columns=over_rows(frame, self.known.columns)))
 

@@ -54,7 +54,7 @@ class Scatter:
 
     @property
     def _there(self) -> np.ndarray:
-        """The rows that have both numbers."""
+        """Mask of the rows that have both numbers."""
         found: np.ndarray = ~np.isnan(self.data.values(self.x) + self.data.values(self.y))
         return found
 
@@ -130,7 +130,7 @@ class Scatter:
         return styles_for(dict.fromkeys([*self.levels, *words]))
 
     def _scale(self, axes: Axes, name: str, values: Numbers, *, is_x: bool) -> None:
-        """From 0, or from the best place; a little room at the far end."""
+        """Set the axes: from 0, or from the best place, with a little room at the far end."""
         most = float(values.max()) if len(values) else 1.0
         least = min(float(values.min()), 0.0) if len(values) else 0.0
         if self.data.unit(name) == RANK:
@@ -161,7 +161,7 @@ class Scatter:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Scatter | None:
-    """One number given as ``x`` and another as ``y``."""
+    """Plan points of one number given as ``x`` and another as ``y``; else None."""
     x = options.x if options.x and data.kinds[options.x] == "number" else None
     others = options.y or tuple(name for name in data.measures if name != x)
     if x is None or not others or len(options.y) > 1 or others[0] == x:

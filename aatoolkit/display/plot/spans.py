@@ -103,7 +103,7 @@ class Spans:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Spans | None:
-    """Pairs of start and end times, with a single time next to them."""
+    """Plan pairs of start and end times, with a single time next to them."""
     times, x = data.of_kind("time"), options.x or data.label_column
     pairs = tuple(
         (name, other)

@@ -18,7 +18,7 @@ from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import Numbers, PlotData
-from aatoolkit.display.plot.style import MISSING, MUTED, SERIES, styles_for
+from aatoolkit.display.plot.style import MUTED, SERIES, UNMEASURED_FILL, styles_for
 from aatoolkit.display.plot.tips import set_tips
 from aatoolkit.sections.aggregation import FRACTION
 
@@ -85,7 +85,7 @@ class Stacks:
                 "edgecolor": "white",
             }
             if name == _NO_VALUE:
-                face = {**MISSING}
+                face = {**UNMEASURED_FILL}
             bars = axes.barh(
                 rows, wide[rows], left=left[rows], height=0.7, **{**face, "linewidth": 0.8}
             )
@@ -94,7 +94,7 @@ class Stacks:
         for row, sample in enumerate(self.samples):
             words = "" if np.isnan(sample) else ("n=" if self.unit else "") + format_number(sample)
             if lacking[row]:
-                axes.barh(row, reach, height=0.7, **MISSING)
+                axes.barh(row, reach, height=0.7, **UNMEASURED_FILL)
                 words = "not measured"
             end = reach if self.unit == FRACTION else left[row]
             canvas.row_note(axes, words, end, row)
@@ -120,7 +120,7 @@ class Stacks:
     def _set_tips(
         self, bars: Sequence[Artist], rows: npt.NDArray[np.intp], name: str, piece: Numbers
     ) -> None:
-        """What each segment is: its row, its share or count, and of how many."""
+        """Set the words of each segment: its row, its share or count, and of how many."""
         for bar, row in zip(bars, rows, strict=True):
             number = format_number(float(piece[row]), self.unit)
             lines = [str(self.parts.index[row]), f"{humanize(name)}: {number}"]
@@ -130,7 +130,7 @@ class Stacks:
 
 
 def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
-    """Columns that are shares of a whole: named ``*_share`` and adding up to one in each row."""
+    """Plan columns that are shares of a whole: named ``*_share``, with sum 1 in each row."""
     x = options.x or data.label_column
     names = list(options.y) or [
         n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
@@ -165,7 +165,7 @@ def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
 
 
 def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
-    """Counts of rows by one column, segmented by another."""
+    """Plan counts of rows by one column, segmented by another."""
     if options.y or not len(data):
         return None
     x = options.x or _label_column(data, ())

@@ -1,4 +1,4 @@
-"""The funnel of pages, days or platforms: a bar for each stage of each, unmeasured ones hatched."""
+"""Funnel of many rows: a bar for each stage of pages, days or platforms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, format_number
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import INK, MISSING, MUTED, SERIES
+from aatoolkit.display.plot.style import INK, MUTED, SERIES, UNMEASURED_FILL
 
 _STAGES = ("crawled", "cited", "visited", "converted")
 _WIDTH = 0.78
@@ -62,7 +62,7 @@ class Stages:
             for row, value in enumerate(values):
                 if np.isnan(value):
                     missing = True
-                    axes.barh(row, _WIDTH, left=at, height=0.66, **MISSING)
+                    axes.barh(row, _WIDTH, left=at, height=0.66, **UNMEASURED_FILL)
                     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85}
                     words = "not measured" if self._is_whole(name) else "no number"
                     canvas.row_note(axes, words, at, row, gap=4, fontsize=7, color=INK, bbox=box)
@@ -99,7 +99,7 @@ class Stages:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Stages | None:
-    """The stages of a funnel; None for other frames."""
+    """Plan the stages of a funnel; None for other frames."""
     if options.x or options.y or options.by or not data.table.startswith("statistics:funnel"):
         return None
     if not all(name in data.kinds for name in (*_STAGES, "method")) or not data.keys:

@@ -15,7 +15,7 @@ from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import INK, MISSING, OWN, SERIES
+from aatoolkit.display.plot.style import INK, OWN, SERIES, UNMEASURED_FILL
 from aatoolkit.sections.aggregation import FRACTION
 
 _NAMES = ("day", "first_day", "last_day", "before", "after", "from_day", "to_day")
@@ -58,7 +58,7 @@ class Steps:
         if start.isna().all() or np.isnan(before).all():
             axes.set_ylim(0, 1)
             axes.set_yticks([])
-            axes.axhspan(0, 1, **MISSING)
+            axes.axhspan(0, 1, **UNMEASURED_FILL)
             box = {"facecolor": "white", "edgecolor": "none", "pad": 4}
             words = fonts.wrap(data.text("why")[0], 70)
             middle: dict[str, Any] = {"transform": axes.transAxes, "ha": "center", "va": "center"}
@@ -101,7 +101,7 @@ class Steps:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Steps | None:
-    """The changes of a series; None for other frames."""
+    """Plan the changes of a series; None for other frames."""
     if options.x or options.y or options.by or not data.table.startswith("statistics:changes"):
         return None
     return Steps(data) if all(name in data.kinds for name in _NAMES) else None

@@ -16,7 +16,7 @@ from typing import Any
 INK, MUTED, GRID, PAPER = "#1f2328", "#57606a", "#d8dee4", "#ffffff"
 """Text, secondary text, grid lines and background."""
 
-MISSING: Mapping[str, Any] = {
+UNMEASURED_FILL: Mapping[str, Any] = {
     "facecolor": "#f6f8fa",
     "edgecolor": "#7d8590",
     "hatch": "////",
@@ -80,7 +80,7 @@ def few_levels(words: Sequence[str], order: Sequence[str] = (), shown: Any = Non
 
 
 def styles_for(levels: Iterable[str]) -> dict[str, SeriesStyle]:
-    """A style for each level: fixed for good, neutral and bad levels, in turn for the others.
+    """Choose a style for each level: fixed for good, neutral and bad ones, in turn for others.
 
     Examples
     --------

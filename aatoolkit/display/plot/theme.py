@@ -15,7 +15,17 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from aatoolkit.display.plot.style import EVEN, GRID, INK, MISSING, MUTED, PAPER, REST, RIVAL, SERIES
+from aatoolkit.display.plot.style import (
+    EVEN,
+    GRID,
+    INK,
+    MUTED,
+    PAPER,
+    REST,
+    RIVAL,
+    SERIES,
+    UNMEASURED_FILL,
+)
 
 _LIGHTER = ("#4da3dd", "#f0813a", "#33c29a", "#b98acb", "#e6edf3", "#8cc8f0")
 
@@ -24,8 +34,8 @@ DARK: Mapping[str, str] = {
     MUTED: "#9da7b1",
     GRID: "#30363d",
     PAPER: "#0d1117",
-    MISSING["facecolor"]: "#161b22",
-    MISSING["edgecolor"]: "#8b949e",
+    UNMEASURED_FILL["facecolor"]: "#161b22",
+    UNMEASURED_FILL["edgecolor"]: "#8b949e",
     REST.colour: "#66727e",
     RIVAL.colour: "#8796a3",
     EVEN.colour: "#4d5761",

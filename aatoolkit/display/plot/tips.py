@@ -1,4 +1,4 @@
-"""What the interactive form says of a mark: number, interval, counts, availability."""
+"""The words of a mark in the interactive form: number, interval, counts, availability."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def set_tips(artist: Artist, words: Callable[[], Sequence[str]]) -> None:
 
 
 def tips_of(artist: Artist) -> list[str]:
-    """The words of an artist; empty if it has none."""
+    """Return the words of an artist; empty if it has none."""
     words = _TIPS.get(artist)
     return list(words()) if words else []
 
@@ -32,7 +32,7 @@ def tips_of(artist: Artist) -> list[str]:
 def describe_mark(
     data: PlotData, name: str, row: int, label: str, ends: tuple[float, float] = (np.nan, np.nan)
 ) -> str:
-    """A mark in words, one line each: its label, number, interval, counts and availability."""
+    """Describe a mark, one line each: label, number, interval, counts and availability."""
     unit, value = data.units(name)[row], float(data.values(name)[row])
     lines = [label] if label else []
     if np.isnan(value):

@@ -1,4 +1,4 @@
-"""What was found of a few rows, in words: states, verdicts, flags."""
+"""Verdicts: a few rows of states, verdicts or flags in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import INK, MISSING, MUTED, OWN, REST, SeriesStyle, styles_for
+from aatoolkit.display.plot.style import (
+    INK,
+    MUTED,
+    OWN,
+    REST,
+    UNMEASURED_FILL,
+    SeriesStyle,
+    styles_for,
+)
 
 _ROWS, _COLUMNS = 15, 4
 _TONES = ("allowed", "blocked")
@@ -71,7 +79,7 @@ class Verdicts:
             for row in range(len(self.data)):
                 words, style = self._word(name, row)
                 if style is None:
-                    axes.add_patch(Rectangle((at, row - 0.3), 0.9, 0.6, **MISSING))
+                    axes.add_patch(Rectangle((at, row - 0.3), 0.9, 0.6, **UNMEASURED_FILL))
                     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
                     canvas.row_note(axes, words, at, row, fontsize=8, color=INK, bbox=box)
                     continue
@@ -92,7 +100,7 @@ class Verdicts:
 
 
 def plan(data: PlotData, options: PlotOptions) -> Verdicts | None:
-    """The states of a few rows with one key and no number to compare."""
+    """Plan the states of a few rows with one key and no number to compare."""
     x = options.x or data.label_column
     if x is None or options.by or options.y or not len(data):
         return None

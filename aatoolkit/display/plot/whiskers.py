@@ -1,4 +1,4 @@
-"""The interval of each mark: over prompts where they are known, and which one it is in words."""
+"""Intervals of marks: over prompts where they are known, and their description."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Whiskers:
 def whiskers(
     data: PlotData, y: str, rows: PlotData | None = None, by: Sequence[str] = ()
 ) -> Whiskers:
-    """The declared interval of a number, else that over prompts, else Wilson's.
+    """Return the declared interval of a number, else that over prompts, else Wilson's.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def ends_of_figures(data: PlotData, y: str) -> Whiskers:
 
 
 def _over_prompts(data: PlotData, y: str, rows: PlotData, by: Sequence[str]) -> Whiskers:
-    """The interval of each mark over the prompts of its rows."""
+    """Compute the interval of each mark over the prompts of its rows."""
     if PROMPT in by:
         found = interval.interval(data.frame, y, _LEVEL)
         low, high = (found[name].to_numpy(np.float64, na_value=np.nan) for name in found)

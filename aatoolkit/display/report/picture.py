@@ -10,7 +10,7 @@ import pandas as pd
 
 from aatoolkit.display.plot.canvas import Picture, svg_of
 from aatoolkit.display.plot.draw import picture_of
-from aatoolkit.display.plot.style import GRID, INK, MISSING, MUTED, PAPER
+from aatoolkit.display.plot.style import GRID, INK, MUTED, PAPER, UNMEASURED_FILL
 from aatoolkit.display.report.markup import element, text
 
 _COLOURS = {
@@ -18,8 +18,8 @@ _COLOURS = {
     MUTED: "var(--muted)",
     GRID: "var(--grid)",
     PAPER: "var(--paper)",
-    str(MISSING["facecolor"]): "var(--lack)",
-    str(MISSING["edgecolor"]): "var(--hatch)",
+    str(UNMEASURED_FILL["facecolor"]): "var(--lack)",
+    str(UNMEASURED_FILL["edgecolor"]): "var(--hatch)",
 }
 """Colours that follow the theme of the page."""
 
