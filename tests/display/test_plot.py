@@ -182,6 +182,18 @@ def test_the_band_is_the_interval_of_the_rate(overview: aa.Tables) -> None:
     assert f"{counts.min()}–{counts.max()} each, {counts.sum()} in all" in words_of(axes)
 
 
+def test_a_rate_of_nothing_is_not_called_unmeasured(client: aa.Client) -> None:
+    visits = client.project("acme.example").read("conversions", days=30)["conversion_engines"]
+    rates = visits[visits["conversion_rate"].isna()].set_index("engine")["rated_sessions"]
+    axes = visits.aa.plot(y="conversion_rate")
+    words = dict(zip((each.get_text() for each in axes.get_yticklabels()), axes.texts, strict=True))
+    assert {engine: words[engine].get_text() for engine in rates.index} == {
+        "claude": "nothing to count",
+        "google-ai-overview": "does not apply",
+    }
+    assert rates["claude"] == 0
+
+
 def test_an_unmeasured_bar_is_hatched_and_never_zero(overview: aa.Tables) -> None:
     engines = overview["overview_engines"]
     axes = engines.aa.plot()

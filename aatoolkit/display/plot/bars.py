@@ -199,6 +199,12 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
 def why_missing(data: PlotData, name: str, row: int) -> str:
     """Describe in a few words why a cell has no number."""
     cells = data.cells(name)
-    state = cells.states[int(cells.codes[row])]
+    status = str(cells.states[int(cells.codes[row])].status)
+    rule = data.rule(name)
+    counted = None if rule is None else rule.over[1] if rule.over else rule.by
+    if status in ("available", "partial") and counted in data.frame:
+        count = data.frame[counted].iloc[row]
+        if pd.notna(count) and count == 0:
+            return "nothing to count"
     words = {"not_applicable": "does not apply", "unknown": "no value given"}
-    return words.get(str(state.status), "not measured")
+    return words.get(status, "not measured")
