@@ -10,11 +10,13 @@ what sections need of all days, computed when the first query reads it:
 ``cited_pages``     first and last day on which a page was cited, up to the store's clock
 ``shopping_shown``  the engines on which products were seen
 ``crawler_events``  first and last request of a crawler, up to the store's clock
+``recorded_hours``  the hours in which a gateway recorded, or in which a crawler was seen
 ================== =====================================================================
 """
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Collection, Mapping
@@ -85,6 +87,9 @@ SELECT host, min(hour) AS first_at, max(coalesce(last_at, hour)) AS last_at
 FROM store.crawler_hits JOIN store.projects USING (host)
 WHERE CAST(hour AS DATE) <= CAST(as_of AS DATE) GROUP BY host
 """,
+    "recorded_hours": """
+SELECT host, hour FROM store.crawler_hours UNION SELECT host, hour FROM store.crawler_hits
+""",
 }
 
 
@@ -111,7 +116,11 @@ def load(
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
     connection.execute("SET parquet_metadata_cache = true")
     connection.execute("CREATE SCHEMA store; CREATE SCHEMA raw")
-    if not files.large:
+    if files.large:
+        # Requests run side by side: more threads for each cost work and gain little time.
+        threads = max(1, (os.cpu_count() or 1) // 2)
+        connection.execute(f"SET GLOBAL threads = {threads}")
+    else:
         _plan_less(connection)
     connection.execute("BEGIN")
     names = {*tables, *files.small, *files.large}

@@ -169,31 +169,39 @@ WITH {_CITED}, rivals AS (
 )"""
 
 _OF_OWN = f"""
-WITH {_CITED}, earlier AS (SELECT url FROM previous_citations WHERE cited),
-later AS (SELECT url FROM citations WHERE cited), counted AS (
+WITH {_CITED}, turned AS (
+  SELECT url FROM cited GROUP BY url HAVING min(period) = max(period)
+), counted AS (
   SELECT (SELECT CASE WHEN count(*) = 1 THEN min(brand) END FROM focus) AS brand, cited.*
-  FROM cited WHERE source_domain IN (SELECT source_domain FROM own_domains)
+  FROM cited
+  WHERE source_domain IN (SELECT source_domain FROM own_domains)
+    AND url IN (SELECT url FROM turned)
 )"""
 
-_BY_PROMPT = f"""
-SELECT brand, source_domain, prompt_id,
-  count(DISTINCT chat_id) FILTER (WHERE period = 'before') AS before,
-  count(DISTINCT chat_id) FILTER (WHERE period = 'after') AS after,
-  list_slice(list(DISTINCT url ORDER BY url), 1, {_EVIDENCE}) AS urls,
-  list_slice(list(DISTINCT url ORDER BY url) FILTER (WHERE period = 'before'), 1, {_EVIDENCE})
-    AS urls_before
+# Pages are listed once before they are sorted: many answers cite the same ones.
+_BY_PROMPT = f""", pages AS (
+  SELECT brand, source_domain, prompt_id, url, bool_or(period = 'before') AS before
+  FROM counted GROUP BY ALL
+), listed AS (
+  SELECT brand, source_domain, prompt_id,
+    list_slice(list(url ORDER BY url), 1, {_EVIDENCE}) AS urls,
+    list_slice(list(url ORDER BY url) FILTER (WHERE before), 1, {_EVIDENCE}) AS urls_before
+  FROM pages GROUP BY ALL
+), numbers AS (
+  SELECT brand, source_domain, prompt_id,
+    count(DISTINCT chat_id) FILTER (WHERE period = 'before') AS before,
+    count(DISTINCT chat_id) FILTER (WHERE period = 'after') AS after
+  FROM counted GROUP BY ALL
+)
+SELECT numbers.*, urls, urls_before FROM numbers JOIN listed
+  ON numbers.brand IS NOT DISTINCT FROM listed.brand
+  AND numbers.source_domain = listed.source_domain AND numbers.prompt_id = listed.prompt_id
+ORDER BY ALL
 """
 
-_ORDER = "GROUP BY ALL ORDER BY brand, source_domain, prompt_id"
+_GAINED = f"{_OF_RIVALS}{_BY_PROMPT}"
 
-_GAINED = f"{_OF_RIVALS} {_BY_PROMPT} FROM counted {_ORDER}"
-
-_TURNED = f"""
-{_OF_OWN} {_BY_PROMPT} FROM counted
-WHERE CASE period WHEN 'before' THEN url NOT IN (SELECT url FROM later)
-  ELSE url NOT IN (SELECT url FROM earlier) END
-{_ORDER}
-"""
+_TURNED = f"{_OF_OWN}{_BY_PROMPT}"
 """Answers that cite pages of one window only. A loss is one if fewer such pages came than went:
 that some page is cited no more is so of every window in which many are cited rarely."""
 

@@ -97,17 +97,17 @@ JOIN own_names ON source_domain = name OR ends_with(source_domain, '.' || name)
 
 _NAMED = """
 SELECT * FROM {rows}
-WHERE len($brand) = 0
-   OR chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))
+WHERE chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))
 """
+_NAMED_ROWS = ("runs", "answers", "citations", "fanouts")
 
 _HITS = """
-SELECT hits.* REPLACE (CAST(hits.hour AS TIMESTAMP) AS hour, CAST(hits.last_at AS TIMESTAMP) AS
-  last_at), bots.operator, bots.purpose, bots.verification,
-  CAST(coalesce(hits.last_at, hits.hour) AS TIMESTAMP) AS seen_at
-FROM raw.crawler_hits AS hits LEFT JOIN store.bots AS bots USING (bot)
-WHERE hits.host = $host AND hits.hour >= $window_first AND hits.hour < $window_until
-  AND (len($engine) = 0 OR list_contains($engine, bots.engine))
+SELECT bot, requests, path, status, site, verified_requests, bytes,
+  CAST(hour AS TIMESTAMP) AS hour, CAST(coalesce(last_at, hour) AS TIMESTAMP) AS seen_at
+FROM raw.crawler_hits
+WHERE host = $host AND hour >= $window_first AND hour < $window_until
+  AND (len($engine) = 0
+       OR bot IN (SELECT bot FROM store.bots WHERE list_contains($engine, engine)))
 """
 
 _SITE_VISITS = """
@@ -143,8 +143,7 @@ def _definitions() -> dict[str, str]:
         "own_domains": _OWN_DOMAINS,
         "hits": _HITS,
         "site_visits": _SITE_VISITS,
-        "named_runs": _NAMED.format(rows="runs"),
-        "named_answers": _NAMED.format(rows="answers"),
+        **{f"named_{rows}": _NAMED.format(rows=rows) for rows in _NAMED_ROWS},
     }
     for prefix in ("", "previous_"):
         tables[f"{prefix}runs"] = _RUNS
@@ -223,6 +222,13 @@ class ScopeTables:
 
     def _create(self, name: str, execute: Execute) -> None:
         if name in self._created:
+            return
+        rows = name.removeprefix("named_")
+        if rows != name and not self.question.filter("brand"):
+            # Every row passes: another name for the table costs no copy.
+            self.require(f"FROM {rows}", execute)
+            execute(f"CREATE VIEW {self.schema}.{name} AS FROM {self.schema}.{rows}", self.window)
+            self._created.add(name)
             return
         self.require(_TABLES[name], execute)
         window = self.window.previous if name.startswith("previous_") else self.window

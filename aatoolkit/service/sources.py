@@ -15,8 +15,7 @@ from aatoolkit.service.observations import Observations
 SEEN_SOURCES = """
 seen AS (
   SELECT citations.*, engines.exposes_retrieval, source_domains.domain_type
-  FROM citations
-  JOIN (SELECT host, chat_id FROM named_answers) AS named USING (host, chat_id)
+  FROM named_citations AS citations
   LEFT JOIN scoped_engines AS engines USING (host, engine)
   LEFT JOIN store.source_domains AS source_domains USING (host, source_domain)
 )
@@ -27,18 +26,16 @@ RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 """Aggregate over ``seen``: whether every engine of the group shows what it retrieved."""
 
 CITED_PATHS = """
-cited_urls AS (
-  SELECT DISTINCT chat_id, url FROM citations WHERE cited
-), split_urls AS MATERIALIZED (
+split_urls AS MATERIALIZED (
   SELECT url,
     lower(regexp_extract(url, '^[A-Za-z]+://([^/?#:]+)', 1)) AS site,
     coalesce(nullif(regexp_extract(url, '^[A-Za-z]+://[^/?#]+([^?#]*)', 1), ''), '/') AS path
-  FROM (SELECT DISTINCT url FROM cited_urls)
+  FROM (SELECT DISTINCT url FROM citations WHERE cited)
 ), cited_paths AS (
-  SELECT chat_id, site, path FROM cited_urls JOIN split_urls USING (url)
+  SELECT chat_id, site, path FROM citations JOIN split_urls USING (url) WHERE cited
 )
 """
-"""CTE ``cited_paths``: answers and the sites and paths they cite, those of several pages several
+"""CTE ``cited_paths``: answers and the sites and paths they cite, those of several sources several
 times. Each address is taken apart once, however many answers cite it."""
 
 LISTED_ENGINES = """

@@ -15,14 +15,8 @@ from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumerate_words
 
 _RECORDED = """
-SELECT count(DISTINCT hour) AS hours, max(hour) AS last_hour
-FROM (
-  SELECT hour FROM store.crawler_hours
-  WHERE host = $host AND hour >= $window_first AND hour < $window_until
-  UNION
-  SELECT CAST(hour AS TIMESTAMP) FROM raw.crawler_hits
-  WHERE host = $host AND hour >= $window_first AND hour < $window_until
-)
+SELECT count(*) AS hours, max(hour) AS last_hour FROM derived.recorded_hours
+WHERE host = $host AND hour >= $window_first AND hour < $window_until
 """
 
 _EVENTS = """
@@ -44,18 +38,23 @@ _BOTS = """
 WITH classes AS (
   SELECT bot, map_from_entries(list((class, n) ORDER BY class)) AS counts
   FROM (
-    SELECT bot, concat(status // 100, 'xx') AS class, CAST(sum(requests) AS BIGINT) AS n
-    FROM hits WHERE status IS NOT NULL GROUP BY ALL
+    SELECT bot, concat(hundred, 'xx') AS class, n
+    FROM (
+      SELECT bot, status // 100 AS hundred, CAST(sum(requests) AS BIGINT) AS n
+      FROM hits WHERE status IS NOT NULL GROUP BY ALL
+    )
   )
   GROUP BY bot
+), seen AS (
+  SELECT bot, CAST(sum(requests) AS BIGINT) AS requests,
+    CAST(sum(verified_requests) AS BIGINT) AS verified,
+    nullif(count(DISTINCT path), 0) AS paths, max(seen_at) AS seen_at
+  FROM hits GROUP BY bot
 )
-SELECT bot, any_value(operator) AS operator, any_value(purpose) AS purpose,
-  CAST(sum(requests) AS BIGINT) AS requests,
-  CAST(sum(verified_requests) AS BIGINT) AS "verifiedRequests",
-  any_value(verification) AS verification,
-  nullif(count(DISTINCT path), 0) AS "uniquePaths",
-  any_value(counts) AS "statusCounts", max(seen_at) AS "lastSeenAt"
-FROM hits LEFT JOIN classes USING (bot) GROUP BY bot ORDER BY requests DESC, bot
+SELECT bot, operator, purpose, requests, verified AS "verifiedRequests", verification,
+  paths AS "uniquePaths", counts AS "statusCounts", seen_at AS "lastSeenAt"
+FROM seen LEFT JOIN classes USING (bot) LEFT JOIN store.bots USING (bot)
+ORDER BY requests DESC, bot
 """
 
 _BUCKETS = """
@@ -88,7 +87,7 @@ _PATHS = f"""
 WITH {CITED_PATHS},
 sites AS (
   SELECT path, lower(site) AS site FROM hits WHERE site IS NOT NULL
-  UNION SELECT path, unnest([$host, 'www.' || $host]) FROM hits
+  UNION SELECT path, unnest([$host, 'www.' || $host]) FROM (SELECT DISTINCT path FROM hits)
 ),
 cited AS (
   SELECT path, count(DISTINCT chat_id) AS n FROM sites JOIN cited_paths USING (site, path)

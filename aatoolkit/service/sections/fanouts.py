@@ -13,30 +13,22 @@ from aatoolkit.service.sources import LISTED_ENGINES, enumerate_words
 MAX_TERMS = 50
 """How many of the commonest words of the queries are listed."""
 
-_EXPANSIONS = """
-expansions AS (
-  SELECT * FROM fanouts WHERE chat_id IN (SELECT chat_id FROM named_answers)
-)
-"""
-
-_TOTALS = f"""
-WITH {_EXPANSIONS}
+_TOTALS = """
 SELECT count(*) AS "fanoutCount", count(DISTINCT query) AS "uniqueQueries",
   count(DISTINCT chat_id) AS "answersWithFanouts",
   count(*) / nullif(count(DISTINCT chat_id), 0) AS "fanoutsPerAnswer"
-FROM expansions
+FROM named_fanouts
 """
 
-_QUERIES = f"""
-WITH {_EXPANSIONS},
-engines AS (
+_QUERIES = """
+WITH engines AS (
   SELECT query, map_from_entries(list((engine, n) ORDER BY engine)) AS by_engine
-  FROM (SELECT query, engine, count(*) AS n FROM expansions GROUP BY ALL) GROUP BY query
+  FROM (SELECT query, engine, count(*) AS n FROM named_fanouts GROUP BY ALL) GROUP BY query
 ),
 counted AS (
   SELECT query, count(*) AS n, list(DISTINCT prompt_id ORDER BY prompt_id) AS prompt_ids,
     min(day) AS first_day, max(day) AS last_day
-  FROM expansions GROUP BY query
+  FROM named_fanouts GROUP BY query
 )
 SELECT query, n AS occurrences, n / sum(n) OVER () AS share, intent,
   by_engine AS "byEngine", prompt_ids AS "promptIds",
@@ -48,12 +40,12 @@ ORDER BY n DESC, query
 """
 
 # Words of one or two characters say little of what is searched for.
-_TERMS = f"""
-WITH {_EXPANSIONS},
-words AS (
-  SELECT unnest(regexp_extract_all(lower(query), '[\\p{{L}}\\p{{N}}]+')) AS term FROM expansions
+_TERMS = r"""
+WITH words AS (
+  SELECT unnest(regexp_extract_all(lower(query), '[\p{L}\p{N}]+')) AS term, n
+  FROM (SELECT query, count(*) AS n FROM named_fanouts GROUP BY query)
 )
-SELECT term, count(*) AS n FROM words WHERE length(term) >= 3
+SELECT term, CAST(sum(n) AS BIGINT) AS n FROM words WHERE length(term) >= 3
 GROUP BY term ORDER BY n DESC, term LIMIT $limit
 """
 
