@@ -73,8 +73,10 @@ asked_answers AS (
   SELECT 'after', chat_id, prompt_id, engine FROM answers
 ), named AS (
   SELECT chat_id, brand, sentiment_score FROM previous_mentions
+  WHERE brand IN (SELECT brand FROM focus)
   UNION ALL
   SELECT chat_id, brand, sentiment_score FROM mentions
+  WHERE brand IN (SELECT brand FROM focus)
 ), asked AS (
   SELECT asked_answers.*, focus.brand, named.chat_id IS NOT NULL AS mentioned, named.sentiment_score
   FROM asked_answers CROSS JOIN focus LEFT JOIN named USING (chat_id, brand)
@@ -161,7 +163,7 @@ WITH {_CITED}, rivals AS (
 ), about AS (
   SELECT url, brand FROM store.source_page_brands
   WHERE host = $host AND mentioned AND brand IN (SELECT brand FROM rivals)
-), counted AS (
+), counted AS MATERIALIZED (
   SELECT * FROM cited JOIN about USING (url)
   WHERE source_domain NOT IN (SELECT source_domain FROM own_domains)
     AND source_domain NOT IN (
@@ -171,7 +173,7 @@ WITH {_CITED}, rivals AS (
 _OF_OWN = f"""
 WITH {_CITED}, turned AS (
   SELECT url FROM cited GROUP BY url HAVING min(period) = max(period)
-), counted AS (
+), counted AS MATERIALIZED (
   SELECT (SELECT CASE WHEN count(*) = 1 THEN min(brand) END FROM focus) AS brand, cited.*
   FROM cited
   WHERE source_domain IN (SELECT source_domain FROM own_domains)
@@ -189,9 +191,10 @@ _BY_PROMPT = f""", pages AS (
   FROM pages GROUP BY ALL
 ), numbers AS (
   SELECT brand, source_domain, prompt_id,
-    count(DISTINCT chat_id) FILTER (WHERE period = 'before') AS before,
-    count(DISTINCT chat_id) FILTER (WHERE period = 'after') AS after
-  FROM counted GROUP BY ALL
+    count(*) FILTER (WHERE period = 'before') AS before,
+    count(*) FILTER (WHERE period = 'after') AS after
+  FROM (SELECT DISTINCT brand, source_domain, prompt_id, period, chat_id FROM counted)
+  GROUP BY ALL
 )
 SELECT numbers.*, urls, urls_before FROM numbers JOIN listed
   ON numbers.brand IS NOT DISTINCT FROM listed.brand

@@ -46,6 +46,8 @@ class Observations:
         The tables computed once for the store.
     cancellation
         Stops the queries when nobody waits for the answer any more.
+    base
+        Queries over the same question without filters, whose tables this one shares.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Observations:
         observed: Mapping[str, frozenset[str]],
         derived: Derived,
         cancellation: Cancellation | None = None,
+        base: Observations | None = None,
     ) -> None:
         self.scope = scope
         self.question = scope.question
@@ -65,6 +68,7 @@ class Observations:
         self._observed = observed
         self._derived = derived
         self._cancellation = cancellation
+        self._base = base
         cursor.execute(f"SET search_path = '{scope.schema}'")
 
     def rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
@@ -104,11 +108,16 @@ class Observations:
         since = self.project["observed_from"] or self.first_run_day
         return since is not None and since <= self.window.previous.start
 
+    def shared(self, name: str) -> str:
+        """Create a table of the scope, and return the name of its schema."""
+        self.scope.require(f"FROM {name}", self._create)
+        return self.scope.schema
+
     def _execute(
         self, sql: str, window: Window, values: Mapping[str, object]
     ) -> duckdb.DuckDBPyConnection:
         self._derived.require(sql)
-        self.scope.require(sql, self._create)
+        self.scope.require(sql, self._create, None if self._base is None else self._base.shared)
         known: dict[str, object] = {
             "host": self.question.host,
             "window_start": window.start,

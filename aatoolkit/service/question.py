@@ -49,3 +49,8 @@ class Question:
     def key(self) -> tuple[object, ...]:
         """A hashable key, equal for questions that ask the same."""
         return (self.host, self.days, *((name, self.filter(name)) for name in FILTERS))
+
+    @property
+    def unfiltered(self) -> Question:
+        """The same host and window without any filter."""
+        return Question(self.host, self.days)

@@ -25,6 +25,9 @@
 ``previous_citations``) hold the window before, of equal length.
 
 Long texts are left out: the one section that shows them reads them from the store.
+
+The store is read once for a host and a window: a question with filters takes its rows of
+answers, requests and visits from the tables of the same question without any.
 """
 
 from __future__ import annotations
@@ -124,6 +127,21 @@ LEFT JOIN made USING (host, visit_id)
 WHERE visits.host = $host AND visits.day BETWEEN $window_start AND $window_end
 """
 
+_KEPT = """
+SELECT * FROM {base}.{name}
+WHERE (len($engine) = 0 OR list_contains($engine, engine))
+"""
+_KEPT_PROMPTS = " AND prompt_id IN (SELECT prompt_id FROM scoped_prompts)"
+_KEPT_HITS = """
+SELECT * FROM {base}.hits
+WHERE len($engine) = 0
+   OR bot IN (SELECT bot FROM store.bots WHERE list_contains($engine, engine))
+"""
+_KEPT_VISITS = """
+SELECT * REPLACE (ai AND (len($engine) = 0 OR list_contains($engine, engine)) AS ai)
+FROM {base}.site_visits
+"""
+
 _OF_ANSWERS = {
     "mentions": "brand, position, sentiment, sentiment_score",
     "attributes": "brand, attribute, polarity",
@@ -158,6 +176,10 @@ def _definitions() -> dict[str, str]:
 
 
 _TABLES = _definitions()
+_READ_ONCE = {
+    f"{prefix}{name}" for prefix in ("", "previous_") for name in ("runs", *_OF_ANSWERS)
+} | {"hits", "site_visits"}
+"""Tables of which a question with filters has the rows that pass them."""
 _READ = re.compile(rf"\b(?:FROM|JOIN)\s+({'|'.join(_TABLES)})\b")
 
 
@@ -169,6 +191,9 @@ def tables_read(sql: str) -> tuple[str, ...]:
 
 Execute = Callable[[str, Window], Any]
 """Runs a statement with the parameters of the question and of a window; returns its result."""
+
+Base = Callable[[str], str]
+"""Creates a table of the question without filters, and returns the name of its schema."""
 
 
 class ScopeTables:
@@ -196,12 +221,22 @@ class ScopeTables:
         self._created: set[str] = set()
         self._results: dict[object, Any] = {}
 
-    def require(self, sql: str, execute: Execute) -> None:
-        """Create the tables that a query reads and that are not there yet."""
+    def require(self, sql: str, execute: Execute, base: Base | None = None) -> None:
+        """Create the tables that a query reads and that are not there yet.
+
+        Parameters
+        ----------
+        sql
+            The query.
+        execute
+            Runs a statement in this scope.
+        base
+            Where a question with filters takes its rows from; without it, the store.
+        """
         for name in tables_read(sql):
             if name not in self._created:
                 with self._turn(name):
-                    self._create(name, execute)
+                    self._create(name, execute, base)
 
     def once(self, key: object, compute: Callable[[], Result]) -> Result:
         """Return the result of a computation that the first section to need it runs.
@@ -220,23 +255,35 @@ class ScopeTables:
         with self._lock:
             return self._under_way.setdefault(key, threading.RLock())
 
-    def _create(self, name: str, execute: Execute) -> None:
+    def _create(self, name: str, execute: Execute, base: Base | None) -> None:
         if name in self._created:
             return
         rows = name.removeprefix("named_")
         if rows != name and not self.question.filter("brand"):
             # Every row passes: another name for the table costs no copy.
-            self.require(f"FROM {rows}", execute)
+            self.require(f"FROM {rows}", execute, base)
             execute(f"CREATE VIEW {self.schema}.{name} AS FROM {self.schema}.{rows}", self.window)
             self._created.add(name)
             return
-        self.require(_TABLES[name], execute)
+        sql = _TABLES[name]
+        if base is not None and name in _READ_ONCE:
+            sql = self._kept(name, base(name))
+        self.require(sql, execute, base)
         window = self.window.previous if name.startswith("previous_") else self.window
-        created = execute(f"CREATE TABLE {self.schema}.{name} AS {_TABLES[name]}", window)
+        created = execute(f"CREATE TABLE {self.schema}.{name} AS {sql}", window)
         count = created.fetchall()[0][0]
         with self._lock:
             self.rows += count
         self._created.add(name)
+
+    def _kept(self, name: str, base: str) -> str:
+        """The query of the rows that pass the filters, among those of the base's table."""
+        if name == "hits":
+            return _KEPT_HITS.format(base=base)
+        if name == "site_visits":
+            return _KEPT_VISITS.format(base=base)
+        narrowed = self.question.filter("topic") or self.question.filter("category")
+        return _KEPT.format(base=base, name=name) + (_KEPT_PROMPTS if narrowed else "")
 
 
 class ScopePool:

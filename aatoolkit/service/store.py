@@ -12,7 +12,7 @@ import tempfile
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,9 +169,22 @@ class Store:
         LookupError
             The store has no project of this host.
         """
+        with ExitStack() as stack:
+            base = None
+            if question.key != question.unfiltered.key:
+                base = stack.enter_context(self._observe(question.unfiltered, cancellation))
+            yield stack.enter_context(self._observe(question, cancellation, base))
+
+    @contextmanager
+    def _observe(
+        self,
+        question: Question,
+        cancellation: Cancellation | None,
+        base: Observations | None = None,
+    ) -> Iterator[Observations]:
         project = self._projects[question.host]
         with self._cursor() as cursor, self._scopes.use(question, project, cursor) as scope:
-            yield Observations(scope, cursor, self._observed, self._derived, cancellation)
+            yield Observations(scope, cursor, self._observed, self._derived, cancellation, base)
 
     def close(self) -> None:
         """Release the database and remove the copies of large files."""

@@ -186,6 +186,18 @@ def test_scopes_not_used_for_longest_are_dropped(
         assert o.value("SELECT count(*) FROM answers") > 0
 
 
+def test_questions_that_differ_in_filters_share_what_was_read(synthetic: Path) -> None:
+    store = Store.open(synthetic)
+    counts = {}
+    for engine in ((), ("chatgpt",), ("gemini", "chatgpt")):
+        with store.observe(Question(HOST, 30, {"engine": engine})) as o:
+            counts[engine] = o.value("SELECT count(*) FROM citations")
+            found = {*o.column("SELECT engine FROM answers")}
+            assert found == {*engine} if engine else len(found) > 2
+            store.connection.execute("DROP VIEW IF EXISTS raw.answers")
+    assert 0 < counts["chatgpt",] < counts["gemini", "chatgpt"] < counts[()]
+
+
 def test_sections_that_need_the_same_at_once_have_it_computed_once() -> None:
     project = {"as_of": datetime(2026, 11, 20)}
     scope = ScopeTables("scope", Question(HOST, 7), project)
