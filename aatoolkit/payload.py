@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from aatoolkit._util.text import markup
+from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
 
@@ -106,7 +107,7 @@ class Payload:
 
     Raises
     ------
-    ValueError
+    ArgumentError
         If ``fetched_at`` has no time zone.
 
     Examples
@@ -132,7 +133,7 @@ class Payload:
 
     def __post_init__(self) -> None:
         if self.fetched_at.tzinfo is None:
-            raise ValueError("fetched_at has no time zone; give an aware time, in UTC at best")
+            raise ArgumentError("fetched_at has no time zone; give an aware time, in UTC at best")
 
     @cached_property
     def sha256(self) -> str:

@@ -138,6 +138,8 @@ class Scope:
         ScopeError
             If it holds a parameter that is not a filter, or one twice, or is not UTF-8.
         """
+        if not isinstance(query, str):
+            raise ScopeError(f"{query!r} is no query string, such as 'days=7&engine=chatgpt'")
         given: dict[str, Any] = {}
         try:
             query_values = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
@@ -170,6 +172,11 @@ class Scope:
         ScopeError
             If a value is not among the scope options; ``.suggestions`` holds near matches.
         """
+        if not isinstance(options, ScopeOptions):
+            raise ScopeError(
+                f"a scope is checked against scope options, not a {type(options).__name__}; "
+                "write scope.check(project.scope_options())"
+            )
         for name, values in self.filters.items():
             known = dict.fromkeys(options.values(name))
             unknown = tuple(value for value in values if value not in known)
@@ -244,8 +251,8 @@ class ScopeOptions:
             "category": (self.categories, "category"),
             "brand": (self.brands, "brand"),
         }
-        if filter not in columns:
-            raise _unknown_filter(filter)
+        if not isinstance(filter, str) or filter not in columns:
+            raise _unknown_filter(str(filter))
         frame, column = columns[filter]
         return tuple(value for value in frame[column].dropna().tolist() if value != UNTAGGED)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.arguments import checks_arguments
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.availability import Availability, Cause, Status, combine
@@ -23,6 +24,7 @@ _SHOWN = 20
 """How many hosts a printed collection lists."""
 
 
+@checks_arguments
 class Collection(Mapping[HostScope, Dataset]):
     """The datasets of many hosts and scopes: a mapping, in the requested order.
 
@@ -73,7 +75,7 @@ class Collection(Mapping[HostScope, Dataset]):
                     key=target,
                 )
             key = (target, self.scopes[0])
-        if key not in self._results:
+        if not isinstance(key, str | tuple) or key not in self._results:
             near = near_matches(target, self.hosts) if isinstance(target, str) else ()
             hint = did_you_mean(near, f"there are {', '.join(self.hosts)}")
             raise ItemNotFound(f"{target!r} is not here; {hint}", key=target, suggestions=(*near,))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.arguments import checked
 from aatoolkit._util.defaults import DEMO_HOST
 from aatoolkit.client.client import Client
 from aatoolkit.client.collection import Collection
@@ -99,6 +100,7 @@ def collect(
         return client.collect(hosts, scopes, sections, progress=progress)
 
 
+@checked
 def demo(
     host: str = DEMO_HOST,
     *,

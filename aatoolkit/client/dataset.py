@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.arguments import checks_arguments
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.client.dataset_statistics import DatasetStatistics
-from aatoolkit.errors import ItemNotFound
+from aatoolkit.errors import ArgumentTypeError, ItemNotFound
 from aatoolkit.normalizer.tables import Tables, summarised
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from aatoolkit.errors import AAToolkitError
 
 
+@checks_arguments
 class Dataset(DatasetStatistics):
     """Several sections of one host and scope: a mapping from section to its `Tables`.
 
@@ -36,10 +38,10 @@ class Dataset(DatasetStatistics):
         self.errors = dict(errors or {})
 
     def __getitem__(self, section: str) -> Tables:
-        if section in self.errors:
+        if isinstance(section, str) and section in self.errors:
             failure = self.errors[section]
             raise ItemNotFound(f"{section} failed: {failure}", key=section) from failure
-        if section not in self._results:
+        if not isinstance(section, str) or section not in self._results:
             near = near_matches(str(section), self)
             hint = did_you_mean(near, f"there are {', '.join(self)}")
             raise ItemNotFound(
@@ -205,6 +207,11 @@ class Dataset(DatasetStatistics):
         """
         from aatoolkit.display.report import page
 
+        if before is not None and not isinstance(before, Dataset):
+            raise ArgumentTypeError(
+                f"before is a {type(before).__name__}; give a Dataset of an earlier window",
+                argument="before",
+            )
         return write_whole(path, page(self, rows, before).encode())
 
     def _ipython_key_completions_(self) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.arguments import checks_arguments
+from aatoolkit.errors import ArgumentTypeError
 from aatoolkit.normalizer.tables import Tables
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from aatoolkit.errors import AAToolkitError
 
 
+@checks_arguments
 class DatasetStatistics(Mapping[str, Tables]):
     """The methods of a dataset that compute over several sections."""
 
@@ -67,6 +70,11 @@ class DatasetStatistics(Mapping[str, Tables]):
         """
         from aatoolkit.stats.headline import headline
 
+        if other is not None and not isinstance(other, DatasetStatistics):
+            raise ArgumentTypeError(
+                f"other is a {type(other).__name__}; give a Dataset of an earlier window",
+                argument="other",
+            )
         return headline(self, other, level)
 
     def funnel(self, by: str | None = "path", level: float = 0.95) -> pd.DataFrame:

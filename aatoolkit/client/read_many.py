@@ -136,6 +136,8 @@ def known_sections(
     """
     if sections is None:
         return section_names(profile)
+    if not isinstance(sections, Iterable) or isinstance(sections, bytes):
+        raise ScopeError(f"sections={sections!r} is no list of names", parameter="sections")
     listed = [sections] if isinstance(sections, str) else list(sections)
     return tuple(dict.fromkeys(known_section(name, profile) for name in listed))
 
@@ -143,13 +145,13 @@ def known_sections(
 def known_section(section: str, profile: Profile | None = None) -> str:
     """Validate the name of a section; the error suggests near matches."""
     names = section_names(profile)
-    if section in names:
+    if isinstance(section, str) and section in names:
         return section
     near = near_matches(str(section), names)
     hint = did_you_mean(near, f"there are {', '.join(names)}")
     raise ScopeError(
-        f"{section!r} is not a section; {hint}",
+        f"{str(section)[:80]!r} is not a section; {hint}",
         parameter="section",
-        unknown=(str(section),),
+        unknown=(str(section)[:80],),
         suggestions=near,
     )

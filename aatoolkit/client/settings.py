@@ -25,6 +25,11 @@ def find_base_url(given: str | None) -> str:
     ConfigurationError
         If neither names one.
     """
+    if given is not None and not isinstance(given, str):
+        raise ConfigurationError(
+            f"base_url is a {type(given).__name__}; give an address, such as https://api.example",
+            setting="base_url",
+        )
     found = given or os.environ.get(BASE_URL)
     if not found:
         raise ConfigurationError(

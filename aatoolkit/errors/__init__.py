@@ -34,6 +34,8 @@
     │  └─ ArchiveConflict                another process changed it at the same time
     ├─ InternalError                     a fault of this package; the answer is in ``payload``
     ├─ ExportError (ValueError)          a frame cannot be written as it is
+    ├─ NotRead (OSError)                 a file cannot be read, or is of another format
+    │  └─ FileMissing (FileNotFoundError)  there is no such file
     └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
 
     AAToolkitWarning (UserWarning)
@@ -81,10 +83,16 @@ from aatoolkit.errors.data import (
     ExportError as ExportError,
 )
 from aatoolkit.errors.data import (
+    FileMissing as FileMissing,
+)
+from aatoolkit.errors.data import (
     ItemNotFound as ItemNotFound,
 )
 from aatoolkit.errors.data import (
     MetadataError as MetadataError,
+)
+from aatoolkit.errors.data import (
+    NotRead as NotRead,
 )
 from aatoolkit.errors.data import (
     NotWritten as NotWritten,

@@ -129,6 +129,17 @@ class ExportError(AAToolkitError, ValueError):
     """The file that was to be written."""
 
 
+class NotRead(AAToolkitError, OSError):
+    """A file cannot be read, or is not of the format that it should be."""
+
+    path: str | None
+    """The file."""
+
+
+class FileMissing(NotRead, FileNotFoundError):
+    """There is no such file."""
+
+
 class NotWritten(AAToolkitError, OSError):
     """A file or folder was not written: a full disk, a missing permission."""
 

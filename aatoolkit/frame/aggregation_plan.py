@@ -139,7 +139,7 @@ def _warn_of(refused: Mapping[str, str], known: FrameMetadata) -> None:
     }
     if lost:
         reasons = "; ".join(f"{name}: {why}" for name, why in lost.items())
-        warnings.warn(f"left out: {reasons}", AAToolkitWarning, stacklevel=5)
+        warnings.warn(f"left out: {reasons}", AAToolkitWarning, stacklevel=6)
 
 
 def _planned(
@@ -187,7 +187,7 @@ def _approximate(frame: pd.DataFrame, planned: Plan) -> Plan:
     why = _caution(frame, planned)
     if why is None:
         return planned
-    warnings.warn(f"{planned.column} is {why}", AAToolkitWarning, stacklevel=6)
+    warnings.warn(f"{planned.column} is {why}", AAToolkitWarning, stacklevel=7)
     return replace(planned, rule=Aggregation("mean", by=planned.rule.otherwise, why=why))
 
 
@@ -249,7 +249,10 @@ def _declared(known: FrameMetadata, name: str) -> Plan:
     column = declared(known.columns[name])
     of = known.columns[name].of
     if column is None or of is None:
-        why = "it has no declared rule; give one"
+        why = (
+            "it has no declared rule (where plain pandas joined the frames, df.aa.merge keeps "
+            "the rules of both); give one"
+        )
         if known.columns[name].availability.reason in (MOVED, OVERWRITTEN):
             why = (
                 "its values are not those that were read (a plain groupby, pivot or assignment "

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import pandas as pd
 
 from aatoolkit.availability import Cause, combine
 from aatoolkit.availability.subject import Condition
+from aatoolkit.errors import ArgumentError, ArgumentTypeError
 from aatoolkit.frame.dtypes import in_common
 from aatoolkit.frame.merge import absent_rows, sources_of, unique_key, without_rows
 from aatoolkit.frame.reshape import CONTEXT
@@ -67,8 +69,8 @@ def concat(
 
     Raises
     ------
-    ValueError
-        If there is no frame, or what `pandas.concat` refuses.
+    ArgumentError
+        If there is no frame, or `pandas.concat` refuses what is given.
     MetadataError
         If a frame's metadata is damaged, or newer than this version can read.
 
@@ -83,16 +85,22 @@ def concat(
     if isinstance(frames, Mapping):
         keys = [*frames] if keys is None else [*keys]
         frames = [frames[name] for name in keys]
-    listed = [*frames]
-    stacked = pd.concat(
-        in_common(listed, every=join == "outer"),
-        join=join,  # type: ignore[call-overload]
-        ignore_index=ignore_index,
-        keys=keys,
-        names=names,
-        sort=sort,
-        verify_integrity=verify_integrity,
-    )
+    listed = _frames(frames)
+    problem = ""
+    try:
+        stacked = pd.concat(
+            in_common(listed, every=join == "outer"),
+            join=join,  # type: ignore[call-overload]
+            ignore_index=ignore_index,
+            keys=keys,
+            names=names,
+            sort=sort,
+            verify_integrity=verify_integrity,
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        problem = str(error)
+    if problem:
+        raise ArgumentError(f"the frames cannot be concatenated: {problem}")
     knowns = [metadata_of(frame, levels=True) for frame in listed]
     apart = _apart(listed, knowns)
     columns = {str(name): _stacked(str(name), listed, knowns, apart) for name in stacked.columns}
@@ -103,6 +111,31 @@ def concat(
         whole = unique_key(stacked, (apart[0].column, *key))
     grains, repeated = _stacked_grains(knowns)
     return attach(stacked, FrameMetadata(columns, whole, sources_of(knowns), grains, repeated))
+
+
+def _frames(given: Any) -> list[pd.DataFrame]:
+    """The frames, if that is what they are.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If they are no frames.
+    ArgumentError
+        If there is none.
+    """
+    if isinstance(given, pd.DataFrame | str | bytes) or not isinstance(given, Iterable):
+        raise ArgumentTypeError(
+            f"frames is a {type(given).__name__}; give a list of DataFrames", argument="frames"
+        )
+    listed = [*given]
+    wrong = [each for each in listed if not isinstance(each, pd.DataFrame)]
+    if wrong:
+        raise ArgumentTypeError(
+            f"frames holds a {type(wrong[0]).__name__}, which is no DataFrame", argument="frames"
+        )
+    if not listed:
+        raise ArgumentError("No objects to concatenate: give one frame at least", argument="frames")
+    return listed
 
 
 def _stacked_grains(

@@ -1,11 +1,14 @@
-"""Names of files and folders that Parquet is written to: one of another format is refused."""
+"""Names of files that Parquet is written to and read from; one of another format is refused."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from aatoolkit.errors import ExportError
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from aatoolkit.errors import ExportError, FileMissing, NotRead
 
 _OTHERS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".xls", ".feather", ".arrow", ".html")
 """How names of files of other formats end."""
@@ -20,6 +23,26 @@ def check_file(path: Path) -> None:
             f"{path.name} is no name of a Parquet file; let it end in .parquet{more}",
             path=str(path),
         )
+
+
+def opened(path: str | os.PathLike[str]) -> pq.ParquetFile:
+    """Open a Parquet file.
+
+    Raises
+    ------
+    FileMissing
+        If there is none.
+    NotRead
+        If it is no Parquet file, or cannot be read.
+    """
+    error: NotRead | None = None
+    try:
+        return pq.ParquetFile(path)
+    except FileNotFoundError:
+        error = FileMissing(f"there is no file {os.fspath(path)!r}", path=str(path))
+    except (pa.ArrowException, OSError) as problem:
+        error = NotRead(f"{os.fspath(path)!r} is no Parquet file: {problem}", path=str(path))
+    raise error
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:

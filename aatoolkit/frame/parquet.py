@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from aatoolkit._util.arguments import checked
 from aatoolkit._util.files import writing
 from aatoolkit.errors import ExportError, PayloadError
-from aatoolkit.frame.file_names import check_file
+from aatoolkit.frame.file_names import check_file, opened
 from aatoolkit.metadata.arrow_schema import declared, file_keys, read_keys, with_metadata
 from aatoolkit.metadata.attrs import (
     NOTHING,
@@ -53,11 +54,6 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
         The frame.
     path : str or path
         The file; its folder is made where it is missing.
-
-    Returns
-    -------
-    Path
-        The file.
 
     Raises
     ------
@@ -124,6 +120,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     return table.cast(with_metadata(schema, known))
 
 
+@checked
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a Parquet file with the metadata of its columns.
 
@@ -138,6 +135,8 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
 
     Raises
     ------
+    NotRead
+        If there is no such file (`FileMissing`), or it is no Parquet file.
     MetadataError
         If the metadata is damaged, or of a newer major version; the data can then be read
         with ``pandas.read_parquet``.
@@ -151,8 +150,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     ...     read_parquet(path).aa.availability["status"].tolist()
     ['unknown']
     """
-
-    with pq.ParquetFile(path) as file:
+    with opened(path) as file:
         schema, keys = file.schema_arrow, _keys(file)
         known = read_keys(keys, schema.names)
         table = file.read().cast(schema).replace_schema_metadata(keys)
@@ -167,6 +165,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     return attach(frame, replace(metadata_of(frame, levels=True), recipe=known.recipe))
 
 
+@checked
 def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     """Read the metadata of a Parquet file's columns, without the data.
 
@@ -183,6 +182,8 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
 
     Raises
     ------
+    NotRead
+        If there is no such file (`FileMissing`), or it is no Parquet file.
     MetadataError
         If the metadata is damaged, or of a newer major version.
 
@@ -195,7 +196,7 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     ...     str(read_metadata(path).columns["n"].availability)
     'unknown'
     """
-    with pq.ParquetFile(path) as file:
+    with opened(path) as file:
         names = file.schema_arrow.names
         known = read_keys(_keys(file), names) or FrameMetadata()
     return replace(known, columns={name: known.columns.get(name, NOTHING) for name in names})
@@ -253,6 +254,7 @@ def write_section(tables: Tables, place: Path) -> Iterator[Path]:
         yield path
 
 
+@checked
 def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     """The answer that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
 

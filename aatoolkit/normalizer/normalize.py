@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Detection, FullDocument, detect
-from aatoolkit.errors import PayloadError, SchemaDriftWarning
+from aatoolkit.errors import PayloadError, SchemaDriftWarning, ScopeError
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES
@@ -121,6 +121,11 @@ def normalize(
     >>> normalize(Section("mine", "Brands.", table), answer).main["mention_count"].tolist()
     [0]
     """
+    if not isinstance(section, str | Section):
+        raise ScopeError(
+            f"section is a {type(section).__name__}; give the name of a section, or a Section",
+            parameter="section",
+        )
     check_backend(dtype_backend)
     given = partial(
         _read,

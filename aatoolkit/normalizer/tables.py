@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.arguments import checked
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.errors import ItemNotFound
@@ -134,7 +135,7 @@ class Tables(TablesExport):
         self._provenance = provenance
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        if name not in self._loaders:
+        if not isinstance(name, str) or name not in self._loaders:
             near = near_matches(str(name), self)
             hint = did_you_mean(near, f"it has {', '.join(self)}")
             raise ItemNotFound(
@@ -188,6 +189,7 @@ class Tables(TablesExport):
         """The parts that the frames are made of."""
         return self._parts
 
+    @checked
     def explain(self, path: str) -> Explanation:
         """Explain a place of the answer: which cells hold it, or why none does.
 

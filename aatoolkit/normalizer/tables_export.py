@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.arguments import checks_arguments
+
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
 
+@checks_arguments
 class TablesExport(Mapping[str, "pd.DataFrame"]):
     """Tables as files, and as Arrow."""
 

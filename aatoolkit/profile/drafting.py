@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.files import write_whole
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import code
-from aatoolkit.errors import AAToolkitError, PayloadError
+from aatoolkit.errors import AAToolkitError, ItemNotFound, PayloadError
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.profile.asking import Answers, ask
 from aatoolkit.profile.candidates import candidates
@@ -74,7 +75,8 @@ class Draft(Mapping[str, SectionDraft]):
 
     def __getitem__(self, name: str) -> SectionDraft:
         if name not in self._sections:
-            raise KeyError(f"no draft of {name!r}; there are {', '.join(self)}")
+            hint = did_you_mean(near_matches(str(name), self), f"there are {', '.join(self)}")
+            raise ItemNotFound(f"no draft of {name!r}; {hint}", key=name)
         return self._sections[name]
 
     def __iter__(self) -> Iterator[str]:

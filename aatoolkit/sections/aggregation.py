@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aatoolkit.errors import ArgumentError
+
 COUNT = "count"
 FRACTION = "fraction 0-1"
 FRACTION_CHANGE = "absolute pp as fraction"
@@ -62,7 +64,7 @@ class Aggregation:
 
     Raises
     ------
-    ValueError
+    ArgumentError
         If there is no such rule.
 
     Examples
@@ -85,7 +87,9 @@ class Aggregation:
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
-            raise ValueError(f"{self.rule!r} is no aggregation rule; there are {', '.join(RULES)}")
+            raise ArgumentError(
+                f"{self.rule!r} is no aggregation rule; there are {', '.join(RULES)}"
+            )
 
     def __repr__(self) -> str:
         shown = [
@@ -112,6 +116,7 @@ class Aggregation:
 
 KEY = Aggregation("key")
 SUM = Aggregation("sum")
+MENTIONS = Aggregation("sum", why="over brands it counts mentions: an answer can name several")
 MIN = Aggregation("min")
 MAX = Aggregation("max")
 LAST = Aggregation("last")

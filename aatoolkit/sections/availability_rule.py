@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 
@@ -39,7 +40,7 @@ class Rule:
 
     Raises
     ------
-    ValueError
+    ArgumentError
         If ``at`` is no such path, or ``of`` none of these.
 
     Examples
@@ -62,18 +63,18 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.of not in (None, "engine", "field"):
-            raise ValueError(f"of={self.of!r} is neither 'engine' nor 'field'")
+            raise ArgumentError(f"of={self.of!r} is neither 'engine' nor 'field'")
         if self.kind == "header":
             return
         steps = parse_pattern(self.at)
         keyed = [step for step in steps[:-1] if isinstance(step, Entries)]
         if keyed or not steps or isinstance(steps[-1], Each):
-            raise ValueError(
+            raise ArgumentError(
                 f"{self.at!r} is no place of availability; give the path of a field, of a field "
                 "of rows (rows[].quality), of a map (states{}), or a header (header x-state)"
             )
         if isinstance(steps[-1], Entries) and any(isinstance(step, Each) for step in steps):
-            raise ValueError(f"{self.at!r} is a map within rows, which cannot be read")
+            raise ArgumentError(f"{self.at!r} is a map within rows, which cannot be read")
 
     @property
     def kind(self) -> Literal["object", "map", "rows", "header"]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aatoolkit._util.text import code
+from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import NONE, Aggregation
 
 DTYPES = (
@@ -161,7 +162,7 @@ class Column:
     def __post_init__(self) -> None:
         problem = self._problem()
         if problem:
-            raise ValueError(f"column {self.name!r}: {problem}")
+            raise ArgumentError(f"column {self.name!r}: {problem}")
 
     def _problem(self) -> str | None:
         if self.dtype not in DTYPES:

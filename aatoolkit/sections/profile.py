@@ -185,7 +185,7 @@ class Profile(Mapping[str, Section]):
         """
         try:
             return self[name]
-        except KeyError:
+        except (KeyError, TypeError, AttributeError):
             raise unknown("section", name, tuple(sorted(self))) from None
 
     def table(self, name: str) -> Table:
@@ -196,7 +196,7 @@ class Profile(Mapping[str, Section]):
         ScopeError
             If no section declares it; it suggests names that look alike.
         """
-        if name not in self._tables:
+        if not isinstance(name, str) or name not in self._tables:
             raise unknown("table", name, tuple(self._tables))
         return self._tables[name]
 
@@ -281,6 +281,7 @@ def fingerprint(section: Section) -> str:
 
 def unknown(what: str, name: str, known: tuple[str, ...]) -> ScopeError:
     """Make the error for an unknown name, with near matches."""
+    name = str(name)[:80]  # it may be of any kind
     near = near_matches(name, known)
     hint = did_you_mean(near, f"known: {', '.join(known)}")
     return ScopeError(

@@ -98,6 +98,8 @@ def find_table(name: str) -> Table | None:
     >>> find_table("no_such_table") is None
     True
     """
+    if not isinstance(name, str):
+        return None
     found = _seen.get(name)
     return _default.profile._tables.get(name) if found is None else found
 
@@ -154,7 +156,7 @@ def unregister(name: str) -> None:
     ScopeError
         If none of that name is registered.
     """
-    if _default.registered.pop(name.replace("-", "_"), None) is None:
+    if _default.registered.pop(str(name).replace("-", "_"), None) is None:
         raise unknown("registered section", name, tuple(_default.registered))
     _default.change()
 

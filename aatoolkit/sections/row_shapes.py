@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_pattern
 
 Scalar = str | float | bool | None
@@ -84,11 +85,11 @@ class Rows:
         (('engine', ('all', None)),)
         """
         if self.one:
-            raise ValueError("a single row is not filtered")
+            raise ArgumentError("a single row is not filtered")
         more = {**dict(self.without), **(without or {})}, {**dict(self.only), **(only or {})}
         for values in (*more[0].values(), *more[1].values()):
             if not isinstance(values, tuple):
-                raise ValueError(f"rows are filtered by a tuple of values, not by {values!r}")
+                raise ArgumentError(f"rows are filtered by a tuple of values, not by {values!r}")
         return replace(self, without=tuple(more[0].items()), only=tuple(more[1].items()))
 
 

@@ -25,7 +25,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import listing
+from aatoolkit.errors import ArgumentError, ArgumentTypeError, ItemNotFound
 from aatoolkit.jsontree.paths import Each, Step, format_path, parse_pattern
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM
 from aatoolkit.sections.availability_rule import Rule
@@ -96,15 +98,20 @@ class Table:
     columns: tuple[Column, ...]
 
     def __post_init__(self) -> None:
+        columns = self.columns if isinstance(self.columns, tuple | list) else None
+        if columns is None or not all(isinstance(column, Column) for column in columns):
+            raise ArgumentTypeError(
+                f"columns of table {self.name!r} are a tuple of Column", argument="columns"
+            )
         key = key_names(self.key)
         names = [column.name for column in self.columns]
         twice = (name for name, count in Counter(names).items() if count > 1)
         unknown = sorted({*key} - {*names}) or sorted(twice)
         if unknown:
-            raise ValueError(f"table {self.name!r}: key or columns do not fit: {unknown}")
+            raise ArgumentError(f"table {self.name!r}: key or columns do not fit: {unknown}")
         lists = [c.name for c in self.columns if c.name in key and c.dtype == "list<string>"]
         if lists:
-            raise ValueError(f"table {self.name!r}: a list cannot be a key: {lists}")
+            raise ArgumentError(f"table {self.name!r}: a list cannot be a key: {lists}")
         object.__setattr__(self, "key", key)
         columns = tuple(
             replace(
@@ -121,7 +128,8 @@ class Table:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise KeyError(name)
+        hint = did_you_mean(near_matches(str(name), self.names), f"it has {', '.join(self.names)}")
+        raise ItemNotFound(f"table {self.name!r} has no column {name!r}; {hint}", key=name)
 
     def _repr_html_(self) -> str:
         title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
@@ -203,10 +211,15 @@ class Section:
         emptied: tuple[str, ...] = (),
     ) -> None:
         if not tables:
-            raise ValueError(f"section {name!r} has no table")
+            raise ArgumentError(f"section {name!r} has no table")
+        if not all(isinstance(table, Table) for table in tables):
+            raise ArgumentTypeError(
+                f"section {name!r} takes declarations of tables: Section(name, doc, Table(…))",
+                argument="tables",
+            )
         listed = [table.name for table in tables]
         if len({*listed}) < len(listed):
-            raise ValueError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
+            raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
         at = "" if availability is None or availability.kind == "header" else availability.at
         if at and at.partition(".")[0] not in ENVELOPE and at not in kept:
             kept = (*kept, at)
@@ -220,7 +233,8 @@ class Section:
         for table in self.tables:
             if table.name == name:
                 return table
-        raise KeyError(name)
+        hint = did_you_mean(near_matches(str(name), self.names), f"it has {', '.join(self.names)}")
+        raise ItemNotFound(f"section {self.name!r} has no table {name!r}; {hint}", key=name)
 
     def __hash__(self) -> int:
         # All of it would take as long as reading a small answer.
@@ -289,7 +303,7 @@ def _pattern(rows: Rows, source: str) -> str:
         return format_path(steps) + "[]"
     if source.startswith("&"):
         if not rows.beside:
-            raise ValueError(
+            raise ArgumentError(
                 f"source {source!r}: only rows of columnar() and matrix() have arrays beside them"
             )
         around, along = steps[: -rows.beside], steps[-rows.beside :]
@@ -302,5 +316,5 @@ def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """The path of the record that encloses the rows at a path."""
     arrays = [at for at, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not arrays:
-        raise ValueError(f"no record encloses {format_path(steps)!r}")
+        raise ArgumentError(f"no record encloses {format_path(steps)!r}")
     return steps[: arrays[-1] + 1]

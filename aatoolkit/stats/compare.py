@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Availability, Status, combine
+from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
@@ -55,9 +56,9 @@ def compare(
     """Compare a measure of two frames; see ``df.aa.compare``."""
     check_level(level)
     if correct not in CORRECTIONS:
-        raise ValueError(f"correct={correct!r} is none of {', '.join(map(repr, CORRECTIONS))}")
+        raise ArgumentError(f"correct={correct!r} is none of {', '.join(map(repr, CORRECTIONS))}")
     if pair and cluster and pair != cluster:
-        raise ValueError("give pair= or cluster=: prompts are paired, or they are not")
+        raise ArgumentError("give pair= or cluster=: prompts are paired, or they are not")
     measures = [columns] if isinstance(columns, str) else list(columns)
     keys = names_of(by)
     pair, cluster = pairing(now, before, keys, pair, cluster)

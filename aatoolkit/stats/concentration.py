@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Status, combine
-from aatoolkit.errors import AvailabilityError
+from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
 from aatoolkit.frame.groupby import find, flattened, group
@@ -43,7 +43,7 @@ def concentration(
     """How concentrated a count is; see ``df.aa.concentration``."""
     check_level(level)
     if top < 1:
-        raise ValueError(f"top={top!r} is no whole number from 1")
+        raise ArgumentError(f"top={top!r} is no whole number from 1")
     keys = names_of(by)
     flat = flattened(frame)
     known = metadata_of(flat)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.errors import AvailabilityError
+from aatoolkit._util.arguments import checked
+from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
 from aatoolkit.stats.adjust import adjusted
@@ -22,6 +23,7 @@ _NAN = float("nan")
 Groups = str | Iterable[object] | Mapping[str, object]
 
 
+@checked
 def effect(
     series: pd.DataFrame,
     on: object,
@@ -107,7 +109,7 @@ def effect(
         If there is no such column.
     AvailabilityError
         If the column is no rate or mean, or a row with a number has no prompt or day.
-    ValueError
+    ArgumentError
         If a group names no prompt that is there, the groups share one, a prompt is in a group
         in part, or the level is not between 0 and 1.
 
@@ -159,7 +161,7 @@ def _day(on: object) -> pd.Timestamp:
     except (ValueError, TypeError):
         found = pd.NaT  # type: ignore[assignment]
     if pd.isna(found):
-        raise ValueError(f"on={on!r} is no day") from None
+        raise ArgumentError(f"on={on!r} is no day") from None
     return found.tz_localize(None).normalize()
 
 
@@ -175,7 +177,7 @@ def _groups(
     )
     if shared := chosen & rest:
         names = ", ".join(sorted(map(str, shared))[:3])
-        raise ValueError(f"{len(shared)} {by} are both treated and control, such as {names}")
+        raise ArgumentError(f"{len(shared)} {by} are both treated and control, such as {names}")
     return chosen, rest
 
 
@@ -188,9 +190,9 @@ def _members(flat: pd.DataFrame, by: str, given: Groups, word: str) -> set[Any]:
         use &= flat[name].isin(list(listed)).to_numpy(bool)
     found = {*flat[by][use].dropna()}
     if split := found & {*flat[by][~use].dropna()}:
-        raise ValueError(f"{len(split)} {by} are {word} in some rows only, such as {min(split)}")
+        raise ArgumentError(f"{len(split)} {by} are {word} in some rows only, such as {min(split)}")
     if not found:
-        raise ValueError(f"{word}={given!r} names no {by} that is in the frame")
+        raise ArgumentError(f"{word}={given!r} names no {by} that is in the frame")
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.errors import AvailabilityError
+from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.metadata.attrs import Source, metadata_of
 from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS
 from aatoolkit.stats.distributions import normal_quantile
@@ -64,7 +64,7 @@ def funnel(
     """Stages from crawled to converted; see ``Dataset.funnel``."""
     check_level(level)
     if by not in WAYS:
-        raise ValueError(f"by={by!r} is none of {', '.join(map(repr, WAYS))}")
+        raise ArgumentError(f"by={by!r} is none of {', '.join(map(repr, WAYS))}")
     stages = [_stage(data, errors, by, stage) for stage in STAGES]
     _check_windows(stages)
     if all(stage.why for stage in stages):

@@ -18,6 +18,7 @@ from aatoolkit.stats.cluster_sums import ClusterSums, cluster_sums
 from aatoolkit.stats.compare import ComparedRow, compared, comparison
 from aatoolkit.stats.difference import NOTHING, Difference, independent
 from aatoolkit.stats.estimate import sampled
+from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.sides import PROMPT, pairing, previous_window
 
 _KEY = ("subject", "name")
@@ -51,6 +52,7 @@ class _Side:
 
 def headline(now: Mapping[str, Any], other: Mapping[str, Any] | None, level: float) -> pd.DataFrame:
     """Compare the headline measures; see ``Dataset.compare``."""
+    check_level(level)
     rows = [*(_previous(now, level) if other is None else _two(now, other, level))]
     knowns = [
         metadata_of(table)

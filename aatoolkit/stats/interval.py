@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Status
-from aatoolkit.errors import AvailabilityError
+from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregation_plan import counts_of, plan
 from aatoolkit.frame.cell_status import cells_of, together
 from aatoolkit.frame.groupby import By, find, group
@@ -41,12 +41,12 @@ def interval(
     check_level(level)
     if cluster is None:
         if by is not None or panel is not None:
-            raise ValueError("by= and panel= need cluster=, such as cluster='prompt_id'")
+            raise ArgumentError("by= and panel= need cluster=, such as cluster='prompt_id'")
         found = _of_rows(frame, column, level, rules)
         return _beside(frame, found, column, level) if join else found
     panel = panel or "sampled"
     if panel not in PANELS:
-        raise ValueError(f"panel={panel!r} is none of {', '.join(PANELS)}")
+        raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
     estimates = (sampled if panel == "sampled" else fixed)(sums, level)
     why = [_why_not(sums, estimates, at, cluster, panel) for at in range(len(sums.groups))]
@@ -63,11 +63,11 @@ def check_level(level: float) -> None:
 
     Raises
     ------
-    ValueError
+    ArgumentError
         If it is not between 0 and 1.
     """
     if not 0 < level < 1:
-        raise ValueError(f"level={level!r} is not between 0 and 1")
+        raise ArgumentError(f"level={level!r} is not between 0 and 1")
 
 
 def _why_not(

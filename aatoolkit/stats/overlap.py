@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.errors import AvailabilityError
+from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
@@ -62,9 +62,9 @@ def overlap(
     """Overlap of the lists of two engines; see ``df.aa.overlap``."""
     check_level(level)
     if not 0 < p < 1:
-        raise ValueError(f"p={p!r} is not between 0 and 1")
+        raise ArgumentError(f"p={p!r} is not between 0 and 1")
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-        raise ValueError(f"depth={depth!r} is no whole number from 1")
+        raise ArgumentError(f"depth={depth!r} is no whole number from 1")
     flat = flattened(frame)
     find(flat, [column, between, by, repeat, *([order] if order else [])])
     known = metadata_of(flat)

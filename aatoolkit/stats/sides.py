@@ -69,13 +69,13 @@ def names_of(by: By) -> list[str]:
 
     Raises
     ------
-    ValueError
+    ArgumentError
         If one is no name of a column.
     """
     listed = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
     names = [name for name in listed if isinstance(name, str)]
     if len(names) < len(listed):
-        raise ValueError("by= takes names of columns here; put bins into a column first")
+        raise ArgumentError("by= takes names of columns here; put bins into a column first")
     return names
 
 

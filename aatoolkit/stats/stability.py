@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from aatoolkit.errors import AvailabilityError
+from aatoolkit._util.arguments import checked
+from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION
@@ -133,6 +134,7 @@ def _bootstrap(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list
     ]
 
 
+@checked
 def samples(
     rate: float,
     margin: float,
@@ -173,7 +175,7 @@ def samples(
 
     Raises
     ------
-    ValueError
+    ArgumentError
         If a number is out of range.
 
     Examples
@@ -186,9 +188,9 @@ def samples(
     check_level(level)
     listed = [runs] if isinstance(runs, int) else list(runs)
     if not 0 < rate < 1 or not 0 < margin < 1 or not 0 <= icc <= 1:
-        raise ValueError("rate and margin are between 0 and 1, icc from 0 to 1")
+        raise ArgumentError("rate and margin are between 0 and 1, icc from 0 to 1")
     if not listed or any(each < 1 for each in listed):
-        raise ValueError("runs are whole numbers from 1")
+        raise ArgumentError("runs are whole numbers from 1")
     rows = []
     for each in listed:
         deff = 1 + (each - 1) * icc

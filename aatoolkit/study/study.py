@@ -82,6 +82,8 @@ class Study(StudyResults, StudyExplanations):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise StudyError(f"a study is a folder or a zip file, not a {type(path).__name__}")
         within = rerun_study()
         try:
             storage = open_storage(path)

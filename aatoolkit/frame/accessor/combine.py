@@ -6,9 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame import merge
 
 
+@checks_arguments
 class Combine:
     """Methods of pandas, with the metadata carried along."""
 

@@ -8,12 +8,14 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
+from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.metadata.arrow_schema import with_facts
 from aatoolkit.metadata.attrs import metadata_of
 
 
+@checks_arguments
 class Export:
     """Methods that write a frame to a file."""
 

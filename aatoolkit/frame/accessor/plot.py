@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pandas as pd
 
+from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.periods import by_period
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     """A ``plotly.graph_objects.Figure``; plotly has no types of its own."""
 
 
+@checks_arguments
 class Plot:
     """The method that draws a frame."""
 

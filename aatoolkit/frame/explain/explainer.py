@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit.errors import ArgumentTypeError
 from aatoolkit.frame.explain.cells import TableCells
 from aatoolkit.frame.explain.evidence import AnswerFinder, TrailEnd
 from aatoolkit.frame.explain.explanation import Explanation
@@ -86,7 +87,10 @@ class Explainer:
         if column is None and isinstance(row, str) and row in flat.columns:
             row, column = None, row
         if column is None:
-            raise TypeError("explain takes a column: explain(row, column) or explain(column=...)")
+            raise ArgumentTypeError(
+                "explain takes a column: explain(row, column) or explain(column=...)",
+                argument="column",
+            )
         find(flat, [column])
         if row is not None:
             found = self._explained(frame, position_of(frame, row), column)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION_CHANGE,
+    MENTIONS,
     PER_UNIT,
     Aggregation,
     refused,
@@ -150,7 +151,7 @@ SECTION = Section(
             text("brand", "The brand."),
             flag("own", "Whether it is the project's own."),
             rank("rank", "Its place among the brands; lower is better."),
-            count("mention_count", "Answers that mention it."),
+            count("mention_count", "Answers that mention it.", aggregate=MENTIONS),
             fraction(
                 "mention_rate",
                 "Answers that mention it, of all; brands overlap.",

@@ -5,7 +5,7 @@ A position counts only where a brand is mentioned, so it is to be read beside th
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import Aggregation, ratio, refused, share, weighted
+from aatoolkit.sections.aggregation import MENTIONS, Aggregation, ratio, refused, share, weighted
 from aatoolkit.sections.columns import (
     category,
     count,
@@ -59,7 +59,7 @@ SECTION = Section(
                 "Mentions in the first three, of those with a place.",
                 aggregate=ratio("top_three_count", "position_count", otherwise="mention_count"),
             ),
-            count("mention_count", "Answers that mention it."),
+            count("mention_count", "Answers that mention it.", aggregate=MENTIONS),
             fraction(
                 "share_of_voice",
                 "Its mentions, of those of all brands.",
@@ -87,6 +87,7 @@ SECTION = Section(
             count(
                 "previous_mention_count",
                 "Answers of the window before that mention it.",
+                aggregate=MENTIONS,
                 optional=True,
             ),
             count(
@@ -140,7 +141,12 @@ SECTION = Section(
                 "Its place in an answer.",
                 ("1", "2", "3", "4-10", "11+"),
             ),
-            count("mention_count", "Answers that mention the brand in such a place.", "."),
+            count(
+                "mention_count",
+                "Answers that mention the brand in such a place.",
+                ".",
+                aggregate=MENTIONS,
+            ),
         ),
     ),
     Table(
@@ -165,6 +171,7 @@ SECTION = Section(
             count(
                 "mention_count",
                 "Answers that mention it; missing where the prompt has no answer.",
+                aggregate=MENTIONS,
                 optional=True,
             ),
             count(
@@ -183,6 +190,7 @@ SECTION = Section(
             count(
                 "previous_mention_count",
                 "Answers of the window before that mention it.",
+                aggregate=MENTIONS,
                 optional=True,
             ),
             count(

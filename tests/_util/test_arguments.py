@@ -1,0 +1,162 @@
+"""Arguments of a wrong kind: each is an error of this package that names the argument."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from serving import shared_client
+
+import aatoolkit as aa
+from aatoolkit._util.arguments import checks_arguments
+from aatoolkit.errors import AAToolkitError, ArgumentError, ArgumentTypeError, InternalError
+
+FRAME = pd.DataFrame({"prompt_id": [*"aabbccddee"], "n": range(10), "named": [True, False] * 5})
+BAD = (None, "", -1, "nmaed", ["nmaed"], 1.5, FRAME, {}, True, object(), b"x", float("nan"), [None])
+KNOWN: dict[str, object] = {
+    "column": "named",
+    "by": "prompt_id",
+    "before": FRAME,
+    "right": FRAME,
+    "path": "n.parquet",
+}
+KNOWN["frames"] = [FRAME]
+VERBS = [
+    name
+    for name in dir(type(FRAME.aa))
+    if not name.startswith("_") and name != "plot" and callable(getattr(type(FRAME.aa), name))
+]
+
+
+def calls(function: Any) -> list[tuple[list[object], dict[str, object]]]:
+    """Each argument given each of the bad values in turn, and the others something that will do."""
+    parameters = inspect.signature(function).parameters.values()
+    needed = {p.name: KNOWN.get(p.name, "n") for p in parameters if p.default is p.empty}
+    found: list[tuple[list[object], dict[str, object]]] = []
+    for each in parameters:
+        if each.kind == each.VAR_KEYWORD:
+            continue
+        for value in BAD:
+            if each.kind == each.VAR_POSITIONAL:
+                found.append(([value], {}))
+                continue
+            others = {
+                name: given
+                for name, given in needed.items()
+                if name != each.name and name not in ("columns", "levels", "values")
+            }
+            found.append(([], {**others, each.name: value}))
+    return found
+
+
+def refused(function: Any, arguments: list[object], named: dict[str, object]) -> None:
+    """Call it; whatever it raises is of this package, and no fault of its own."""
+    error = None
+    try:
+        function(*arguments, **named)
+    except AAToolkitError as caught:
+        error = caught
+    assert not isinstance(error, InternalError)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("verb", VERBS)
+def test_verbs_raise_errors_of_this_package(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for arguments, named in calls(getattr(FRAME.aa, verb)):
+        refused(getattr(FRAME.aa, verb), arguments, named)
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")
+def test_functions_and_mappings_raise_errors_of_this_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    project = shared_client().project("acme.example")
+    dataset = project.read_all(sections=["overview", "prompts"], progress=False)
+    tables = dataset["overview"]
+    functions: list[Any] = [
+        *(aa.answers, aa.cited_and_mentioned, aa.concat, aa.effect, aa.samples, aa.unshred),
+        *(aa.read_parquet, aa.read_metadata, aa.logical_hash, aa.Scope.from_query),
+        *(aa.sections.get, aa.sections.table, aa.sections.describe, aa.sections.unregister),
+        *(dataset.__getitem__, dataset.funnel, dataset.to_parquet, dataset.to_excel),
+        *(tables.__getitem__, tables.arrow, tables.explain, tables.to_parquet, tables.to_excel),
+        *(project.scope_options().values, aa.Scope().check),
+    ]
+    for function in functions:
+        for arguments, named in calls(function):
+            refused(function, arguments, named)
+    for bad in BAD:
+        for call in (lambda b: project.read(b), lambda b: project.read_all(sections=b)):
+            if not isinstance(bad, pd.DataFrame) and bad is not None:
+                refused(call, [bad], {})
+
+
+def test_the_error_names_argument_and_kind() -> None:
+    for call, message in (
+        (lambda: FRAME.aa.interval(3), "column=3 is no text"),
+        (lambda: FRAME.aa.interval(""), "column='' is empty"),
+        (lambda: FRAME.aa.compare(3, "n"), "before=3 is no DataFrame"),
+        (lambda: FRAME.aa.interval("named", level="high"), "level='high' is no number"),
+        (lambda: FRAME.aa.aggregate({"n": "sum"}), "by={'n': 'sum'} is neither the name of a"),
+        (lambda: FRAME.aa.aggregate(rules="sum"), "rules='sum' is no rules, such as"),
+        (lambda: FRAME.aa.to_parquet(FRAME), "path=a DataFrame is no path"),
+        (lambda: FRAME.aa.rank(), "rank: missing a required argument"),
+    ):
+        with pytest.raises(ArgumentError, match=message.replace("(", r"\(")):
+            call()
+    with pytest.raises(TypeError):
+        FRAME.aa.interval(3)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        FRAME.aa.interval("named", level=2.0)
+
+
+def test_what_fits_passes_as_it_is() -> None:
+    @checks_arguments
+    class Adder:
+        def add(self, one: float, other: int = 2, *, name: str | None = None) -> float:
+            """Add."""
+            return one + other
+
+        def _private(self, one: str) -> str:
+            return one
+
+    assert Adder().add(1.5) == 3.5
+    assert Adder().add(1, other=3, name=None) == 4
+    assert Adder.add.__doc__ == "Add."
+    assert Adder()._private(3) == 3  # type: ignore[arg-type,comparison-overlap]
+    assert [*FRAME.aa.require("n", "named").columns] == [*FRAME.columns]
+    assert FRAME.aa.adopt(FRAME, FRAME).equals(FRAME)
+    with pytest.raises(ArgumentTypeError, match="frames=3 is no DataFrame"):
+        FRAME.aa.adopt(FRAME, 3)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentTypeError, match="unexpected keyword argument 'nam'"):
+        Adder().add(1, nam="x")  # type: ignore[call-arg]
+
+
+def test_keys_of_a_merge_have_near_matches_and_their_dtypes() -> None:
+    mine = pd.DataFrame({"Prompt": ["a"], "prompt_id": [1], "spend": [2.0]})
+    with pytest.raises(KeyError, match=r"right frame has no column 'prompt_id'"):
+        FRAME.aa.merge(mine.drop(columns="prompt_id"), on="prompt_id")
+    with pytest.raises(
+        KeyError, match=r"left frame has no column 'prompt'; did you mean 'prompt_id'"
+    ):
+        FRAME.aa.merge(mine, on="prompt")
+    with pytest.raises(ValueError, match=r"right\.astype\(\{'prompt_id': 'str'\}\)"):
+        FRAME.aa.merge(mine, on="prompt_id")
+    assert len(FRAME.aa.merge(mine, left_on="prompt_id", right_on="Prompt")) == 2
+
+
+def test_a_file_that_is_not_there_or_no_parquet(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        aa.read_parquet(tmp_path / "n.parquet")
+    (tmp_path / "n.parquet").write_text("a,b")
+    for read in (aa.read_parquet, aa.read_metadata):
+        with pytest.raises(OSError, match="is no Parquet file") as caught:
+            read(tmp_path / "n.parquet")
+        assert isinstance(caught.value, AAToolkitError)
