@@ -164,7 +164,7 @@ _sweep_once = lru_cache(maxsize=1024)(sweep)
 
 
 class _Progress:
-    """How far a write has come: whether the new version is in place."""
+    """The progress of a write: whether the new version is in place."""
 
     in_place = False
 

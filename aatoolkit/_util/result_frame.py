@@ -114,7 +114,7 @@ class ResultFrame(pd.DataFrame):
 
     @property
     def _key_size(self) -> int:
-        """How many columns at the beginning are the key: all before the first number."""
+        """The number of leading columns that are the key: all before the first number."""
         for at, name in enumerate(self._essential):
             if pd.api.types.is_numeric_dtype(self[name].dtype) or name == self._verdict:
                 return at
@@ -179,7 +179,7 @@ _ENDINGS = tuple(f"_{name}" for name in (*_DETAILS, "n"))
 
 
 def _digits(values: pd.Series) -> int:
-    """How many decimals show four digits of the largest number; none of whole numbers."""
+    """Compute how many decimals show four digits of the largest number; 0 for integers."""
     sizes = values.abs().to_numpy(np.float64, na_value=np.nan)
     finite = sizes[np.isfinite(sizes)]
     if (finite == np.floor(finite)).all():

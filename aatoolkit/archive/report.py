@@ -1,4 +1,4 @@
-"""What was added to an archive, and what failed."""
+"""The result of adding answers to an archive."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class ArchiveStore:
         return f"{self.root}/{name}"
 
     def address(self, uri: str) -> str:
-        """What other engines open a file by that a table lists: a path, or the URL of an object."""
+        """The address of a table's file for other engines: a path, or the URL of an object."""
         return unquote(uri) if self.is_local else uri
 
     def open(self, name: str, version: int | None = None) -> Any | None:

@@ -36,7 +36,7 @@ _clients: dict[Any, Client] = {}
 
 @dataclass(frozen=True)
 class FetchTask:
-    """What a worker is asked to fetch; it holds no token."""
+    """The requests that a worker sends; the task holds no token."""
 
     base_url: str
     settings: tuple[tuple[str, Any], ...]

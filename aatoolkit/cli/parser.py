@@ -181,7 +181,7 @@ def _command(listed: Any, name: str, doc: str, run: Command) -> argparse.Argumen
 
 
 def _profile(listed: Any, commands: Mapping[str, Command]) -> None:
-    """The commands that draft, check and show profiles of services."""
+    """Add the commands that draft, check and show profiles of services."""
     doc = "draft, check and show what is known of a service"
     profile = listed.add_parser("profile", help=doc, description=f"{doc.capitalize()}.")
     actions = profile.add_subparsers(title="commands", metavar="COMMAND", required=True)

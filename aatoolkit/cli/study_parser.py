@@ -102,7 +102,7 @@ def add_study(
 
 
 def _rerun(command: argparse.ArgumentParser) -> None:
-    """The arguments of ``study rerun``."""
+    """Add the arguments of ``study rerun``."""
     command.add_argument("notebook", type=Path, metavar="NOTEBOOK", help="the notebook to run")
     command.add_argument(
         "study",

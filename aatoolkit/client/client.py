@@ -157,7 +157,7 @@ class Client(Closing):
 
     @property
     def profile(self) -> Profile:
-        """What is known of the service; the default profile where none was given."""
+        """The profile of the service; the default profile where none was given."""
         return default_profile() if self._profile is None else self._profile
 
     @property

@@ -24,7 +24,7 @@ class DetectionWarning(AAToolkitWarning):
 
 
 class RedactionWarning(AAToolkitWarning):
-    """What is left out of one column of a publication is in another column."""
+    """Text that is left out of one column of a publication is in another column."""
 
 
 class StaleDataWarning(AAToolkitWarning):

@@ -79,7 +79,7 @@ class Cells:
         )[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
-        """The same cells with some rows left out as not applicable."""
+        """Return the cells with some rows left out as not applicable."""
         state = Availability(Status.NOT_APPLICABLE, None, why)
         codes = np.where(rows, len(self.states), self.codes)
         return Cells((*self.states, state), codes, self.given & ~rows)

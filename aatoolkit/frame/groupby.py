@@ -42,11 +42,11 @@ class Groups:
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """How many rows each group has."""
+        """The number of rows of each group."""
         return np.bincount(self.ids, minlength=len(self))
 
     def count(self, rows: Mask) -> npt.NDArray[np.int64]:
-        """How many of some rows each group has."""
+        """Count the given rows in each group."""
         return self.sizes if rows.all() else np.bincount(self.ids[rows], minlength=len(self))
 
     def last(self, rows: Mask) -> Mask:

@@ -125,7 +125,7 @@ def tls_context() -> ssl.SSLContext:
 
 
 class _Connection(HTTPConnection):
-    """What plain and encrypted connections have in common."""
+    """The common part of plain and encrypted connections."""
 
     debuglevel = 0  # request heads are never printed, whatever http.client.debuglevel says
     response_class = StrictResponse

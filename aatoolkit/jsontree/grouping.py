@@ -69,19 +69,19 @@ class ObjectBatch:
 
     @property
     def distinct(self) -> int:
-        """How many different keys there are."""
+        """The number of different keys."""
         return len(self.objects[0]) if self._codes is None else len(self._codes.counts)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many objects have each key."""
+        """The number of objects that have each key."""
         if self._codes is None:
             return dict.fromkeys(self.objects[0], len(self.objects))
         return self._codes.counts
 
     @property
     def lengths(self) -> RowIndex:
-        """How many keys each object has."""
+        """The number of keys of each object."""
         return np.fromiter(map(len, self.objects), np.int64, len(self.objects))
 
     def by_key(self, rows: Rows) -> list[tuple[str, list[Any], Rows]]:

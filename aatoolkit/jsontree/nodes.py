@@ -126,7 +126,7 @@ class Node:
 
     @property
     def null_count(self) -> int:
-        """How many values are null."""
+        """The number of values that are null."""
         chunks = [*chain.from_iterable(self.scalars.values())]
         for child in (self.items, self.entries):
             chunks += child.lengths if child else []

@@ -80,7 +80,7 @@ class SplitBody:
 
     @property
     def depth(self) -> int:
-        """How many objects and arrays enclose an element of the array."""
+        """The number of objects and arrays that enclose an element of the array."""
         return len(self.path) + 1
 
     def rest(self, read: Callable[[Span, Iterator[Span]], T | None], size: int = 0) -> Iterator[T]:

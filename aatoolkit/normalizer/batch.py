@@ -73,7 +73,7 @@ class RowRange:
 
     @property
     def num_rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return self.stop - self.start
 
     def slice(self) -> pa.Table:
@@ -102,7 +102,7 @@ class BatchTables:
 
     @property
     def signals(self) -> list[Signal]:
-        """What the answer states of its availability."""
+        """The statements of the answer about its availability."""
         return self.detection.signals
 
     @property

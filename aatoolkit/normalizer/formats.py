@@ -74,7 +74,7 @@ def format_values(values: pa.Array, value_format: str) -> list[Any]:
 
 
 def _styles(text: pa.Array) -> pa.Array:
-    """How instants are written: what is between day and hour, how long the rest is, the zone."""
+    """The formats of instants: the separator, the length of the rest, and the zone."""
     parts = pc.extract_regex(text, _PARTS)
     between, seconds, fraction, zone = (
         pc.struct_field(parts, name) for name in ("between", "seconds", "fraction", "zone")

@@ -52,7 +52,7 @@ class ChangeDots:
 
     @property
     def labels(self) -> list[str]:
-        """What each row compares."""
+        """The label of each row: the things compared."""
         names = ["measure", *(key for key in self.data.keys if key != "measure")]
         columns = [self.data.text(name) for name in names]
         return [

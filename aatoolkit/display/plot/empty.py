@@ -30,7 +30,7 @@ class EmptyPlot:
 
     @property
     def finding(self) -> str:
-        """Why there is no picture."""
+        """The reason why there is no picture."""
         if len(self.data):
             rows, columns = self.data.frame.shape
             return (

@@ -76,7 +76,7 @@ def statements(tables: Tables) -> list[str]:
 
 
 def _subject(scope: str, target: object) -> str:
-    """What a statement is about: an engine, a field or a row, in words."""
+    """Describe the subject of a statement: an engine, a field or a row."""
     if not isinstance(target, str):
         return scope
     if scope == "engine":

@@ -237,7 +237,7 @@ def in_reading_order(sections: Iterable[str]) -> list[str]:
 
 
 def chapter_of(section: str) -> Chapter:
-    """What is shown of a section; of an unknown one, its main table under its name in words.
+    """Return the chapter of a section; of an unknown one, its main table under its name.
 
     Examples
     --------

@@ -14,7 +14,7 @@ import numpy as np
 
 
 class OptionFlag(IntFlag):
-    """How an option is shown; ``picker.js`` uses the same numbers."""
+    """Flags for the state of an option; ``picker.js`` uses the same numbers."""
 
     PLAIN = 0
     BOLD = 1
@@ -92,7 +92,7 @@ class OptionGroup:
 
     @property
     def offered(self) -> int:
-        """How many options can be chosen and are still offered."""
+        """Count the options that can be chosen and are still offered."""
         return int(np.count_nonzero(self.marks & (OptionFlag.DISABLED | OptionFlag.STALE) == 0))
 
     def bits(self, chosen: Iterable[Any]) -> bytes:

@@ -48,7 +48,7 @@ class Describe:
 
     @property
     def codebook(self) -> pd.DataFrame:
-        """What each column is, one row a column, by name.
+        """The meaning, unit and rule of each column, one row a column, by name.
 
         Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``of``, ``availability``,
         ``caution``. ``of`` is the declared column, as ``table.column``; a column that is no

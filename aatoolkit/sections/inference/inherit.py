@@ -74,7 +74,7 @@ def settle_keys(
 
 
 def _nested(relation: Relation) -> int:
-    """How many arrays lie directly in each other, down to the rows."""
+    """Count the arrays that lie directly in each other, down to the rows."""
     count = 0
     for step in reversed(relation.steps):
         if not isinstance(step, Each):

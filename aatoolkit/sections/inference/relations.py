@@ -167,7 +167,7 @@ class Relation:
 
     @property
     def depth(self) -> int:
-        """How many arrays enclose a row."""
+        """The number of arrays that enclose a row."""
         return sum(isinstance(step, Each) for step in self.steps)
 
     def chain(self) -> Iterator[tuple[Relation, Places]]:

@@ -133,7 +133,7 @@ def _matrix(o: Observations, brands: list[str]) -> dict[str, Any]:
 
 
 def _bands(o: Observations) -> dict[str, dict[str, int]]:
-    """How often each brand is in each band of positions; a band without mentions is left out."""
+    """Count the mentions of each brand by band of positions; empty bands are left out."""
     counts: dict[str, dict[str, int]] = {}
     for row in o.rows(_BANDS):
         counts.setdefault(row["brand"], {})[row["band"]] = row["mention_count"]

@@ -69,7 +69,7 @@ def bots() -> pa.Table:
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """How a project is connected to the gateway, and the requests recorded if it is."""
+    """Draw a project's connection to the gateway, and its recorded requests, if any."""
     gateway = _GATEWAYS.get(plan.host)
     if gateway is None:
         return {}

@@ -23,7 +23,7 @@ TURN = 30
 
 @dataclass(frozen=True)
 class EnginePlan:
-    """When a host's answers are collected from an engine, and how often."""
+    """The plan of an engine: when a host's answers are collected from it, and how often."""
 
     engine: str
     weight: float = 0.0
@@ -34,7 +34,7 @@ class EnginePlan:
 
 @dataclass(frozen=True)
 class BrandPlan:
-    """How a brand fares: how often it is mentioned, and in what tone."""
+    """The plan of a brand: how often it is mentioned, and in what tone."""
 
     brand: str
     domain: str | None
