@@ -159,6 +159,8 @@ def _written(value: Any) -> Any:
     if isinstance(value, Mapping):
         found = {str(name): _written(each) for name, each in value.items()}
         return _LOST if any(each is _LOST for each in found.values()) else {"map": found}
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=str)
     if isinstance(value, list | tuple):
         listed = [_written(each) for each in value]
         return _LOST if any(each is _LOST for each in listed) else listed

@@ -25,6 +25,7 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``similarity``    the Jaccard index and rank-biased overlap of pairs of answers
 ``overlap``       ``df.aa.overlap``: how much two engines have in common
 ``page_path``     paths of pages in one spelling
+``funnel_stages`` what each stage of a funnel counts, and of which rows
 ``funnel``        ``Dataset.funnel``: from crawled to converted; ``funnel_states``: what it rests on
 ``answers``       ``aa.answers`` and ``aa.cited_and_mentioned``: one row an answer
 ================= =====================================================================

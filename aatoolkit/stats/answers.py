@@ -13,6 +13,7 @@ from aatoolkit._util.arguments import checked
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
 from aatoolkit.stats.cluster_sums import Numbers
 from aatoolkit.stats.distributions import normal_quantile, two_sided
@@ -62,7 +63,14 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
             f"this takes the tables of the section chats; {', '.join(missing)} are missing",
             columns=dict.fromkeys(missing, "no such table"),
         )
-    whole, mentions, citations = (chats[f"chat{end}"] for end in ("s", "_mentions", "_citations"))
+    return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
+
+
+@recorded("answers", "whole", "mentions", "citations")
+def answers_of(
+    whole: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
+) -> pd.DataFrame:
+    """One row an answer, of the three tables of chats."""
     rows = whole[whole["outcome"].eq("answered").fillna(False).to_numpy(bool)]
     picked = mentions["own"].fillna(False) if brand is None else mentions["brand"].eq(brand)
     named = mentions[picked.fillna(False).to_numpy(bool)]
@@ -151,7 +159,12 @@ def cited_and_mentioned(
     True
     """
     check_level(level)
-    rows = answers(chats, brand)
+    return association(answers(chats, brand), level)
+
+
+@recorded("cited_and_mentioned", "rows")
+def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
+    """The association of citations and mentions, of one row an answer."""
     whole = rows.dropna(subset=["cited", "prompt_id"])
     cited = whole["cited"].to_numpy(bool)
     mentioned = whole["mentioned"].to_numpy(bool)

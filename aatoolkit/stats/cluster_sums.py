@@ -57,6 +57,10 @@ class ClusterSums:
         What is known of the column in each group.
     column : Column or None
         The declaration of the column.
+    rows, pair : array of int
+        The positions of the rows with a number, and the pair that each is in.
+    plan : Plan
+        The rule of the column, and the columns that it is computed from.
     """
 
     frame: pd.DataFrame
@@ -74,6 +78,9 @@ class ClusterSums:
     expected: Integers
     states: list[Availability]
     column: Column | None
+    rows: Integers
+    pair: Integers
+    plan: Plan
 
     @cached_property
     def unit(self) -> str | None:
@@ -147,6 +154,9 @@ def cluster_sums(
         groups.count(cells.applicable),
         _states(cells, groups, given),
         declared(known.columns[column]),
+        np.flatnonzero(given),
+        at,
+        planned,
     )
 
 

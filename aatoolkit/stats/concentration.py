@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
-from aatoolkit.frame.groupby import find, flattened, group
-from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.frame.cell_status import Cells
+from aatoolkit.frame.groupby import Groups, find, flattened, group
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.stats.cluster_sums import Numbers
@@ -26,8 +30,8 @@ _CELLS = 500_000
 _LEAST_RESAMPLES = 49
 _LEAST_DRAWS = 20
 _FEW_RESAMPLES = 200
-_LEAST = 20
-_MEASURES = ("hhi", "effective", "top_share", "gini")
+LEAST = 20
+MEASURES = ("hhi", "effective", "top_share", "gini")
 
 
 @recorded("concentration", "frame")
@@ -44,32 +48,18 @@ def concentration(
     check_level(level)
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")
-    keys = names_of(by)
-    flat = flattened(frame)
-    known = metadata_of(flat)
-    find(flat, [column, *keys])
-    groups = group(flat, keys, True)
-    (planned,) = plan(flat, known, groups, column, {} if known.holds(column) else {column: "sum"})
-    if planned.rule.rule != "sum":
-        why = f"its rule ({planned.rule}) is no sum of counts"
-        raise AvailabilityError(f"{column} has no concentration: {why}", columns={column: why})
-    cells = cells_of_plan(planned, flat, known, groups)
-    values = flat[column].to_numpy(np.float64, na_value=np.nan)
-    given = cells.given & (values > 0)
-    if (values[given] % 1 != 0).any():
-        why = "it holds fractions; name the count behind it"
-        raise AvailabilityError(f"{column} has no concentration: {why}", columns={column: why})
+    base = counted(frame, column, by, rarefy)
+    known, groups, cells = base.known, base.groups, base.cells
+    depth, values, given = base.depth, base.values, base.given
     codes, states = groups.combined(cells)
     counts = [values[given & (groups.ids == at)] for at in range(len(groups))]
     sizes = [int(each.sum()) for each in counts]
-    usable = [size for size in sizes if size >= _LEAST]
-    depth = min(usable) if rarefy and len(usable) > 1 else None
     rows = []
     for at, each in enumerate(counts):
-        if sizes[at] < _LEAST:
+        if sizes[at] < LEAST:
             state = states[int(codes[at])]
             state_text = f" ({state})" if state.status != Status.AVAILABLE else ""
-            text = f"cannot say: {sizes[at]} in all, and it takes {_LEAST}{state_text}"
+            text = f"cannot say: {sizes[at]} in all, and it takes {LEAST}{state_text}"
             rows.append(([np.nan] * 12, text))
             continue
         rows.append((_measured(each, top, depth, level), ""))
@@ -78,7 +68,7 @@ def concentration(
         text or f"as concentrated as {row[3]:.1f} equal ones ({row[4]:.1f} to {row[5]:.1f})"
         for row, text in rows
     ]
-    names = [f"{name}{end}" for name in _MEASURES for end in ("", "_low", "_high")]
+    names = [f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high")]
     at_depth = f", rarefied to {depth:,}" if depth else ""
     frame_of = pd.DataFrame(
         {
@@ -126,34 +116,138 @@ def concentration(
     )
 
 
+@dataclass(frozen=True)
+class CountedRows:
+    """The counts whose concentration is measured.
+
+    Parameters
+    ----------
+    flat : pandas.DataFrame
+        The frame, with the levels of its index as columns.
+    known : FrameMetadata
+        Its metadata.
+    groups : Groups
+        The group of each row.
+    cells : Cells
+        Which rows hold a number, and why others do not.
+    values : array of float
+        The counts.
+    given : array of bool
+        The rows that count.
+    depth : int or None
+        How many are drawn of each group; None for all.
+    """
+
+    flat: pd.DataFrame
+    known: FrameMetadata
+    groups: Groups
+    cells: Cells
+    values: Numbers
+    given: npt.NDArray[np.bool_]
+    depth: int | None
+
+
+def counted(
+    frame: pd.DataFrame, column: str, by: str | Sequence[str] | None, rarefy: bool
+) -> CountedRows:
+    """The counts whose concentration is measured.
+
+    Raises
+    ------
+    AvailabilityError
+        If the column is no count.
+    """
+    keys = names_of(by)
+    flat = flattened(frame)
+    known = metadata_of(flat)
+    find(flat, [column, *keys])
+    groups = group(flat, keys, True)
+    (planned,) = plan(flat, known, groups, column, {} if known.holds(column) else {column: "sum"})
+    if planned.rule.rule != "sum":
+        why = f"its rule ({planned.rule}) is no sum of counts"
+        raise AvailabilityError(f"{column} has no concentration: {why}", columns={column: why})
+    cells = cells_of_plan(planned, flat, known, groups)
+    values = flat[column].to_numpy(np.float64, na_value=np.nan)
+    given = cells.given & (values > 0)
+    if (values[given] % 1 != 0).any():
+        why = "it holds fractions; name the count behind it"
+        raise AvailabilityError(f"{column} has no concentration: {why}", columns={column: why})
+    sizes = [int(values[given & (groups.ids == at)].sum()) for at in range(len(groups))]
+    usable = [size for size in sizes if size >= LEAST]
+    depth = min(usable) if rarefy and len(usable) > 1 else None
+    return CountedRows(flat, known, groups, cells, values, given, depth)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The measures of some counts, and how far the ends of their intervals are from them.
+
+    Parameters
+    ----------
+    points : mapping of str to float
+        Each measure.
+    shifts : mapping of str to pair of float
+        What the ends of its interval add to it.
+    words, point_words : str
+        How the shifts were drawn, and the measures where they were.
+    """
+
+    points: Mapping[str, float]
+    shifts: Mapping[str, tuple[float, float]]
+    words: str
+    point_words: str
+
+    limits = {"hhi": (0.0, 1.0), "effective": (1.0, math.inf)} | dict.fromkeys(
+        ("top_share", "gini"), (0.0, 1.0)
+    )
+
+    @classmethod
+    def of(cls, counts: Numbers, top: int, depth: int | None, level: float) -> Spread:
+        """The measures of some counts, drawn with the seed 0."""
+        rng = np.random.default_rng(0)
+        size = int(counts.sum())
+        times = min(max(_CELLS // max(len(counts), 1), _LEAST_RESAMPLES), _RESAMPLES)
+        point_words = ""
+        if depth is None or depth >= size:
+            point = _all(counts[None, :], top)[0]
+        else:
+            whole = counts.astype(np.int64)
+            # The mean over draws settles sooner than how much they vary.
+            few = min(times, max(_CELLS // (4 * len(counts)), _LEAST_DRAWS))
+            drawn = rng.multivariate_hypergeometric(whole, depth, size=few, method="marginals")
+            point = np.nanmean(_all(drawn.astype(np.float64), top), axis=0)
+            point_words = f"the mean over {few} draws of {depth:,} of {size:,} (seed 0)"
+        draws = rng.multinomial(depth or size, counts / size, size=times).astype(np.float64)
+        found = _all(draws, top)
+        sample = f"{times} multinomial samples of {depth or size:,} (seed 0)"
+        if times < _FEW_RESAMPLES:
+            # Too few for quantiles, enough for how much they vary.
+            half = t_quantile((1 + level) / 2, times - 1) * np.nanstd(found, axis=0, ddof=1)
+            spread = np.stack([-half, half])
+            words_of = f"Student's t times the standard deviation of {sample}"
+        else:
+            tails = [(1 - level) / 2, (1 + level) / 2]
+            spread = np.nanquantile(found - np.nanmean(found, axis=0), tails, axis=0)
+            words_of = f"the quantile of {sample}, less their mean"
+        return cls(
+            dict(zip(MEASURES, point.tolist(), strict=True)),
+            {
+                name: (float(spread[0][at]), float(spread[1][at]))
+                for at, name in enumerate(MEASURES)
+            },
+            words_of,
+            point_words,
+        )
+
+
 def _measured(counts: Numbers, top: int, depth: int | None, level: float) -> list[float]:
-    """Each measure with its interval; the order of `_MEASURES`."""
-    rng = np.random.default_rng(0)
-    size = int(counts.sum())
-    times = min(max(_CELLS // max(len(counts), 1), _LEAST_RESAMPLES), _RESAMPLES)
-    if depth is None or depth >= size:
-        point = _all(counts[None, :], top)[0]
-    else:
-        whole = counts.astype(np.int64)
-        # The mean over draws settles sooner than how much they vary.
-        few = min(times, max(_CELLS // (4 * len(counts)), _LEAST_DRAWS))
-        drawn = rng.multivariate_hypergeometric(whole, depth, size=few, method="marginals")
-        point = np.nanmean(_all(drawn.astype(np.float64), top), axis=0)
-    draws = rng.multinomial(depth or size, counts / size, size=times).astype(np.float64)
-    found = _all(draws, top)
-    if times < _FEW_RESAMPLES:
-        # Too few for quantiles, enough for how much they vary.
-        half = t_quantile((1 + level) / 2, times - 1) * np.nanstd(found, axis=0, ddof=1)
-        spread = np.stack([-half, half])
-    else:
-        tails = [(1 - level) / 2, (1 + level) / 2]
-        spread = np.nanquantile(found - np.nanmean(found, axis=0), tails, axis=0)
-    low, high = point + spread[0], point + spread[1]
-    limits = [(0.0, 1.0), (1.0, np.inf), (0.0, 1.0), (0.0, 1.0)]
+    """Each measure with its interval; the order of `MEASURES`."""
+    spread = Spread.of(counts, top, depth, level)
     listed: list[float] = []
-    for at, (least, most) in enumerate(limits):
-        ends = (float(np.clip(low[at], least, most)), float(np.clip(high[at], least, most)))
-        listed += [float(point[at]), *ends]
+    for name, (least, most) in spread.limits.items():
+        point = spread.points[name]
+        ends = (float(np.clip(point + shift, least, most)) for shift in spread.shifts[name])
+        listed += [point, *ends]
     return listed
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from aatoolkit._util.arguments import checked
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
 from aatoolkit.stats.adjust import adjusted
 from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
@@ -24,6 +25,7 @@ Groups = str | Iterable[object] | Mapping[str, object]
 
 
 @checked
+@recorded("effect", "series")
 def effect(
     series: pd.DataFrame,
     on: object,
@@ -131,12 +133,9 @@ def effect(
     check_level(level)
     flat = flattened(series)
     find(flat, [column, by, date])
-    day = _day(on)
-    groups = _groups(flat, by, treated, control)
-    days = pd.to_datetime(flat[date])
-    if days.dt.tz is not None:
-        days = days.dt.tz_localize(None)
-    dated = flat.assign(**{date: days.dt.normalize()})
+    day = day_of(on)
+    groups = groups_of(flat, by, treated, control)
+    dated = dated_by(flat, date)
     sums = cluster_sums(dated, column, date, by, rules)
     stamps = pd.to_datetime(sums.groups.keys[date])
     if stamps.isna().to_numpy()[sums.group].any():
@@ -155,7 +154,22 @@ def effect(
     return _described(estimates, panels, sums, column, by, level)
 
 
-def _day(on: object) -> pd.Timestamp:
+def dated_by(flat: pd.DataFrame, date: str) -> pd.DataFrame:
+    """The frame with whole days in the column of days."""
+    days = pd.to_datetime(flat[date])
+    if days.dt.tz is not None:
+        days = days.dt.tz_localize(None)
+    return flat.assign(**{date: days.dt.normalize()})
+
+
+def day_of(on: object) -> pd.Timestamp:
+    """The day of an action.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
     try:
         found = pd.Timestamp(on)  # type: ignore[arg-type]
     except (ValueError, TypeError):
@@ -165,7 +179,7 @@ def _day(on: object) -> pd.Timestamp:
     return found.tz_localize(None).normalize()
 
 
-def _groups(
+def groups_of(
     flat: pd.DataFrame, by: str, treated: Groups, control: Groups | None
 ) -> tuple[set[Any], set[Any]]:
     """The prompts of both groups."""

@@ -2,60 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.metadata.attrs import Source, metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS
 from aatoolkit.stats.distributions import normal_quantile
 from aatoolkit.stats.estimate import wilson
+from aatoolkit.stats.funnel_stages import READS, STAGES, TABLES, Stage, by_section, stage_of
 from aatoolkit.stats.funnel_states import with_states
 from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.page_path import is_page, normal_path
+from aatoolkit.stats.page_path import is_page
 from aatoolkit.stats.results import numbers, percent, result, words
 
-STAGES = ("crawled", "cited", "visited", "converted")
 WAYS = ("path", "day", "platform", None)
-
-_OPERATORS = {
-    "openai": ("chatgpt",),
-    "perplexity": ("perplexity",),
-    "anthropic": ("claude",),
-    "google": ("gemini", "google-ai-overview", "google-ai-mode"),
-    "microsoft": ("copilot", "bing"),
-    "xai": ("grok",),
-    "meta": ("meta-ai",),
-    "deepseek": ("deepseek",),
-    "mistral": ("mistral", "le-chat"),
-}
-"""The engines of each operator of crawlers: which crawler feeds which engine."""
-
-_READS = {
-    "path": ("crawl", "crawl", "conversions", "conversions"),
-    "day": ("crawl", "overview", "conversions", "conversions"),
-    "platform": ("crawl", "domains", "conversions", "conversions"),
-    None: ("crawl", "overview", "conversions", "conversions"),
-}
-"""The section that each stage is read from."""
 
 _ABSENT = "not listed, which is not 0"
 _IN_PART = "a part of it has no number, so that the sum is not known"
-
-
-@dataclass(frozen=True)
-class _Stage:
-    """One stage: its numbers by key, and why there are none."""
-
-    values: pd.Series
-    state: Availability
-    why: str | None = None
-    sources: tuple[Source, ...] = ()
 
 
 def funnel(
@@ -65,7 +33,25 @@ def funnel(
     check_level(level)
     if by not in WAYS:
         raise ArgumentError(f"by={by!r} is none of {', '.join(map(repr, WAYS))}")
-    stages = [_stage(data, errors, by, stage) for stage in STAGES]
+    pairs = [name.split(".") for name in TABLES[by]]
+    there = [(section, table) for section, table in pairs if table in data.get(section, ())]
+    frames = [data[section][table] for section, table in there]
+    names = [f"{section}.{table}" for section, table in there]
+    failed = {name: str(errors[name]) for name in READS[by] if name in errors}
+    return funnel_of(frames, names, failed, by, level)
+
+
+@recorded("funnel", "frames")
+def funnel_of(
+    frames: Sequence[pd.DataFrame],
+    names: Sequence[str],
+    errors: Mapping[str, str],
+    by: str | None,
+    level: float,
+) -> pd.DataFrame:
+    """The stages, of the tables that were read."""
+    data = by_section(frames, names)
+    stages = [stage_of(data, errors, by, stage) for stage in STAGES]
     _check_windows(stages)
     if all(stage.why for stage in stages):
         why = "; ".join(dict.fromkeys(stage.why or "" for stage in stages))
@@ -88,7 +74,7 @@ def _order(keys: list[Any], table: Mapping[str, Any], by: str | None) -> list[in
     return sorted(range(len(keys)), key=lambda at: size[at])
 
 
-def _check_windows(stages: Iterable[_Stage]) -> None:
+def _check_windows(stages: Iterable[Stage]) -> None:
     """Refuse stages of different windows.
 
     Raises
@@ -109,115 +95,10 @@ def _check_windows(stages: Iterable[_Stage]) -> None:
         )
 
 
-def _stage(
-    data: Mapping[str, Any], errors: Mapping[str, object], by: str | None, stage: str
-) -> _Stage:
-    section = _READS[by][STAGES.index(stage)]
-    if section not in data:
-        failure = errors.get(section)
-        why = f"the section {section} " + (f"failed: {failure}" if failure else "was not read")
-        state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
-        return _Stage(pd.Series([], dtype="Float64"), state, why)
-    readers = {"path": _by_path, "day": _by_day, "platform": _by_platform, None: _whole}
-    return readers[by](data, stage)
-
-
-def _read(frame: pd.DataFrame, key: pd.Series, column: str) -> _Stage:
-    """A count of a table, added up by a key: missing where a part of it is."""
-    state = metadata_of(frame).columns[column].availability
-    values = pd.Series(frame[column].to_numpy(np.float64, na_value=np.nan))
-    there = key.notna().to_numpy()
-    found = values[there].groupby(key.to_numpy()[there], sort=False).sum(skipna=False)
-    sources = metadata_of(frame).sources
-    why = None
-    if not found.notna().any():
-        why = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
-        if state.status in (Status.AVAILABLE, Status.PARTIAL):
-            state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-    return _Stage(found.astype("Float64"), state, why, sources)
-
-
-def _by_path(data: Mapping[str, Any], stage: str) -> _Stage:
-    pages = "conversion_landing_pages"
-    if stage in ("visited", "converted"):
-        frame = data["conversions"][pages]
-        count = "sessions" if stage == "visited" else "conversions"
-        return _read(frame, frame["path"].map(normal_path, na_action="ignore"), count)
-    frame = data["crawl"]["crawl_paths"]
-    if stage == "crawled":
-        return _read(frame, frame["path"].map(normal_path, na_action="ignore"), "requests")
-    cited = _of_one_path(frame)
-    if "conversions" not in data or pages not in data["conversions"]:
-        return cited
-    more = _of_one_path(data["conversions"][pages])
-    whole = pd.concat([cited.values, more.values[~more.values.index.isin(cited.values.index)]])
-    return replace(
-        cited,
-        values=whole,
-        state=combine([cited.state, more.state]),
-        why=cited.why if not whole.notna().any() else None,
-        sources=(*cited.sources, *more.sources),
-    )
-
-
-def _of_one_path(frame: pd.DataFrame) -> _Stage:
-    """Answers that cite a path, where no two spellings of it would count an answer twice."""
-    key = frame["path"].map(normal_path, na_action="ignore")
-    stage = _read(frame, key, "cited_answer_count")
-    several = key[key.duplicated()].unique()
-    values = stage.values.copy()
-    values[values.index.isin(several) & (values != 0).fillna(False)] = pd.NA
-    return replace(stage, values=values)
-
-
-def _by_day(data: Mapping[str, Any], stage: str) -> _Stage:
-    if stage == "crawled":
-        frame = data["crawl"]["crawl_timeseries"]
-        days = frame["bucket_start"].dt.tz_convert(None).dt.normalize()
-        return _read(frame, days, "requests")
-    if stage == "cited":
-        frame = data["overview"]["overview_trend"]
-        return _read(frame, frame["date"], "citation_count")
-    frame = data["conversions"]["conversion_daily"]
-    return _read(frame, frame["date"], "sessions" if stage == "visited" else "conversions")
-
-
-def _platform(engine: str) -> str:
-    """The operator of an engine; the engine itself where that is not known."""
-    return next((name for name, engines in _OPERATORS.items() if engine in engines), engine)
-
-
-def _by_platform(data: Mapping[str, Any], stage: str) -> _Stage:
-    if stage == "crawled":
-        frame = data["crawl"]["crawl_bots"]
-        return _read(frame, frame["operator"].str.lower(), "requests")
-    if stage == "cited":
-        frame = data["domains"]["source_domain_engines"]
-        own = metadata_of(frame).sources
-        hosts = {prefix + (source.host or "") for source in own for prefix in ("", "www.")}
-        mine = frame["source_domain"].str.lower().isin(hosts)
-        key = frame["engine"].map(_platform, na_action="ignore")
-        return _read(frame, key.where(mine.fillna(False)), "citation_count")
-    frame = data["conversions"]["conversion_engines"]
-    key = frame["engine"].map(_platform, na_action="ignore")
-    return _read(frame, key, "sessions" if stage == "visited" else "conversions")
-
-
-def _whole(data: Mapping[str, Any], stage: str) -> _Stage:
-    if stage == "crawled":
-        frame, column = data["crawl"]["crawl_bots"], "requests"
-    elif stage == "cited":
-        frame, column = data["overview"]["overview_trend"], "citation_count"
-    else:
-        frame = data["conversions"]["conversion_totals"]
-        column = "ai_sessions" if stage == "visited" else "ai_conversions"
-    return _read(frame, pd.Series(["all"] * len(frame), dtype="string"), column)
-
-
 def _described(
     keys: list[Any],
     table: Mapping[str, Any],
-    stages: list[_Stage],
+    stages: list[Stage],
     by: str | None,
     level: float,
 ) -> pd.DataFrame:
@@ -286,7 +167,7 @@ def _described(
     return with_states(found, {n: s.state for n, s in zip(STAGES, stages, strict=True)})
 
 
-def _verdict(key: object, values: list[float], stages: list[_Stage]) -> str:
+def _verdict(key: object, values: list[float], stages: list[Stage]) -> str:
     """Which stages have no number, and why."""
     lacking: dict[str, list[str]] = {}
     for name, value, stage in zip(STAGES, values, stages, strict=True):

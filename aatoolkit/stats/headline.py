@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import pandas as pd
 from aatoolkit.availability import Status
 from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import FRACTION, ratio
 from aatoolkit.stats.cluster_sums import ClusterSums, cluster_sums
 from aatoolkit.stats.compare import ComparedRow, compared, comparison
@@ -21,13 +22,26 @@ from aatoolkit.stats.estimate import sampled
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.sides import PROMPT, pairing, previous_window
 
+MAIN = "main"
+_TABLES = (
+    ("overview", MAIN),
+    ("overview", "overview_kpis"),
+    ("overview", "overview_engines"),
+    ("overview", "overview_top_brands"),
+    ("prompts", MAIN),
+    ("ranking", MAIN),
+    ("ranking", "ranking_prompts"),
+)
+"""What is compared: the tables of each side."""
+
 _KEY = ("subject", "name")
-_RATES = {"mention_rate": ratio("mention_count", "answer_count")}
-_RATE = "mentionRate"
-_SHARES = {"shareOfVoice": "mentions", "citationShare": "citations"}
+RATES = {"mention_rate": ratio("mention_count", "answer_count")}
+RATE = "mentionRate"
+SHARES = {"shareOfVoice": "mentions", "citationShare": "citations"}
 """Key figures that count some of the mentions or citations, whose design effect is not known."""
 
 _RANKING = "ranking"
+_BY_PROMPT = "ranking_prompts"
 _VOICE = "shareOfVoice"
 _ORDER = {"up": 0, "down": 0, "no evidence": 1, "cannot say": 2}
 
@@ -53,13 +67,39 @@ class _Side:
 def headline(now: Mapping[str, Any], other: Mapping[str, Any] | None, level: float) -> pd.DataFrame:
     """Compare the headline measures; see ``Dataset.compare``."""
     check_level(level)
-    rows = [*(_previous(now, level) if other is None else _two(now, other, level))]
+    names, frames = [], []
+    for word, data in (("now", now), ("before", other or {})):
+        for section, table in _TABLES:
+            if section in data and (table == MAIN or table in data[section]):
+                tables = data[section]
+                names.append(f"{word}.{section}.{table}")
+                frames.append(tables.main if table == MAIN else tables[table])
+    return headline_of(frames, names, other is not None, level)
+
+
+def sides_of(
+    frames: Sequence[Any], names: Sequence[str]
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Frames by side, section and table."""
+    found: dict[str, dict[str, dict[str, Any]]] = {"now": {}, "before": {}}
+    for name, frame in zip(names, frames, strict=True):
+        side, section, table = name.split(".")
+        found[side].setdefault(section, {})[table] = frame
+    return found["now"], found["before"]
+
+
+@recorded("headline", "frames")
+def headline_of(
+    frames: Sequence[pd.DataFrame], names: Sequence[str], is_two: bool, level: float
+) -> pd.DataFrame:
+    """The comparison, of the tables that were read."""
+    now, before = sides_of(frames, names)
+    rows = [*(_two(now, before, level) if is_two else _previous(now, level))]
     knowns = [
-        metadata_of(table)
-        for each in (now, other or {})
-        for section in ("overview", "prompts", "ranking")
+        metadata_of(each[section][MAIN])
+        for each in (now, before)
+        for section in ("overview", "prompts", _RANKING)
         if section in each
-        for table in [each[section].main]
     ]
     frame = comparison(rows, _KEY, knowns or [FrameMetadata()], "holm", level)
     order = frame["verdict"].map(_ORDER).to_numpy(np.int64)
@@ -74,13 +114,15 @@ def _sorted(frame: pd.DataFrame, order: Any) -> pd.DataFrame:
 def _table(data: Mapping[str, Any], section: str, name: str, word: str) -> _Side:
     if section not in data:
         return _Side(None, f"{word}: the section {section} was not read")
+    if name not in data[section]:
+        return _Side(None, f"{word}: the section {section} has no table {name}")
     return _Side(data[section][name])
 
 
 def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
     """Two datasets: by prompt, and totals with the design effect of prompts."""
     prompts = [
-        _table(data, "prompts", "prompts", word) for data, word in ((now, "now"), (other, "before"))
+        _table(data, "prompts", MAIN, word) for data, word in ((now, "now"), (other, "before"))
     ]
     both = [side.table for side in prompts if side.table is not None]
     if len(both) == 2:
@@ -105,8 +147,8 @@ def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iter
         if len(tables) < 2:
             yield _lacking("mention_rate", subject, sides)
             continue
-        first, second = (_without_previous(each) for each in tables)
-        how = (level, _RATES, design.deff, design.df)
+        first, second = (without_previous(each) for each in tables)
+        how = (level, RATES, design.deff, design.df)
         rows = compared(first, second, "mention_rate", [subject], None, None, *how)
         for row in rows:
             difference = _with(design, row.difference)
@@ -117,18 +159,22 @@ def _two_voices(
     now: Mapping[str, Any], other: Mapping[str, Any], level: float
 ) -> Iterator[ComparedRow]:
     """The share of voice of the own brands in two datasets, where prompts say how it differs."""
-    if _RANKING in now and _RANKING in other:
-        one, two = _of_own_brands(now), _of_own_brands(other)
+    if _has_voices(now) and _has_voices(other):
+        one, two = own_brands(now), own_brands(other)
         one, two = one[one["brand"].isin(two["brand"])], two[two["brand"].isin(one["brand"])]
         if len(one):
             yield from _voices(one, two, level)
 
 
-def _of_own_brands(data: Mapping[str, Any]) -> pd.DataFrame:
+def _has_voices(data: Mapping[str, Any]) -> bool:
+    return _RANKING in data and _BY_PROMPT in data[_RANKING]
+
+
+def own_brands(data: Mapping[str, Any]) -> pd.DataFrame:
     """Mentions by prompt of the brands that are the project's own."""
     tables = data[_RANKING]
-    leaders: pd.DataFrame = tables.main
-    by_prompt: pd.DataFrame = tables["ranking_prompts"]
+    leaders: pd.DataFrame = tables[MAIN]
+    by_prompt: pd.DataFrame = tables[_BY_PROMPT]
     own = leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]
     return by_prompt[by_prompt["brand"].isin(own)]
 
@@ -141,7 +187,7 @@ def _voices(now: pd.DataFrame, before: pd.DataFrame, level: float) -> Iterator[C
 
 def _own_voice(now: Mapping[str, Any], level: float) -> ComparedRow | None:
     """The share of voice of the own brand against the window before, if there is one own brand."""
-    own = _of_own_brands(now) if _RANKING in now else None
+    own = own_brands(now) if _has_voices(now) else None
     if own is None or own["brand"].nunique() != 1:
         return None
     (row,) = _voices(own, previous_window(own, ["share_of_voice"]), level)
@@ -155,7 +201,8 @@ def _with(design: Design, difference: Difference) -> Difference:
     return replace(difference, why=design.why, method="").refused()
 
 
-def _without_previous(frame: pd.DataFrame) -> pd.DataFrame:
+def without_previous(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame without what it says of the window before."""
     return frame.loc[:, [name for name in frame.columns if not name.startswith("previous_")]]
 
 
@@ -198,7 +245,7 @@ def _previous(now: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
         yield row
     if voice:
         yield voice
-    brands = now["overview"]["overview_top_brands"]
+    brands = now["overview"].get("overview_top_brands", pd.DataFrame())
     names = ("mention_count", "answer_count", "previous_mention_count", "previous_answer_count")
     if all(name in brands.columns for name in names):
         for record in brands.to_dict("records"):
@@ -219,7 +266,7 @@ def _design_effect(now: Mapping[str, Any]) -> Design:
     """The design effect of prompts in this window, or why it is not known."""
     if "prompts" not in now:
         return Design(why="the section prompts was not read, so nothing says how prompts differ")
-    sums: ClusterSums = cluster_sums(now["prompts"].main, "mention_rate", None, PROMPT)
+    sums: ClusterSums = cluster_sums(now["prompts"][MAIN], "mention_rate", None, PROMPT)
     estimates = sampled(sums, 0.95)
     deff = float(estimates.deff[0])
     if not np.isfinite(deff) or np.isnan(estimates.low[0]):
@@ -237,9 +284,9 @@ def _key_figure(
     metric = str(record["metric"])
     parts = ("numerator", "denominator", "previous_numerator", "previous_denominator")
     unit = {"fraction": FRACTION}.get(str(record.get("unit")))
-    if metric in (_RATE, *_SHARES) and all(part in record for part in parts):
-        if metric in _SHARES:
-            why = f"nothing says how {_SHARES[metric]} vary between prompts"
+    if metric in (RATE, *SHARES) and all(part in record for part in parts):
+        if metric in SHARES:
+            why = f"nothing says how {SHARES[metric]} vary between prompts"
             design = replace(design, why=why)
         difference = _of_counts([_number(record[part]) for part in parts], design, level)
     else:
@@ -251,7 +298,7 @@ def _key_figure(
         state = cells.states[int(cells.codes[place])]
         suffix = "" if state.status == Status.AVAILABLE else f" ({state})"
         difference = replace(difference, why=f"before: no number{suffix}").refused()
-    is_rate = metric in (_RATE, *_SHARES)
+    is_rate = metric in (RATE, *SHARES)
     return ComparedRow(metric, ("key figure", metric), difference, unit, is_rate, ())
 
 

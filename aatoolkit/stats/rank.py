@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.errors import AvailabilityError
@@ -10,16 +13,23 @@ from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
 from aatoolkit.frame.groupby import find, flattened, group
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, RANK
-from aatoolkit.stats.cluster_sums import Numbers, Rules, cluster_sums, with_flags
+from aatoolkit.stats.cluster_sums import (
+    ClusterSums,
+    Integers,
+    Numbers,
+    Rules,
+    cluster_sums,
+    with_flags,
+)
 from aatoolkit.stats.distributions import normal_quantile, t_quantile
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
 
-_DRAWS = 999
+DRAWS = 999
 MOST_MEMBERS = 500
 
 
@@ -29,47 +39,15 @@ def rank(
 ) -> pd.DataFrame:
     """Ranks with their confidence sets; see ``df.aa.rank``."""
     check_level(level)
-    flat = flattened(frame)
-    find(flat, [column, by, cluster])
-    known = metadata_of(flat)
-    groups = group(flat, by, True)
-    rules = with_flags(flat, column, rules or {})
-    (planned,) = plan(flat, known, groups, column, rules)
-    names = groups.keys[by]
-    if len(names) > MOST_MEMBERS:
-        why = f"{len(names):,} members; {MOST_MEMBERS} are the most: choose them before looking"
-        raise AvailabilityError(f"{column} has no ranks: {why}", columns={column: why})
-    lower_first = False
-    if planned.rule.rule == "sum":
-        cells = cells_of_plan(planned, flat, known, groups)
-        codes, labels = pd.factorize(flat[cluster])
-        use = cells.given & (codes >= 0)
-        table = np.zeros((len(labels), len(names)))
-        np.add.at(
-            table,
-            (codes[use], groups.ids[use]),
-            flat[column].to_numpy(np.float64, na_value=0.0)[use],
-        )
-        there = groups.count(use) > 0
-        value = np.where(there, table.sum(axis=0), np.nan)
-        influence = table - table.mean(axis=0)
-        size = np.where(there, table.sum(axis=0), 0.0)
-    else:
-        sums = cluster_sums(frame, column, by, cluster, rules)
-        y, n = np.zeros((2, len(sums.labels), len(names)))
-        y[sums.cluster, sums.group], n[sums.cluster, sums.group] = sums.y, sums.n
-        size = n.sum(axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = y.sum(axis=0) / size
-            influence = np.nan_to_num((y - value * n) / size)
-        lower_first = sums.unit == RANK
-    k = len(influence)
+    members = members_of(frame, column, by, cluster, rules)
+    value, size, known = members.value, members.size, members.known
+    names, k, measured = members.names, len(members.influence), members.measured
     if k < LEAST_CLUSTERS:
         why = f"{k} different values of {cluster}; it takes {LEAST_CLUSTERS}"
         raise AvailabilityError(f"{column} has no ranks: {why}", columns={column: why})
-    oriented = -value if lower_first else value
-    measured = np.isfinite(oriented)
-    above, below = _beaten(np.where(measured, oriented, 0.0), influence, measured, level)
+    oriented = members.oriented
+    distance, critical = separations(members, level)
+    above, below = ((distance > critical).sum(axis=axis).astype(np.float64) for axis in (0, 1))
     j = int(measured.sum())
     places = pd.Series(np.where(measured, -oriented, np.nan)).rank(method="min")
     low, high = 1.0 + above, j - below.astype(np.float64)
@@ -123,13 +101,110 @@ def rank(
     )
 
 
-def _beaten(
-    value: Numbers, influence: Numbers, measured: Numbers, level: float
-) -> tuple[Numbers, Numbers]:
-    """How many members each is shown to be below, and shown to be above."""
-    k, members = influence.shape
+@dataclass(frozen=True)
+class Members:
+    """What is ranked: the value of each member, and how each cluster moves it.
+
+    Parameters
+    ----------
+    names : pandas.Series
+        The members.
+    value, size : array of float
+        Their values, and what these rest on; NaN where nothing was measured.
+    influence : array of float
+        For each cluster a row: what it adds to the value of each member.
+    lower_first : bool
+        Whether a lower value is a better one.
+    known : FrameMetadata
+        The metadata of the frame.
+    sums : ClusterSums or None
+        The sums of a rate or mean; None of a count.
+    ids : array of int
+        The member of each row of the frame.
+    use : array of bool
+        The rows of a count that are added up.
+    """
+
+    names: pd.Series
+    value: Numbers
+    size: Numbers
+    influence: Numbers
+    lower_first: bool
+    known: FrameMetadata
+    sums: ClusterSums | None
+    ids: Integers
+    use: npt.NDArray[np.bool_]
+
+    @property
+    def oriented(self) -> Numbers:
+        """The values such that a larger one is better."""
+        return -self.value if self.lower_first else self.value
+
+    @property
+    def measured(self) -> npt.NDArray[np.bool_]:
+        """The members that have a value."""
+        found: npt.NDArray[np.bool_] = np.isfinite(self.value)
+        return found
+
+
+def members_of(
+    frame: pd.DataFrame, column: str, by: str, cluster: str, rules: Rules | None
+) -> Members:
+    """The members that are ranked.
+
+    Raises
+    ------
+    AvailabilityError
+        If there are too many.
+    """
+    flat = flattened(frame)
+    find(flat, [column, by, cluster])
+    known = metadata_of(flat)
+    groups = group(flat, by, True)
+    rules = with_flags(flat, column, rules or {})
+    (planned,) = plan(flat, known, groups, column, rules)
+    names = groups.keys[by].reset_index(drop=True)
+    if len(names) > MOST_MEMBERS:
+        why = f"{len(names):,} members; {MOST_MEMBERS} are the most: choose them before looking"
+        raise AvailabilityError(f"{column} has no ranks: {why}", columns={column: why})
+    lower_first, sums = False, None
+    use = np.zeros(len(flat), bool)
+    if planned.rule.rule == "sum":
+        cells = cells_of_plan(planned, flat, known, groups)
+        codes, labels = pd.factorize(flat[cluster])
+        use = cells.given & (codes >= 0)
+        table = np.zeros((len(labels), len(names)))
+        np.add.at(
+            table,
+            (codes[use], groups.ids[use]),
+            flat[column].to_numpy(np.float64, na_value=0.0)[use],
+        )
+        there = groups.count(use) > 0
+        value = np.where(there, table.sum(axis=0), np.nan)
+        influence = table - table.mean(axis=0)
+        size = np.where(there, table.sum(axis=0), 0.0)
+    else:
+        sums = cluster_sums(frame, column, by, cluster, rules)
+        y, n = np.zeros((2, len(sums.labels), len(names)))
+        y[sums.cluster, sums.group], n[sums.cluster, sums.group] = sums.y, sums.n
+        size = n.sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = y.sum(axis=0) / size
+            influence = np.nan_to_num((y - value * n) / size)
+        lower_first = sums.unit == RANK
+    return Members(names, value, size, influence, lower_first, known, sums, groups.ids, use)
+
+
+def separations(members: Members, level: float) -> tuple[Numbers, float]:
+    """By how many standard errors each member is better than each other, and how many it takes.
+
+    How many is the quantile of the largest of all, in draws of normal multipliers of clusters.
+    """
+    influence, measured = members.influence, members.measured
+    value = np.where(measured, members.oriented, 0.0)
+    k, many = influence.shape
     rng = np.random.default_rng(0)
-    signs = rng.standard_normal((_DRAWS, k))
+    signs = rng.standard_normal((DRAWS, k))
     drawn = signs @ influence
     cross = influence.T @ influence
     squares = np.diag(cross)
@@ -137,13 +212,12 @@ def _beaten(
     tiny = 1e-12 * max(float(error.max(initial=0.0)), 1e-300)
     tested = (error > tiny) & measured[:, None] & measured[None, :]
     safe = np.where(tested, error, np.inf)
-    largest = np.zeros(_DRAWS)
-    for at in range(members):
+    largest = np.zeros(DRAWS)
+    for at in range(many):
         largest = np.maximum(largest, (np.abs(drawn[:, [at]] - drawn) / safe[at]).max(axis=1))
     upper = (1 + level) / 2
     # The quantile is that of normal differences; few clusters make it one of Student's t.
     critical = (
         float(np.quantile(largest, level)) * t_quantile(upper, k - 1) / normal_quantile(upper)
     )
-    better = (value[:, None] - value[None, :]) / safe > critical
-    return better.sum(axis=0).astype(np.float64), better.sum(axis=1).astype(np.float64)
+    return (value[:, None] - value[None, :]) / safe, critical

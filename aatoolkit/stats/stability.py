@@ -19,7 +19,7 @@ from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, percent, result, words
 
-_RESAMPLES = 999
+RESAMPLES = 999
 
 
 @recorded("stability", "frame")
@@ -124,7 +124,7 @@ def _bootstrap(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list
     """Percentile intervals from resampled clusters (Davison & Hinkley 1997, 3.8)."""
     rng = np.random.default_rng(0)
     many = int(clusters.max()) + 1
-    drawn = rng.multinomial(many, np.full(many, 1 / many), size=_RESAMPLES).astype(np.float64)
+    drawn = rng.multinomial(many, np.full(many, 1 / many), size=RESAMPLES).astype(np.float64)
     weights = drawn[:, clusters]
     ends = [(1 - level) / 2, (1 + level) / 2]
     return [

@@ -15,8 +15,8 @@ from aatoolkit.frame.aggregation_plan import Plan, plan
 from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW, Cells
 from aatoolkit.frame.explain.explanation import Explanation
 from aatoolkit.frame.explain.made import Result, View, row_of
-from aatoolkit.frame.explain.passing import positions, sum_in_words
-from aatoolkit.frame.explain.text import plain, shown
+from aatoolkit.frame.explain.passing import positions
+from aatoolkit.frame.explain.text import plain, shown, sum_in_words
 from aatoolkit.frame.groupby import Groups, flattened, group
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 

@@ -11,7 +11,6 @@ import pandas as pd
 from aatoolkit.frame.cell_status import is_status_column
 from aatoolkit.frame.explain.explanation import Explanation
 from aatoolkit.frame.explain.made import Result
-from aatoolkit.frame.explain.text import shown
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.merge import columns_after
 
@@ -144,20 +143,6 @@ class LongCells(Result):
             return replace(self.described(at, column), notes=(note,))
         old = column if column in before.columns else column.removesuffix("_")
         return self.passed(self.inputs[0].explain(there, old), at, column, "by to_long")
-
-
-def sum_in_words(values: list[object]) -> str:
-    """Numbers as a sum in words; the middle of a long one is left out.
-
-    Examples
-    --------
-    >>> sum_in_words([1, 2.5]), sum_in_words([*range(12)])
-    ('1 + 2.5', '0 + 1 + 2 + 3 + 4 + 5 + … + 11')
-    """
-    texts = [shown(value) for value in values]
-    if len(texts) > 8:
-        texts = [*texts[:6], "…", texts[-1]]
-    return " + ".join(texts)
 
 
 def positions(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[int]:

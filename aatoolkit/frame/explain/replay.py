@@ -26,17 +26,30 @@ from aatoolkit.frame.explain.passing import (
     RenamedCells,
     SameCells,
 )
-from aatoolkit.frame.explain.statistics import StatisticsCells
+from aatoolkit.frame.explain.statistics.answers import AnswerCells, AssociationCells
+from aatoolkit.frame.explain.statistics.compared import CompareCells
+from aatoolkit.frame.explain.statistics.decomposed import DecomposeCells
+from aatoolkit.frame.explain.statistics.effects import EffectCells
+from aatoolkit.frame.explain.statistics.funnel import FunnelCells
+from aatoolkit.frame.explain.statistics.headline import HeadlineCells
+from aatoolkit.frame.explain.statistics.intervals import IntervalCells
+from aatoolkit.frame.explain.statistics.listings import ConcentrationCells, RankCells
+from aatoolkit.frame.explain.statistics.overlaps import OverlapCells
+from aatoolkit.frame.explain.statistics.repeats import ChangesCells, StabilityCells
 from aatoolkit.frame.merge import adopt, merge, rename
 from aatoolkit.frame.reshape import to_long, with_constant, with_context
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import ARCHIVED, DO, END, READ, VIEW, Recipe
 from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.stats.answers import answers_of, association
 from aatoolkit.stats.changes import changes
 from aatoolkit.stats.compare import compare
 from aatoolkit.stats.concentration import concentration
 from aatoolkit.stats.decompose import decompose
+from aatoolkit.stats.effect import effect
+from aatoolkit.stats.funnel import funnel_of
+from aatoolkit.stats.headline import headline_of
 from aatoolkit.stats.interval import interval
 from aatoolkit.stats.overlap import overlap
 from aatoolkit.stats.rank import rank
@@ -61,14 +74,19 @@ VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
     "to_long": (to_long, LongCells, ("frame",)),
     "with_context": (with_context, ContextCells, ("frame",)),
     "with_constant": (with_constant, ContextCells, ("frame",)),
-    "interval": (interval, StatisticsCells, ("frame",)),
-    "compare": (compare, StatisticsCells, ("now", "before")),
-    "decompose": (decompose, StatisticsCells, ("now", "before")),
-    "changes": (changes, StatisticsCells, ("frame",)),
-    "rank": (rank, StatisticsCells, ("frame",)),
-    "concentration": (concentration, StatisticsCells, ("frame",)),
-    "overlap": (overlap, StatisticsCells, ("frame",)),
-    "stability": (stability, StatisticsCells, ("frame",)),
+    "interval": (interval, IntervalCells, ("frame",)),
+    "compare": (compare, CompareCells, ("now", "before")),
+    "decompose": (decompose, DecomposeCells, ("now", "before")),
+    "changes": (changes, ChangesCells, ("frame",)),
+    "rank": (rank, RankCells, ("frame",)),
+    "concentration": (concentration, ConcentrationCells, ("frame",)),
+    "overlap": (overlap, OverlapCells, ("frame",)),
+    "stability": (stability, StabilityCells, ("frame",)),
+    "effect": (effect, EffectCells, ("series",)),
+    "answers": (answers_of, AnswerCells, ("whole", "mentions", "citations")),
+    "cited_and_mentioned": (association, AssociationCells, ("rows",)),
+    "funnel": (funnel_of, FunnelCells, ("frames",)),
+    "headline": (headline_of, HeadlineCells, ("frames",)),
 }
 """By verb: what it calls, what explains the cells of its result, and which arguments are frames."""
 

@@ -58,6 +58,20 @@ def shown(value: Any) -> str:
     return "missing" if given is None else clipped(str(given))
 
 
+def sum_in_words(values: list[object]) -> str:
+    """Numbers as a sum in words; the middle of a long one is left out.
+
+    Examples
+    --------
+    >>> sum_in_words([1, 2.5]), sum_in_words([*range(12)])
+    ('1 + 2.5', '0 + 1 + 2 + 3 + 4 + 5 + … + 11')
+    """
+    texts = [shown(value) for value in values]
+    if len(texts) > 8:
+        texts = [*texts[:6], "…", texts[-1]]
+    return " + ".join(texts)
+
+
 def headline(one: Explanation) -> str:
     """What it is, of which row, and its value."""
     key = ", ".join(f"{name} = {shown(value)}" for name, value in one.row.items())

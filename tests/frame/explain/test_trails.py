@@ -149,13 +149,13 @@ def test_statistics_name_both_sides(trend: pd.DataFrame) -> None:
     assert change.formula is not None
     assert change.formula.startswith("after - before = ")
     before = found.aa.explain(0, "before")
-    assert [child.column for child in before.children] == ["before"]
+    assert {child.column for child in before.children} == {"y0", "n0"}
     rows = trend.aa.interval("mention_rate")
     low = rows.aa.explain(3, "mention_rate_low")
     assert low.is_complete
     assert low.formula is not None
     hits, answers = trend["mention_count"][3], trend["answer_count"][3]
-    assert low.formula == f"95% score interval (Wilson) of {hits} of {answers}"
+    assert low.children[0].formula == f"hits / trials = {hits} / {answers}"
     beside = trend.aa.interval("mention_rate", join=True)
     assert path_of(beside.aa.explain(3, "mention_count")) == "$.trends.points[3].mentionCount"
 

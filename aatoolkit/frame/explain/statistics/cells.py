@@ -1,7 +1,8 @@
-"""Cells of statistics: what they were computed from, on each side."""
+"""Cells of statistics: their formulas, and what they were computed from, on each side."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -29,49 +30,88 @@ class StatisticsCells(Result):
 
     def explain(self, at: int, column: str) -> Explanation:
         """How the value of a column in the row at a position is known."""
-        flat = flattened(self.frame)
         first = flattened(self.inputs[0].frame)
         if self.arguments.get("join") and column in first.columns:
             return self.inputs[0].explain(at, column)
         found = self.described(at, column)
-        method = self._text(flat, at, "method")
-        verdict = self._text(flat, at, "verdict")
+        method, verdict = self.text(at, "method"), self.text(at, "verdict")
         notes = [f"method: {method}"] if method else []
         notes += [f"verdict: {verdict}"] if verdict and column != "verdict" else []
-        why = self._text(flat, at, "why")
+        whole = None if found.value is None else self._formula(at, column)
+        if whole is not None:
+            return self._with_formula(found, whole, notes)
+        why = self.text(at, "why")
         missing = (why or verdict or "it could not be computed") if found.value is None else None
-        children = (*self._parts(at, flat, column),)
+        children = (*self._parts(at, column),)
         return replace(
             found,
-            formula=self._formula(column, found.value, children),
+            formula=None if found.value is None else self._in_words(),
             rows=sum(child.rows or 1 for child in children) or None,
             missing=missing,
             notes=(*found.notes, *notes),
             children=children,
         )
 
-    def _text(self, flat: pd.DataFrame, at: int, name: str) -> str | None:
-        """A column of words beside the numbers."""
+    def _formula(self, at: int, column: str) -> Explanation | None:
+        """The formula of a number; None where its parts do not give one."""
+        try:
+            return self.formula(at, column)
+        except (AAToolkitError, ArithmeticError, LookupError, TypeError, ValueError):
+            return None
+
+    def formula(self, at: int, column: str) -> Explanation | None:
+        """A number with its formula, and the numbers in it; None where the rows have to do."""
+        return None
+
+    def _with_formula(
+        self, found: Explanation, whole: Explanation, notes: Sequence[str]
+    ) -> Explanation:
+        """A cell with the formula that was found for it; one that gives another value is named."""
+        end = whole.end
+        numbers = all(isinstance(each.value, int | float) for each in (found, whole))
+        if numbers and not math.isclose(found.value, whole.value, rel_tol=1e-7, abs_tol=1e-12):
+            end = f"the formula comes to {shown(whole.value)}, and not to this value"
+        return replace(
+            found,
+            formula=whole.formula,
+            rows=whole.rows,
+            place=whole.place,
+            answer=whole.answer,
+            notes=(*found.notes, *whole.notes, *notes),
+            children=whole.children,
+            end=end,
+        )
+
+    @cached_property
+    def flat(self) -> pd.DataFrame:
+        """The result, with the levels of its index as columns."""
+        return flattened(self.frame)
+
+    def number(self, at: int, name: str) -> float:
+        """A number of a row, NaN where it is missing."""
+        value = plain(self.flat[name].iloc[at])
+        return math.nan if value is None else float(value)
+
+    def side(self, name: str) -> Made:
+        """The frame that was given for an argument."""
         names = [
-            each for each in map(str, flat.columns) if each == name or each.endswith(f"_{name}")
+            each for each in ("now", "before", "frame", "series", "rows") if each in self.arguments
         ]
-        value = plain(flat[names[0]].iloc[at]) if names else None
+        return self.inputs[names.index(name)]
+
+    @cached_property
+    def known_parts(self) -> dict[Any, Any]:
+        """What formulas of several cells have in common."""
+        return {}
+
+    def text(self, at: int, name: str) -> str | None:
+        """A column of words beside the numbers."""
+        names = [str(each) for each in self.flat.columns]
+        names = [each for each in names if each == name or each.endswith(f"_{name}")]
+        value = plain(self.flat[names[0]].iloc[at]) if names else None
         return None if value is None else str(value)
 
-    def _formula(self, column: str, value: Any, children: Sequence[Explanation]) -> str | None:
-        if value is None:
-            return None
-        by_name = {child.column: child.value for child in children}
-        sides = [by_name.get(name) for name in ("before", "after")]
-        if column == "change" and all(isinstance(side, int | float) for side in sides):
-            before, after = sides
-            if same(float(after) - float(before), value):  # type: ignore[arg-type]
-                return f"after - before = {shown(after)} - {shown(before)}"
-        parts = children[0].children if len(children) == 1 else ()
-        if self.verb == "interval" and self.arguments.get("cluster") is None and len(parts) == 2:
-            level = self.arguments.get("level", 0.95)
-            numbers = " of ".join(shown(part.value) for part in parts)
-            return f"{level:.0%} score interval (Wilson) of {numbers}"
+    def _in_words(self) -> str:
         settings = {
             name: given
             for name, given in self.arguments.items()
@@ -80,20 +120,20 @@ class StatisticsCells(Result):
         words = ", ".join(f"{name}={given!r}" for name, given in settings.items())
         return f"{self.verb}({words}) over the rows below"
 
-    def _parts(self, at: int, flat: pd.DataFrame, column: str) -> Iterator[Explanation]:
+    def _parts(self, at: int, column: str) -> Iterator[Explanation]:
         """What the cell was computed from: the aggregate of each side, or its rows."""
         names = [name for name in ("now", "before", "frame") if name in self.arguments]
         for name, made in zip(names, self.inputs, strict=False):
             one_side = "before" in names and column in ("before", "after")
             if one_side and column not in _SIDES[name]:
                 continue
-            yield from self._side(at, flat, name, made)
+            yield from self._rows_of_side(at, name, made)
 
-    def _side(self, at: int, flat: pd.DataFrame, name: str, made: Made) -> Iterator[Explanation]:
-        measure = self._measure(at, flat)
+    def _rows_of_side(self, at: int, name: str, made: Made) -> Iterator[Explanation]:
+        flat, measure = self.flat, self.measure(at)
         label = {"now": "after", "before": "before"}.get(name, measure)
         inside = flattened(made.frame)
-        rows = self._rows(at, flat, inside)
+        rows = self._group_rows(at, flat, inside)
         if self.arguments.get("cluster") is None and self.verb == "interval":
             rows = [at]
         if measure not in inside.columns:
@@ -123,7 +163,9 @@ class StatisticsCells(Result):
             children=tuple(made.explain(row, measure) for row in kept),
         )
 
-    def _measure(self, at: int, flat: pd.DataFrame) -> str:
+    def measure(self, at: int) -> str:
+        """The column that a row is about."""
+        flat = self.flat
         given = self.arguments.get("columns", self.arguments.get("column"))
         if isinstance(given, list):
             return str(flat["measure"].iloc[at]) if "measure" in flat.columns else str(given[0])
@@ -136,7 +178,7 @@ class StatisticsCells(Result):
         names = [name for name in listed if isinstance(name, str)]
         return [name for name in names if name in flattened(self.frame).columns]
 
-    def _rows(self, at: int, flat: pd.DataFrame, inside: pd.DataFrame) -> list[int]:
+    def _group_rows(self, at: int, flat: pd.DataFrame, inside: pd.DataFrame) -> list[int]:
         """The rows of an input that the row was computed from: those of its group."""
         mask = np.ones(len(inside), bool)
         for name in self._keys:
@@ -155,6 +197,11 @@ class StatisticsCells(Result):
             return AggregateCells("aggregate", whole, [part], given).explain(0, measure)
         except (AAToolkitError, LookupError):
             return None
+
+
+def drawn(name: str, value: float, words: str, *parts: Explanation) -> Explanation:
+    """A number that comes from random draws, whose seed the words give."""
+    return Explanation(value, name, operation="drawn", formula=words, children=parts)
 
 
 class PickedRows:

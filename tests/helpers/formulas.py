@@ -1,0 +1,78 @@
+"""Numbers computed again from explanations of statistics: formulas, names, and values of cells."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from aatoolkit.frame.explain import Explanation
+
+_FUNCTIONS: dict[str, Any] = {
+    "sum": lambda v: math.fsum(np.atleast_1d(np.asarray(v, float))),
+    "len": np.size,
+    "mean": np.mean,
+    "std": lambda v: np.std(v, ddof=1),
+    "floor": math.floor,
+    "sqrt": math.sqrt,
+    "log": math.log,
+    "exp": math.exp,
+    "normal_quantile": stats.norm.ppf,
+    "t_quantile": stats.t.ppf,
+    "two_sided": lambda t, df: 2 * stats.t.sf(abs(t), df),
+}
+
+_NOTHING: dict[str, Any] = dict.fromkeys(("c", "j", "n", "n1", "n0", "answers"), ())
+"""Lists that may be empty."""
+
+
+def _python(text: str) -> str:
+    return text.replace("²", "**2").replace("⁴", "**4").replace("×", "*")
+
+
+def recomputed(one: Explanation, found: dict[Any, float] | None = None) -> float:
+    """A number from the formulas below it; the ends must be values in bytes, or arguments.
+
+    What is only referred to must be explained elsewhere in the same tree, with the same value.
+    """
+    found = {} if found is None else found
+    value = _recomputed(one, found)
+    explained = {
+        (each.column, each.value)
+        for each in one.walk()
+        if each.operation != "above" and (each.formula or each.place)
+    }
+    for each in one.walk():
+        if each.operation == "above":
+            assert (each.column, each.value) in explained, each
+    return value
+
+
+def _recomputed(one: Explanation, found: dict[Any, float]) -> float:
+    if one.place is not None:
+        return float(one.value) if isinstance(one.value, int | float) else 0.0
+    if one.operation in ("above", "setting"):
+        return float(one.value)
+    assert one.formula, one
+    parts = [_recomputed(child, found) for child in one.children]
+    if " = " not in one.formula and not one.formula.startswith("sum over"):
+        return float(one.value)
+    if one.operation == "sum" or one.formula.startswith("sum over"):
+        total = math.fsum(parts)
+        assert math.isclose(total, one.value, rel_tol=1e-9, abs_tol=1e-12)
+        return total
+    if one.operation == "product":
+        return math.prod(parts)
+    words, _, numbers = one.formula.rpartition(" = ")
+    names: dict[str, list[float]] = {}
+    for child, value in zip(one.children, parts, strict=True):
+        names.setdefault(child.column, []).append(value)
+    given = {k: v[0] if len(v) == 1 else np.array(v) for k, v in names.items()}
+    value = float(eval(_python(words), {**_FUNCTIONS}, {**_NOTHING, **given}))
+    assert math.isclose(value, one.value, rel_tol=1e-7, abs_tol=1e-10), (one.formula, value)
+    if "…" not in numbers:
+        again = eval(_python(numbers), {**_FUNCTIONS, "inf": math.inf})
+        assert math.isclose(again, value, rel_tol=1e-6, abs_tol=1e-9), (one.formula, again)
+    return value
