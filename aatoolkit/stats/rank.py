@@ -102,7 +102,7 @@ def rank(
 
 
 @dataclass(frozen=True)
-class Members:
+class RankedMembers:
     """What is ranked: the value of each member, and how each cluster moves it.
 
     Parameters
@@ -149,7 +149,7 @@ class Members:
 
 def members_of(
     frame: pd.DataFrame, column: str, by: str, cluster: str, rules: Rules | None
-) -> Members:
+) -> RankedMembers:
     """The members that are ranked.
 
     Raises
@@ -192,10 +192,10 @@ def members_of(
             value = y.sum(axis=0) / size
             influence = np.nan_to_num((y - value * n) / size)
         lower_first = sums.unit == RANK
-    return Members(names, value, size, influence, lower_first, known, sums, groups.ids, use)
+    return RankedMembers(names, value, size, influence, lower_first, known, sums, groups.ids, use)
 
 
-def separations(members: Members, level: float) -> tuple[Numbers, float]:
+def separations(members: RankedMembers, level: float) -> tuple[Numbers, float]:
     """By how many standard errors each member is better than each other, and how many it takes.
 
     How many is the quantile of the largest of all, in draws of normal multipliers of clusters.

@@ -13,6 +13,7 @@ measured are hatched, or break the line; they are never drawn as 0. In reading o
   ``bars``, ``spans``, ``verdicts``: the kinds of pictures, each with a ``plan`` that returns None
   if it does not fit; ``empty`` is drawn if none does.
 - ``whiskers``: the interval of each mark, and which one it is.
+- ``marks``: from a bar, a point or a cell to the numbers that it shows.
 - ``facets``: a panel for each value of a column.
 - ``labels``: numbers and words as text; ``fonts``: text that is safe to draw; ``canvas``: axes,
   title, legend; ``style``: colours, hatches, markers; ``theme``: the same on dark paper.

@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 
 from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
+from aatoolkit.display.plot.marks import Marks, of_rows
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
@@ -88,6 +89,12 @@ class Bars:
             text += f"; own brand {labels[own[0]]} {format_number(values[own[0]], unit)}"
         text += f"; {self.zeros} others are 0" if self.zeros else ""
         return text + (f"; {self.missing} not measured" if self.missing else "")
+
+    def marks(self) -> Marks:
+        """What the bars stand for."""
+        labels = (self.x, *([self.by] if self.by else []), *self.data.keys)
+        names = tuple(dict.fromkeys(labels))
+        return Marks(self.data.frame, self.drawn, names, self.ends.bounds, of_rows(len(self.data)))
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the bars and return the notes."""

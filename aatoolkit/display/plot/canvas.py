@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import matplotlib.dates as mdates
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -19,8 +20,13 @@ from matplotlib.ticker import MaxNLocator
 
 from aatoolkit.display.plot.fonts import families, literal_text, safe_text, wrap
 from aatoolkit.display.plot.labels import format_tick
+from aatoolkit.display.plot.marks import Marks
 from aatoolkit.display.plot.style import GRID, INK, MUTED, PAPER, UNMEASURED_FILL
 from aatoolkit.display.plot.theme import auto_is_dark
+from aatoolkit.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from aatoolkit.frame.explain import Explanation
 
 WIDTH = 7.6
 """The default width in inches."""
@@ -40,12 +46,56 @@ class Picture(Axes):
         The kind of picture.
     finding : str
         The main result in words: the alternative text.
+    data : pandas.DataFrame
+        The rows that are drawn, after they were chosen, ordered and aggregated.
     """
 
     name = "aatoolkit"
     kind: str = ""
     finding: str = ""
     dark: bool = False
+    marks: Marks | None = None
+
+    @property
+    def data(self) -> pd.DataFrame:
+        """The rows that are drawn."""
+        return pd.DataFrame() if self.marks is None else self.marks.frame
+
+    def explain(
+        self, mark: Any = None, column: str | None = None, *, within: Any = None
+    ) -> Explanation:
+        """Explain what a bar, a point, a cell or the end of a whisker shows.
+
+        Parameters
+        ----------
+        mark : str, mapping, date, int or pair of float, optional
+            The mark: what it is named, such as ``"chatgpt"`` or a day; the values of columns,
+            such as ``{"date": "2026-11-15", "engine": "chatgpt"}``; its row in ``data``; or where
+            it is on the axes, as ``(event.xdata, event.ydata)`` of a click. By default the first
+            that is missing, or the first of all.
+        column : str, optional
+            Which of its numbers; by default the first that is drawn. The ends of whiskers and
+            bands end in ``_low`` and ``_high``.
+        within : Study, Archive, Tables, Dataset, or a list of these, optional
+            As for ``df.aa.explain``.
+
+        Returns
+        -------
+        Explanation
+            As of ``df.aa.explain``.
+
+        Raises
+        ------
+        ConfigurationError
+            If nothing is known to be drawn at a point, or nothing is drawn.
+        RowNotFound
+            If there is no such mark, or several.
+        ColumnNotFound
+            If there is no such column.
+        """
+        if self.marks is None:
+            raise ConfigurationError("nothing is drawn here that is known", setting="mark")
+        return self.marks.explain(mark, column, within)
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

@@ -32,6 +32,7 @@ from aatoolkit.display.plot import (
 from aatoolkit.display.plot.empty import EmptyPlot
 from aatoolkit.display.plot.facets import draw_facets, host_column
 from aatoolkit.display.plot.labels import joined_reasons, plain_doc, source_line
+from aatoolkit.display.plot.marks import Marks
 from aatoolkit.display.plot.options import (
     PlotOptions,
     check_colours,
@@ -175,7 +176,18 @@ def _draw(
     canvas.add_title_and_notes(axes, title or chosen.title, lines, grow=grow)
     if isinstance(axes, canvas.Picture):
         axes.kind = name
+        axes.marks = _marks(chosen)
         axes.finding = visible(f"{chosen.title}: {chosen.finding}")
+
+
+def _marks(chosen: Drawable) -> Marks:
+    """What the marks of a picture stand for."""
+    made: Callable[[], Marks] | None = getattr(chosen, "marks", None)
+    if made is not None:
+        return made()
+    data = chosen.data
+    labels = [data.label_column, *data.keys]
+    return Marks(data.frame, chosen.drawn, tuple(dict.fromkeys(each for each in labels if each)))
 
 
 def _chosen(data: PlotData, options: PlotOptions) -> tuple[str, Drawable]:

@@ -18,6 +18,7 @@ from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
 from aatoolkit.display.plot.lines import moments_between
+from aatoolkit.display.plot.marks import Marks, Place, row_with
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import PlotData
@@ -109,6 +110,20 @@ class Heatmap:
         """The reasons for which cells have no number, those not measured first."""
         found = {str(word) for word in self.why.to_numpy().ravel() if word}
         return sorted(found, key=lambda word: (word != "not measured", word))
+
+    def marks(self) -> Marks:
+        """What the cells stand for."""
+        return Marks(self.data.frame, self.drawn, (self.by, self.x), at=self._mark_at)
+
+    def _mark_at(self, x: float, y: float) -> Place | None:
+        """The cell at a point."""
+        row, column = round(y), round(x)
+        if not (0 <= row < len(self.cells) and 0 <= column < len(self.cells.columns)):
+            return None
+        is_time = self.data.kinds[self.x] == "time"
+        across = self.data.moments(self.x).tolist() if is_time else self.data.text(self.x)
+        named = (self.data.text(self.by), self.cells.index[row])
+        return row_with(named, (across, self.cells.columns[column]))
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the cells and return the notes."""

@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 
 from aatoolkit.display.plot import canvas, heatmap
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
+from aatoolkit.display.plot.marks import Marks, Place, row_with
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
@@ -52,6 +53,7 @@ class Lines:
     moments: pd.DatetimeIndex
     series: tuple[LineSeries, ...]
     levels: tuple[str, ...] = ()
+    bounds: pd.DataFrame | None = None
 
     height = 3.7
 
@@ -98,6 +100,24 @@ class Lines:
         for line in self.series:
             measured |= ~np.isnan(line.values)
         return ~measured
+
+    def marks(self) -> Marks:
+        """What the points stand for."""
+        names = (self.x, *([self.by] if self.by else []))
+        return Marks(self.data.frame, self.drawn, names, self.bounds, self._mark_at)
+
+    def _mark_at(self, x: float, y: float) -> Place | None:
+        """The point of the nearest time, on the line that is nearest there."""
+        time = int(np.abs(mdates.date2num(self.moments) - x).argmin())
+        away = [abs(line.values[time] - y) for line in self.series]
+        if all(np.isnan(away)):
+            away = [0.0]
+        line = int(np.nanargmin(away))
+        when = (self.data.moments(self.x).tolist(), self.moments[time])
+        if self.by:
+            return row_with(when, (self.data.text(self.by), self.series[line].name))
+        found = row_with(when)
+        return found and (found[0], self.drawn[line])
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the lines and return the notes."""
@@ -216,7 +236,9 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
             for name in ys[: len(SERIES)]
         ]
     left_out = (len(levels) if by else len(ys)) - len(series)
-    return Lines(data, x, ys, by, left_out, moments, tuple(series), options.levels)
+    return Lines(
+        data, x, ys, by, left_out, moments, tuple(series), options.levels, ends[ys[0]].bounds
+    )
 
 
 def _of_series(

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
+from aatoolkit.display.plot.marks import Marks, of_rows
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import MUTED, OWN, SERIES, UNMEASURED_FILL
@@ -63,6 +64,11 @@ class Pairs:
             f"the widest gap is {label}: {humanize(self.second)} {format_number(b, unit)} "
             f"beside {format_number(a, unit)} ({format_change(a, b, unit)})"
         )
+
+    def marks(self) -> Marks:
+        """What the pairs stand for."""
+        names = tuple(dict.fromkeys((self.x, *self.data.keys)))
+        return Marks(self.data.frame, self.drawn, names, at=of_rows(len(self.data)))
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the pairs and return the notes."""

@@ -16,6 +16,7 @@ from matplotlib.patches import Patch
 
 from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
+from aatoolkit.display.plot.marks import Marks, Place
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import MUTED, SERIES, UNMEASURED_FILL, styles_for
@@ -40,6 +41,7 @@ class Stacks:
     unit: str | None
     along: str
     left_out: int
+    label: str = ""
 
     @property
     def height(self) -> float:
@@ -67,6 +69,26 @@ class Stacks:
             label = f"{self.parts.index[row]}{' (own)' if self.own[row] else ''}"
             texts.append(f"{label}: {', '.join(words) or 'not measured'}")
         return "; ".join(texts)
+
+    def marks(self) -> Marks:
+        """What the segments stand for."""
+        names = tuple(dict.fromkeys(each for each in (self.label, *self.data.keys) if each))
+        is_count = self.unit is None
+        return Marks(self.data.frame, self.drawn, names, at=self._mark_at, counts=is_count)
+
+    def _mark_at(self, x: float, y: float) -> Place | None:
+        """The segment at a point."""
+        row = round(y)
+        if not 0 <= row < len(self.parts):
+            return None
+        ends = np.nancumsum(self.parts.iloc[row].to_numpy(np.float64))
+        segment = min(int(np.searchsorted(ends, x)), len(ends) - 1)
+        named: dict[str, object] = {self.label: self.parts.index[row]}
+        if self.unit is not None:
+            return named, self.drawn[segment]
+        if len(self.drawn) > 1:
+            named[self.drawn[1]] = self.parts.columns[segment]
+        return named, None
 
     def draw(self, axes: Axes) -> list[str]:
         """Draw the stacks and return the notes."""
@@ -161,6 +183,7 @@ def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
         FRACTION,
         f"share; n: {humanize(sample)}" if sample else "share",
         len(data) - len(order),
+        x,
     )
 
 
@@ -197,6 +220,7 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
         None,
         f"rows of the table ({len(data):,} in all)",
         len(table) - len(kept),
+        x,
     )
 
 

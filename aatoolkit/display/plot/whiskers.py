@@ -34,6 +34,8 @@ class Whiskers:
     low: Numbers
     high: Numbers
     which: str
+    bounds: pd.DataFrame | None = None
+    """The interval of each mark as it was computed, beside the columns that name the mark."""
 
 
 def whiskers(
@@ -66,11 +68,11 @@ def whiskers(
     try:
         if rows is not None and len(rows) > len(data) and PROMPT in rows.kinds:
             return _over_prompts(data, y, rows, by)
-        found = interval.interval(data.frame, y, _LEVEL)
+        found = interval.interval(data.frame, y, _LEVEL, join=True)
     except AvailabilityError:
         return Whiskers(nothing, nothing, "")
-    low, high = (found[name].to_numpy(np.float64, na_value=np.nan) for name in found)
-    return Whiskers(low, high, _OF_ONE if PROMPT in data.keys else _OF_ANSWERS)
+    low, high = _ends(found, y)
+    return Whiskers(low, high, _OF_ONE if PROMPT in data.keys else _OF_ANSWERS, found)
 
 
 def ends_of_figures(data: PlotData, y: str) -> Whiskers:
@@ -102,18 +104,22 @@ def ends_of_figures(data: PlotData, y: str) -> Whiskers:
 def _over_prompts(data: PlotData, y: str, rows: PlotData, by: Sequence[str]) -> Whiskers:
     """Compute the interval of each mark over the prompts of its rows."""
     if PROMPT in by:
-        found = interval.interval(data.frame, y, _LEVEL)
-        low, high = (found[name].to_numpy(np.float64, na_value=np.nan) for name in found)
-        return Whiskers(low, high, _OF_ONE)
+        found = interval.interval(data.frame, y, _LEVEL, join=True)
+        return Whiskers(*_ends(found, y), _OF_ONE, found)
     keys = list(dict.fromkeys(by))
     pooled = interval.interval(rows.frame, y, _LEVEL, by=keys, cluster=PROMPT)
     places = {tuple(row): at for at, row in enumerate(_marks(pooled, keys))}
     at = np.array([places.get(tuple(row), -1) for row in _marks(data.frame, keys)], np.int64)
+    low, high = (np.where(at >= 0, each[at], np.nan) for each in _ends(pooled, y))
+    return Whiskers(low, high, _OVER_PROMPTS, pooled)
+
+
+def _ends(found: pd.DataFrame, y: str) -> tuple[Numbers, Numbers]:
+    """The ends of intervals."""
     low, high = (
-        np.where(at >= 0, pooled[f"{y}_{end}"].to_numpy(np.float64, na_value=np.nan)[at], np.nan)
-        for end in ("low", "high")
+        found[f"{y}_{end}"].to_numpy(np.float64, na_value=np.nan) for end in ("low", "high")
     )
-    return Whiskers(low, high, _OVER_PROMPTS)
+    return low, high
 
 
 def _marks(frame: pd.DataFrame, keys: Sequence[str]) -> list[list[object]]:

@@ -100,8 +100,8 @@ class AssociationCells(StatisticsCells):
         if column == "odds_ratio":
             return self._ratio
         if column == "clusters":
-            told = [each["n"] for each in self._prompts if _tells(each)]
-            return computed("clusters", "len(n)", *told) if told else None
+            counted = [each["n"] for each in self._prompts if _tells(each)]
+            return computed("clusters", "len(n)", *counted) if counted else None
         if column in _ENDS:
             z = computed("z", "normal_quantile((1 + level) / 2)", self._level)
             whole = f"odds_ratio * exp({'-' if column == 'low' else ''}z * error)"

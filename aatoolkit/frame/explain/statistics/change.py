@@ -25,7 +25,7 @@ _ENDS = {"low": "-", "high": "+"}
 
 
 @dataclass(frozen=True)
-class Design:
+class DesignNumbers:
     """The design effect that a comparison of totals is made with, and its degrees of freedom."""
 
     deff: Explanation
@@ -67,7 +67,7 @@ class Change:
         What rows are paired by, or are clusters of.
     is_rate : bool
         Whether each counts some of a number.
-    design : Design, optional
+    design : DesignNumbers, optional
         Of totals, how much more they vary than independent answers.
     """
 
@@ -80,7 +80,7 @@ class Change:
         cluster: str | None = None,
         *,
         is_rate: bool = True,
-        design: Design | None = None,
+        design: DesignNumbers | None = None,
     ) -> None:
         self._parts, self._is_rate = parts, is_rate
         self._pair, self._cluster = pair, cluster

@@ -11,7 +11,7 @@ from aatoolkit.frame.explain.explanation import Explanation
 from aatoolkit.frame.explain.made import Made
 from aatoolkit.frame.explain.rows import matching
 from aatoolkit.frame.explain.statistics.cells import PickedRows
-from aatoolkit.frame.explain.statistics.change import Change, Design, sums_of
+from aatoolkit.frame.explain.statistics.change import Change, DesignNumbers, sums_of
 from aatoolkit.frame.explain.statistics.compared import CompareCells
 from aatoolkit.frame.explain.statistics.formula import above, computed, renamed
 from aatoolkit.frame.explain.statistics.intervals import Estimate
@@ -119,17 +119,17 @@ class HeadlineCells(CompareCells):
         return found
 
     @cached_property
-    def _design(self) -> Design | None:
+    def _design(self) -> DesignNumbers | None:
         """The design effect of the prompts of this window, and its degrees of freedom."""
         if f"now.prompts.{MAIN}" not in self.arguments["names"]:
             return None
         side = Side(self._made("now", "prompts", MAIN), "mention_rate", None, PROMPT, None)
         made = Estimate(side, 0, 0.95)
         deff = computed("deff", "max(1, effect)", renamed(made.deff, "effect"))
-        return Design(deff, made.df)
+        return DesignNumbers(deff, made.df)
 
     @cached_property
-    def _design_of_two(self) -> Design | None:
+    def _design_of_two(self) -> DesignNumbers | None:
         """The design effect of the change over prompts, and its degrees of freedom."""
         if any(f"{word}.prompts.{MAIN}" not in self.arguments["names"] for word in _SIDES):
             return None
@@ -145,7 +145,7 @@ class HeadlineCells(CompareCells):
             above(whole.size_after),
         )
         deff = computed("deff", "max(error ** 2 / simple, 1)", whole.error, simple)
-        return Design(deff, whole.df)
+        return DesignNumbers(deff, whole.df)
 
     def _has_counts(self, at: int) -> bool:
         return bool(np.isfinite(self.number(at, "n")))

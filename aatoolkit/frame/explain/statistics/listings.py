@@ -14,7 +14,7 @@ from aatoolkit.frame.explain.statistics.side import Side
 from aatoolkit.frame.explain.text import plain
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.stats.concentration import LEAST, MEASURES, Spread, counted
-from aatoolkit.stats.rank import DRAWS, Members, members_of, separations
+from aatoolkit.stats.rank import DRAWS, RankedMembers, members_of, separations
 
 
 class RankCells(StatisticsCells):
@@ -46,7 +46,7 @@ class RankCells(StatisticsCells):
         return None
 
     @cached_property
-    def _members(self) -> Members:
+    def _members(self) -> RankedMembers:
         given = self.arguments
         column, by, cluster = (str(given[name]) for name in ("column", "by", "cluster"))
         return members_of(self.inputs[0].frame, column, by, cluster, given.get("rules"))

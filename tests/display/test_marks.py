@@ -1,0 +1,80 @@
+"""From a mark of a picture to the bytes behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.dates as mdates
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import ConfigurationError, RowNotFound
+
+STUDY = Path(__file__).parents[2] / "data" / "demo-study"
+
+
+@pytest.fixture(scope="module")
+def data() -> aa.Dataset:
+    sections = ["overview", "prompts", "crawl", "ranking", "fanouts"]
+    study = aa.Study(STUDY)
+    return study.project("acme.example").read_all(aa.Scope(days=30), sections=sections)
+
+
+def test_a_bar_is_explained_by_its_name_and_where_it_is(data: aa.Dataset) -> None:
+    engines = data["overview"]["overview_engines"]
+    axes = engines.aa.plot()
+    found = axes.explain("chatgpt")
+    assert found.is_complete
+    assert found.value == engines.set_index("engine").loc["chatgpt", "mention_rate"]
+    row = axes.data["engine"].tolist().index("chatgpt")
+    for mark in ((0.1, row + 0.3), row, {"engine": "chatgpt"}):
+        assert axes.explain(mark).to_dict() == found.to_dict()
+    high = axes.explain("chatgpt", "mention_rate_high")
+    assert high.children[0].formula == "hits / trials = 37 / 69"
+    assert axes.explain().missing == axes.explain("google-ai-overview").missing
+    with pytest.raises(RowNotFound, match="no mark is named 'nobody'; there are"):
+        axes.explain("nobody")
+    with pytest.raises(ConfigurationError, match="name it by engine"):
+        axes.explain((0.1, 99.0))
+
+
+def test_a_point_of_a_line_and_a_cell(data: aa.Dataset) -> None:
+    trend = data["overview"]["overview_trend"]
+    axes = trend.aa.plot()
+    at = mdates.date2num(pd.Timestamp("2026-11-15 03:00"))
+    assert axes.explain((at, 0.9)).to_dict() == axes.explain("2026-11-15").to_dict()
+    assert axes.explain(pd.Timestamp("2026-11-15")).place is not None
+    low = axes.explain("2026-11-15", "mention_rate_low")
+    assert low.is_complete
+    crawl = data["crawl"]["crawl_timeseries"].aa.plot()
+    assert crawl.kind == "heatmap"
+    cell = crawl.explain((len(crawl.marks.frame["bucket_start"].unique()) - 1, 0))
+    assert cell.is_complete
+    assert cell.column == "requests"
+
+
+def test_marks_of_many_rows_name_these(data: aa.Dataset) -> None:
+    prompts = data["prompts"].main
+    axes = prompts.aa.plot("bars", x="topic", y="mention_rate")
+    topic = axes.data["topic"].iloc[0]
+    found = axes.explain(topic)
+    assert found.rows == int((prompts["topic"] == topic)[prompts["answer_count"] > 0].sum())
+    assert found.is_complete
+    high = axes.explain(topic, "mention_rate_high")
+    assert high.is_complete
+    assert high.formula is not None
+    assert "answers" in high.formula
+    counts = prompts.aa.plot("counts", x="intent")
+    many = counts.explain((0.5, 0))
+    assert many.value == prompts["intent"].value_counts().max() == len(many.children)
+    with pytest.raises(ConfigurationError, match="name it by intent"):
+        counts.explain(0)
+
+
+def test_statistics_and_empty_pictures(data: aa.Dataset) -> None:
+    ranks = data["prompts"].main.aa.rank("mention_count", by="topic")
+    axes = ranks.aa.plot()
+    found = axes.explain(0, "rank_low")
+    assert found.formula is not None
+    assert data["crawl"].main.head(0).aa.plot().explain(column="requests").missing
