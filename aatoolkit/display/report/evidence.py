@@ -21,6 +21,7 @@ from aatoolkit.metadata.attrs import stored_of
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
+    from aatoolkit.display.plot.canvas import Picture
 
 
 class CellExplainer:
@@ -33,6 +34,7 @@ class CellExplainer:
     """
 
     def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
         self._any = Explainer(dataset)
         self._made: dict[int, tuple[pd.DataFrame, Made | None]] = {}
 
@@ -82,25 +84,50 @@ class SectionEvidence:
         self._answers: dict[CitedAnswer, None] = {}
         self._stated: dict[str, int] = {}
         self._anchors: dict[tuple[str, str], str] = {}
+        self._cells: dict[tuple[str, int, str], str] = {}
 
     def link(self, table: str, frame: pd.DataFrame, rows: int, columns: Sequence[str]) -> Link:
         """Return a function that links the numbers in the first rows to their evidence."""
         self._explain.prepare(frame)
 
         def linked(row: int, column: str, label: str, shown: str) -> str:
-            found = self._explain(frame, row, column)
-            number = len(self._entries) + 1
-            here, there = f"n{self._at}-{number}", f"e{self._at}-{number}"
-            self._anchors.setdefault((f"{table}.{column}", label), there)
-            self._note(table, found)
-            name = f"{text(label, 80)}, {text(column_title(column).lower())}"
-            self._entries.append(
-                f'<li id="{there}"><a href="#{here}">{name}</a>: {_known_of(found, shown)}</li>'
-            )
-            missing = ' aria-label="missing"' if shown == "–" else ""
-            return f'<a id="{here}" href="#{there}"{missing}>{text(shown)}</a>'
+            return self._linked(table, self._explain(frame, row, column), row, label, shown)
 
         return linked
+
+    def again(self, table: str) -> Link:
+        """What makes numbers links to evidence that is given already; others stay as they are."""
+
+        def linked(row: int, column: str, label: str, shown: str) -> str:
+            del label  # the evidence names it
+            there = self._cells.get((table, row, column))
+            missing = ' aria-label="missing"' if shown == "–" else ""
+            if there is None:
+                return f"<span{missing}>{text(shown)}</span>" if missing else text(shown)
+            return f'<a href="#{there}"{missing}>{text(shown)}</a>'
+
+        return linked
+
+    def drawn(self, picture: Picture, row: int, column: str, label: str, shown: str) -> str:
+        """A number of the caption of a picture as a link to its evidence."""
+        found = picture.explain(row, column, within=self._explain.dataset)
+        return self._linked("", found, row, label, shown)
+
+    def _linked(self, table: str, found: Explanation, row: int, label: str, shown: str) -> str:
+        """A number as a link to its evidence, which links back."""
+        column = found.column
+        number = len(self._entries) + 1
+        here, there = f"n{self._at}-{number}", f"e{self._at}-{number}"
+        self._anchors.setdefault((f"{table}.{column}", label), there)
+        if table:
+            self._cells[table, row, column] = there
+        self._note(table, found)
+        name = f"{text(label, 80)}, {text(column_title(column).lower())}"
+        self._entries.append(
+            f'<li id="{there}"><a href="#{here}">{name}</a>: {_known_of(found, shown)}</li>'
+        )
+        missing = ' aria-label="missing"' if shown == "–" else ""
+        return f'<a id="{here}" href="#{there}"{missing}>{text(shown)}</a>'
 
     def anchor(self, table: str, column: str, label: str) -> str:
         """The anchor of the evidence of a number; empty if it is not shown."""

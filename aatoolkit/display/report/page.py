@@ -98,10 +98,10 @@ class _Page:
             f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{text(chapter.title)}</h2>',
             element("p", text(doc), "lead"),
             element("p", text(state_words(tables.shown(main)), 600), "state"),
-            *self._pictures(tables, chapter, at),
+            *self._pictures(tables, chapter, at, evidence),
             *(self._open(tables, table, cols, evidence, chapter) for table, cols in opened.items()),
             evidence.html(),
-            self._folded(tables, [*opened], at),
+            self._folded(tables, [*opened], evidence),
             "</section>",
         ]
         return "\n".join(part for part in body if part)
@@ -125,14 +125,21 @@ class _Page:
         link = evidence.link(table, frame, most, columns)
         return table_of(data, table, most, self._names, columns, link)
 
-    def _folded(self, tables: Tables, opened: Sequence[str], at: int) -> str:
+    def _folded(self, tables: Tables, opened: Sequence[str], evidence: SectionEvidence) -> str:
         """Everything else of a section: its other tables, and the open ones with all columns."""
         notes = "".join(element("li", note) for note in statements(tables))
         listed = [table for table in tables if tables.rows[table]]
         folds = [
             f"<details><summary>{text(title_of(table))}, "
             f"{counted(tables.rows[table], 'row')}</summary>"
-            f"{table_of(self._names.data(tables[table]), table, self._rows, self._names)}</details>"
+            + table_of(
+                self._names.data(tables[table]),
+                table,
+                self._rows,
+                self._names,
+                link=evidence.again(table),
+            )
+            + "</details>"
             for table in listed
         ]
         if notes:
@@ -148,14 +155,16 @@ class _Page:
             else ""
         )
 
-    def _pictures(self, tables: Tables, chapter: Chapter, at: int) -> Iterator[str]:
+    def _pictures(
+        self, tables: Tables, chapter: Chapter, at: int, evidence: SectionEvidence
+    ) -> Iterator[str]:
         """The picture of a section, as far as the page has room for it."""
         from aatoolkit.display.report.picture import drawn
 
         table = next(iter(tables)) if chapter.picture is None else chapter.picture
         if table not in tables or not len(tables[table]) or self._drawn == _PICTURES:
             return
-        made = drawn(tables[table], f"p{at}")
+        made = drawn(tables[table], f"p{at}", link=evidence.drawn)
         if made:
             self._drawn += 1
             yield made

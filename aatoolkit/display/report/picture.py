@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import pandas as pd
 
 from aatoolkit.display.plot.canvas import Picture, svg_of
 from aatoolkit.display.plot.draw import picture_of
+from aatoolkit.display.plot.labels import format_number
+from aatoolkit.display.plot.roles import plot_data
 from aatoolkit.display.plot.style import GRID, INK, MUTED, PAPER, UNMEASURED_FILL
 from aatoolkit.display.report.markup import element, text
+
+NumberLink = Callable[[Picture, int, str, str, str], str]
+"""From a picture, the position of a row, a column, the row's name and the number to HTML."""
+
+_MOST_CHARACTERS = 700
 
 _COLOURS = {
     INK: "var(--ink)",
@@ -30,14 +38,92 @@ _LINK = re.compile(r'href="#([^"]+)"')
 _DROPPED = ("metadata", "style", "title", "desc")
 
 
-def drawn(frame: pd.DataFrame, name: str, kinds: Iterable[str] = ()) -> str:
-    """The figure of a frame with its caption; empty if its picture is of another kind."""
+def drawn(
+    frame: pd.DataFrame, name: str, kinds: Iterable[str] = (), link: NumberLink | None = None
+) -> str:
+    """The figure of a frame with its caption; empty if its picture is of another kind.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    name
+        What ids begin with.
+    kinds
+        The kinds of pictures that may be drawn; any if left out.
+    link
+        Makes of a number of the caption a link to its evidence.
+    """
     picture = picture_of(frame, kinds)
     if picture is None:
         return ""
-    finding = text(picture.finding, 700)
+    finding = caption(picture, link)
     label = element("figcaption", finding, id=f"{name}-caption")
     return element("figure", f"{_svg(picture, name)}\n{label}")
+
+
+@dataclass(frozen=True)
+class DrawnNumber:
+    """A number that a picture shows: the position of its row, its column, the row's name."""
+
+    row: int
+    column: str
+    label: str
+    value: float
+
+
+def caption(picture: Picture, link: NumberLink | None) -> str:
+    """The finding of a picture, in which the numbers of marks are links to their evidence."""
+    finding = picture.finding
+    numbers = {} if link is None or picture.marks is None else _numbers(picture)
+    if link is None or not numbers or len(finding) > _MOST_CHARACTERS:
+        return text(finding, _MOST_CHARACTERS)
+    words = "|".join(map(re.escape, sorted(numbers, key=len, reverse=True)))
+    parts, end = [], 0
+    for match in re.finditer(
+        rf"(?<![\w.,−-])(?:{words})(?![\w.,%]|\.\d| of | times| cells)", finding
+    ):
+        mark = _meant(numbers[match[0]], finding[: match.start()])
+        if mark is not None:
+            shown = link(picture, mark.row, mark.column, mark.label, match[0])
+            parts += [text(finding[end : match.start()], _MOST_CHARACTERS), shown]
+            end = match.end()
+    return "".join([*parts, text(finding[end:], _MOST_CHARACTERS)])
+
+
+def _numbers(picture: Picture) -> dict[str, list[DrawnNumber]]:
+    """The numbers that a picture shows, as they are written."""
+    found: dict[str, list[DrawnNumber]] = {}
+    marks = picture.marks
+    if marks is None or marks.counts:
+        return found
+    data = plot_data(marks.frame)
+    labels = data.text(marks.labels[0]) if marks.labels else [""] * len(data)
+    for column in marks.columns:
+        if data.kinds.get(column) != "number":
+            continue
+        values, units = data.values(column), data.units(column)
+        for row, (value, unit) in enumerate(zip(values.tolist(), units, strict=True)):
+            if value == value:
+                number = DrawnNumber(row, column, labels[row], value)
+                found.setdefault(format_number(value, unit), []).append(number)
+    return found
+
+
+def _meant(numbers: list[DrawnNumber], before: str) -> DrawnNumber | None:
+    """The number that is meant where several are written alike; None if that is not sure."""
+    words = before.rstrip(" :,")
+    named = [one for one in numbers if one.label and one.label in words[-60:]]
+    if len(numbers) == 1 or len(named) == 1:
+        return (named or numbers)[0]
+    by_word = {
+        "from": lambda: numbers[0],
+        "to": lambda: numbers[-1],
+        "between": lambda: min(numbers, key=lambda one: one.value),
+        "and": lambda: max(numbers, key=lambda one: one.value),
+    }
+    choose = by_word.get(words.rpartition(" ")[2])
+    return choose() if choose and not named else None
 
 
 def _svg(picture: Picture, name: str) -> str:
