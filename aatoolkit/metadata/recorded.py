@@ -179,9 +179,21 @@ def _grouper(value: Any) -> Any:
     return {"grouper": plain} if set(plain) >= {"key", "freq"} else _LOST
 
 
-def attach_changed(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
-    """Replace the metadata of a frame whose rows are the same, and keep its recipe."""
-    recipe, sources, answers = view_of(frame)
+def attach_changed(
+    frame: pd.DataFrame, metadata: FrameMetadata, rows: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Replace the metadata of a frame whose rows are the same, and keep its recipe.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The frame.
+    metadata : FrameMetadata
+        Its metadata.
+    rows : pandas.DataFrame, optional
+        The same rows, from which how they were made is taken; the frame itself if left out.
+    """
+    recipe, sources, answers = view_of(frame if rows is None else rows)
     numbers = {source: number for number, source in enumerate(metadata.sources)}
     kept = renumbered(recipe, {n: numbers.get(s, -1) for n, s in enumerate(sources)})
     return attach(frame, replace(metadata, recipe=kept), answers=answers)

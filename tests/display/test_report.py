@@ -163,7 +163,11 @@ def test_every_number_that_stands_open_leads_to_its_evidence(
     numbers = re.findall(r'<td class="number">(.*?)</td>', opened)
     assert len(numbers) > 100
     anchors = re.findall(r'<a id="(n\d+-\d+)" href="#(e\d+-\d+)"', opened)
-    assert len(anchors) == len(numbers)
+    captions = "".join(re.findall(r"<figcaption.*?</figcaption>", opened, flags=re.S))
+    assert captions.count('<a id="n') > 3
+    assert len(anchors) == len(numbers) + captions.count('<a id="n')
+    assert set(re.findall(r'<a href="#(e\d+-\d+)"', written)) <= {there for _, there in anchors}
+    assert re.search(r'<details class="more">.*?<a href="#e\d+-\d+"', written, flags=re.S)
     for here, there in anchors:
         assert written.count(f'<li id="{there}"><a href="#{here}">') == 1
     summary = written[: written.index('id="sections"')]

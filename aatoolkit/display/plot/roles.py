@@ -21,10 +21,10 @@ from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     ATTRIBUTE,
     FrameMetadata,
-    attach_unchecked,
     metadata_of,
     over_rows,
 )
+from aatoolkit.metadata.recorded import attach_changed
 from aatoolkit.sections.aggregation import COUNT, FRACTION, RANK, REQUESTS, SCORE, Aggregation
 from aatoolkit.sections.section import Column
 
@@ -291,7 +291,7 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
     rows = flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True)
     if ATTRIBUTE in rows.attrs:
         # The rows are checked; numbered anew they would seem to be others.
-        attach_unchecked(rows, known)
+        attach_changed(rows, known, flat)
     return PlotData(rows, known)
 
 
