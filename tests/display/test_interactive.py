@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 
 import numpy as np
@@ -111,3 +112,12 @@ def test_it_refuses_axes_and_names_what_to_install(
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(ImportError, match=r'pip install "aatoolkit\[interactive\]"'):
         overview.main.aa.plot(interactive=True)
+
+
+def test_where_nothing_shows_it_the_drawn_picture_and_its_words_do(overview: aa.Tables) -> None:
+    figure = overview.main.aa.plot(interactive=True)
+    data, metadata = figure._repr_mimebundle_()
+    assert set(data) == {"application/vnd.plotly.v1+json", "image/png", "text/plain"}
+    assert metadata["image/png"]["alt"] == figure.layout.meta["finding"]
+    assert data["text/plain"].startswith("<InteractivePicture: ")
+    assert pickle.loads(pickle.dumps(figure)).layout.meta == figure.layout.meta

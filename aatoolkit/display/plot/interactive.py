@@ -7,9 +7,11 @@ forms have the same numbers, intervals, hatches and captions, and each new kind 
 from __future__ import annotations
 
 import html
+import json
 from typing import Any
 
 import plotly.graph_objects as go
+import plotly.io as pio
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -21,7 +23,38 @@ from aatoolkit.display.plot.plotly_panel import Panel
 from aatoolkit.display.plot.plotly_text import DPI, add_paper_text, dash_of, rgba
 from aatoolkit.errors import ConfigurationError
 
+_MIME_TYPE = "application/vnd.plotly.v1+json"
+_BY_MIME_TYPE = (None, "", "browser", "plotly_mimetype", "plotly_mimetype+notebook")
+"""Renderers of plotly for which the type of the data is enough."""
+
 _FONT = "DejaVu Sans, Verdana, 'Noto Sans', sans-serif"
+
+
+class InteractivePicture(go.Figure):  # type: ignore[misc]
+    """A figure of plotly that keeps the drawn picture for where nothing shows figures of plotly.
+
+    An exported notebook shows the drawn one, a terminal what it shows in words. Colab and others
+    that plotly knows by their environment get what plotly makes for them.
+    """
+
+    _picture: Picture | None = None
+
+    def _ipython_display_(self) -> None:
+        if pio.renderers.default not in _BY_MIME_TYPE:
+            super()._ipython_display_()
+            return
+        raise NotImplementedError  # IPython goes on with the bundle
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None, **_: object
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        still, metadata = self._picture._repr_mimebundle_() if self._picture else ({}, {})
+        # Numbers as arrays of bytes are unknown to older front ends; JSON is known to all.
+        shown = {_MIME_TYPE: json.loads(self.to_json()), **still}
+        return {**shown, "text/plain": repr(self)}, metadata
+
+    def __repr__(self) -> str:
+        return f"<InteractivePicture: {(self.layout.meta or {}).get('finding', '')}>"
 
 
 def check_axes(ax: object | None) -> None:
@@ -38,13 +71,14 @@ def check_axes(ax: object | None) -> None:
         )
 
 
-def interactive_form(picture: Axes) -> go.Figure:
+def interactive_form(picture: Axes) -> InteractivePicture:
     """Convert a drawn picture, with all its panels, to its interactive form."""
     assert isinstance(picture, Picture)
     drawn = figure_of(picture)
     drawn.set_dpi(DPI)
     drawn.draw_without_rendering()
-    figure = go.Figure()
+    figure = InteractivePicture()
+    figure._picture = picture
     bars = {axes: axes.get_position() for axes in drawn.axes}
     wide, high = (float(side) * DPI for side in drawn.get_size_inches())
     paper = to_hex(drawn.get_facecolor())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import pandas as pd
 
@@ -14,8 +14,7 @@ from aatoolkit.frame.periods import by_period
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    InteractivePicture = Any
-    """A ``plotly.graph_objects.Figure``; plotly has no types of its own."""
+    from aatoolkit.display.plot.interactive import InteractivePicture
 
 
 @checks_arguments
@@ -58,7 +57,7 @@ class Plot:
         color: str | Iterable[str] | None = None,
         facet: str | None = None,
         theme: str = "auto",
-        interactive: bool,
+        interactive: Literal[True],
     ) -> InteractivePicture: ...
 
     def plot(
