@@ -99,7 +99,9 @@ def test_it_has_the_colours_of_the_theme_and_pictures_have_tooltips(lab: str, pa
     assert abs(lightness(ink) - lightness(paper)) > 120
 
     # An interactive picture has all it needs from this machine, and says what each mark is.
-    bar = notebook.run(4).locator(".barlayer .point").first
+    output = notebook.run(4)
+    output.locator("img.plot-img, .barlayer .point").first.hover()
+    bar = output.locator(".barlayer .point").first
     bar.wait_for()
     box = bar.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
