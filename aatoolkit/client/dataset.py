@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.arguments import checks_arguments
+from aatoolkit._util.arguments import checked
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from aatoolkit.errors import AAToolkitError
 
 
-@checks_arguments
 class Dataset(DatasetStatistics):
     """Several sections of one host and scope: a mapping from section to its `Tables`.
 
@@ -89,6 +88,7 @@ class Dataset(DatasetStatistics):
             return empty
         return pd.concat(given, ignore_index=True)[names].astype("string")
 
+    @checked
     def to_parquet(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.
 
@@ -125,6 +125,7 @@ class Dataset(DatasetStatistics):
         check_folder(folder)
         return [path for tables in self.values() for path in write_tables(tables, folder)]
 
+    @checked
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write every table to a sheet of one workbook, and a sheet that describes all columns.
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import checked
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
-from aatoolkit.errors import ItemNotFound
+from aatoolkit.errors import ArgumentTypeError, ItemNotFound
 from aatoolkit.normalizer.reconstruct import rebuild
 from aatoolkit.normalizer.tables_export import TablesExport
 
@@ -189,7 +188,6 @@ class Tables(TablesExport):
         """The parts that the frames are made of."""
         return self._parts
 
-    @checked
     def explain(self, path: str) -> Explanation:
         """Explain a place of the answer: which cells hold it, or why none does.
 
@@ -222,6 +220,8 @@ class Tables(TablesExport):
         """
         from aatoolkit.frame.explain.fields import explain_path
 
+        if not isinstance(path, str):
+            raise ArgumentTypeError(f"path is a {type(path).__name__}, no text", argument="path")
         return explain_path(self, path)
 
     def rebuild(self) -> Any:

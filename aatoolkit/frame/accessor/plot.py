@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import pandas as pd
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.periods import by_period
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from aatoolkit.display.plot.interactive import InteractivePicture
 
 
-@checks_arguments
 class Plot:
     """The method that draws a frame."""
 
