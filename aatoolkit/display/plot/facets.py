@@ -14,6 +14,7 @@ from aatoolkit.display.plot.canvas import Picture
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.metadata.attrs import attach_unchecked
 
 MOST = 12
 """As many panels at most."""
@@ -101,7 +102,10 @@ def _part(data: PlotData, facet: str, rows: Any) -> PlotData:
     """The rows of a panel, without the column of the panels."""
     part = data.only(rows)
     key = tuple(name for name in data.known.key if name != facet)
-    return PlotData(part.frame.drop(columns=facet), replace(part.known, key=key))
+    frame, known = part.frame.drop(columns=facet), replace(part.known, key=key)
+    # The rows were checked before they were numbered anew.
+    attach_unchecked(frame, known)
+    return PlotData(frame, known)
 
 
 def _own_kind(kind: str) -> bool:
