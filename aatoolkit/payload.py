@@ -158,7 +158,7 @@ class Payload:
 
     @property
     def origin(self) -> str:
-        """Where the answer was taken from: ``service``, ``cache`` or ``stale cache``."""
+        """The origin of the answer: ``service``, ``cache`` or ``stale cache``."""
         if not self.from_cache:
             return "service"
         return "stale cache" if self.stale else "cache"

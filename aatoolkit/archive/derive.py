@@ -46,7 +46,7 @@ _TOGETHER_BYTES = 1 << 22
 
 @dataclass(frozen=True)
 class DerivedAnswer:
-    """What is derived of one answer: its tables, and its rows in the statement tables.
+    """The tables derived from one answer, and its rows in the statement tables.
 
     Parameters
     ----------

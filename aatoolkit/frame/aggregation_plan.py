@@ -1,4 +1,4 @@
-"""Which aggregation rule each column of a frame follows, or why it has none."""
+"""Plans of aggregation: the rule that each column of a frame follows, or the reason for none."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _approximate(frame: pd.DataFrame, planned: Plan) -> Plan:
 
 
 def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:
-    """Why aggregating a column gives an approximation; None if it is exact."""
+    """Return the reason why aggregating a column is approximate; None if it is exact."""
     rule = planned.rule
     counts = [part for part in planned.parts if part != planned.column]
     reported = all(part in frame.columns and frame[part].notna().any() for part in counts)
@@ -202,7 +202,7 @@ def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:
 
 
 def caution(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:
-    """Why aggregating a declared column gives an approximation; None if it is exact."""
+    """Return the reason why aggregating a declared column is approximate; None if it is exact."""
     column = declared(known.columns[name])
     if column is None or not column.aggregate.otherwise:
         return None

@@ -16,7 +16,7 @@ from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 
 
 def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
-    """What to group by, with the periods of the frame's column of times first.
+    """Return the keys to group by, with the periods of the frame's column of times first.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _days(values: pd.Series) -> pd.Series | None:
 
 
 def _days_of(days: pd.Series, groups: Groups) -> Sequence[int]:
-    """How many different days each group has."""
+    """Count the different days of each group."""
     pairs = pd.DataFrame({"group": groups.ids, "day": days.to_numpy()}).drop_duplicates()
     found: Sequence[int] = np.bincount(pairs["group"], minlength=len(groups)).tolist()
     return found

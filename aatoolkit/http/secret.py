@@ -169,7 +169,7 @@ def _parts(token: str) -> frozenset[bytes]:
 
 
 def _forms(token: str) -> list[bytes]:
-    """What a token is in Base64 and in hexadecimal, where that is too long to occur by chance."""
+    """Return a token in Base64 and in hexadecimal, where that is too long to occur by chance."""
     encoded = token.encode()
     digits = encoded.hex().encode()
     forms = {*_base64_forms(encoded), digits, digits.upper()}

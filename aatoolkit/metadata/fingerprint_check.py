@@ -133,7 +133,7 @@ class FingerprintCheck:
         return values is not None and bool(values.isna().all())
 
     def change(self, name: str) -> str | None:
-        """Why a column is not accepted; None if it is."""
+        """Return the reason why a column is not accepted; None if it is."""
         return self._changes.get(name) if name in self._fingerprint.cells else MOVED
 
     @cached_property

@@ -180,7 +180,7 @@ class Tables(TablesExport):
 
     @cached_property
     def provenance(self) -> dict[str, pa.Table]:
-        """Where every value was in the answer, which `rebuild` uses; it holds no values."""
+        """The place of every value in the answer, which `rebuild` uses; it holds no values."""
         return self._provenance()
 
     @property

@@ -12,7 +12,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """Where a service states its availability: an object, a map, a field of rows or a header.
+    """A place where a service states availability: an object, a map, a field of rows or a header.
 
     Given to a `Section`, a rule about an object wins over detection: where an answer has what it
     describes, nothing else of the answer is read as availability. Where an answer lacks it, the

@@ -45,7 +45,7 @@ PARSES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How to parse the values of a column that are not plain JSON of its dtype.
+    """The parser of a column whose values are not plain JSON of its dtype.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class Column:
 
     @property
     def reading(self) -> Reading | None:
-        """How to parse values that are not plain JSON of the dtype; None if they are."""
+        """The parser of values that are not plain JSON of the dtype; None if they are."""
         if self.parse is None and self.scale is None and not self.missing:
             return None
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)

@@ -103,7 +103,7 @@ _NOT_MEASURES = ("key", "brand", "own", "answer_count")
 
 @shared
 def subject_missing(o: Observations) -> str | None:
-    """Why the brands in focus cannot be measured; None where they can."""
+    """Return the reason why the brands in focus cannot be measured; None where they can."""
     if not o.observed("mentions"):
         return not_held("mentions")
     if not o.value("SELECT count(*) FROM focus"):

@@ -25,7 +25,7 @@ GROUP BY {group} ORDER BY key
 
 @shared
 def own_citations_missing(o: Observations) -> str | None:
-    """Why the subject's citations cannot be counted; None where they can."""
+    """Return the reason why the subject's citations cannot be counted; None where they can."""
     if not o.observed("citations"):
         return not_held("citations")
     without = o.column(

@@ -52,5 +52,5 @@ class Question:
 
     @property
     def unfiltered(self) -> Question:
-        """The same host and window without any filter."""
+        """Return the question about the same host and window without any filter."""
         return Question(self.host, self.days)

@@ -161,7 +161,7 @@ def cluster_sums(
 
 
 def _not_pooled(rule: Aggregation, known: ColumnMetadata) -> str:
-    """Why the rows of a column cannot be pooled."""
+    """Return the reason why the rows of a column cannot be pooled."""
     column = declared(known)
     if column is None or column.aggregate.counts is None:
         return f"its rule ({rule}) names no numerator and denominator"
@@ -217,7 +217,7 @@ def _clusters(
 
 
 def _states(cells: Cells, groups: Groups, given: npt.NDArray[np.bool_]) -> list[Availability]:
-    """What is known of each group: partial where some of its rows have no number."""
+    """The availability of each group: partial where some of its rows have no number."""
     codes, states = groups.combined(cells)
     used, expected = groups.count(given), groups.count(cells.applicable)
     found = []
@@ -236,5 +236,5 @@ def _refused(column: str, why: str) -> AvailabilityError:
 
 
 def whole_state(states: list[Availability]) -> Availability:
-    """What is known of a column over all groups."""
+    """The availability of a column over all groups."""
     return combine(states)

@@ -123,7 +123,7 @@ def _places(side: ClusterSums) -> dict[tuple[Any, ...], int]:
 
 
 def _unmeasured(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> str | None:
-    """Why there is nothing to compare: a side without a number."""
+    """Return the reason why there is nothing to compare: a side without a number."""
     for side, group, word in zip(sides, at, ("now", "before"), strict=True):
         if group is None:
             return f"{word}: no row"
@@ -133,7 +133,7 @@ def _unmeasured(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> str |
 
 
 def _notes(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> tuple[str, ...]:
-    """What was measured in part only."""
+    """Return the sides that were measured in part only, and the reasons."""
     words_of: dict[str, list[str]] = {}
     for side, group, word in zip(sides, at, ("now", "before"), strict=True):
         if group is not None and side.states[group].status == Status.PARTIAL:
@@ -211,7 +211,7 @@ def comparison(
 def meanings(
     unit: str | None, level: float, correct: str | None
 ) -> dict[str, tuple[str, str | None]]:
-    """What each column of a comparison says, and its unit."""
+    """Return the meaning and the unit of each column of a comparison."""
     change = "absolute pp as fraction" if unit == "fraction 0-1" else unit
     how = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method", None: "nothing"}
     return {

@@ -1,4 +1,4 @@
-"""How concentrated counts are: ``df.aa.concentration``."""
+"""Concentration of counts over their members: ``df.aa.concentration``."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def concentration(
     rarefy: bool,
     level: float,
 ) -> pd.DataFrame:
-    """How concentrated a count is; see ``df.aa.concentration``."""
+    """Compute the concentration of a count; see ``df.aa.concentration``."""
     check_level(level)
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")

@@ -327,7 +327,7 @@ def _verdict(
 
 
 def _notes(panels: Sequence[PromptDays], by: str) -> list[str]:
-    """How many prompts have answers in one period only."""
+    """Return a note on the prompts that have answers in one period only."""
     once = 0
     for panel in panels:
         late = panel.of((panel.day >= 0) * panel.n) > 0

@@ -168,7 +168,7 @@ def _described(
 
 
 def _verdict(key: object, values: list[float], stages: list[Stage]) -> str:
-    """Which stages have no number, and why."""
+    """Return the stages that have no number and the reasons, or that all are measured."""
     lacking: dict[str, list[str]] = {}
     for name, value, stage in zip(STAGES, values, stages, strict=True):
         if np.isnan(value):

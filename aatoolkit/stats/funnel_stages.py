@@ -64,7 +64,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class StageRows:
-    """Where a stage was read from: the number of a frame, the keys of its rows, and the column."""
+    """The origin of a stage: the number of a frame, the keys of its rows, and the column."""
 
     frame: int
     keys: pd.Series
@@ -106,7 +106,7 @@ def by_section(
 def stage_of(
     data: Mapping[str, Any], errors: Mapping[str, object], by: str | None, stage: str
 ) -> Stage:
-    """What one stage counts, or why it counts nothing."""
+    """Return the counts of one stage, or the reason why there are none."""
     section = READS[by][STAGES.index(stage)]
     if section not in data:
         failure = errors.get(section)

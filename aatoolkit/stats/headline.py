@@ -1,4 +1,4 @@
-"""What changed between two datasets: the headline measures, compared in one family of tests."""
+"""Changes between two datasets: the headline measures, compared in one family of tests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ORDER = {"up": 0, "down": 0, "no evidence": 1, "cannot say": 2}
 
 @dataclass(frozen=True)
 class Design:
-    """How much more prompts vary than independent answers, on how many degrees of freedom."""
+    """Design effect of clustering by prompt, and its degrees of freedom."""
 
     deff: float = 1.0
     df: float = math.inf
@@ -212,7 +212,7 @@ def _lacking(measure: str, subject: str, sides: list[_Side]) -> ComparedRow:
 
 
 def compared_design(found: Difference) -> Design:
-    """How much more the change varies over prompts than over independent answers; 1 at least."""
+    """Return the design effect of the change, which is 1 at least, and its degrees of freedom."""
     if not np.isfinite(found.error):
         return Design(why=f"nothing says how prompts differ: {found.why}")
     pooled = (found.before * found.n_before + found.after * found.n) / (found.n_before + found.n)

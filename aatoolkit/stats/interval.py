@@ -73,7 +73,7 @@ def check_level(level: float) -> None:
 def _why_not(
     sums: ClusterSums, estimates: Estimates, group: int, cluster: str, panel: str
 ) -> str | None:
-    """Why a group has no interval; None if it has one."""
+    """Return the reason why a group has no interval; None if it has one."""
     if not sums.given[group]:
         state = sums.states[group]
         return str(state) if state.status != Status.AVAILABLE else "no answers"
@@ -217,7 +217,7 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
 
 
 def _no_counts(rule: Aggregation) -> str:
-    """Why a column of a rule without numerator and denominator has no interval by row."""
+    """Return the reason why a column without numerator and denominator has no interval by row."""
     lacking = f"its rule ({rule}) names no numerator and denominator"
     if rule.rule != "mean":
         return lacking

@@ -1,4 +1,4 @@
-"""How alike the lists of two engines are: ``df.aa.overlap``, beside what repeats have in common."""
+"""Overlap of the lists of two engines, beside that of repeats: ``df.aa.overlap``."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def rank(
 
 @dataclass(frozen=True)
 class RankedMembers:
-    """What is ranked: the value of each member, and how each cluster moves it.
+    """The members that are ranked: the value of each, and the influence of each cluster on it.
 
     Parameters
     ----------

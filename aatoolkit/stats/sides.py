@@ -86,7 +86,7 @@ def pairing(
     pair: str | None = None,
     cluster: str | None = None,
 ) -> tuple[str | None, str | None]:
-    """What rows are paired by, or are clusters of; prompts, where both frames name them."""
+    """Return the columns that pair and cluster rows: prompts, where both frames name them."""
     given = pair or cluster
     for frame in (now, before):
         find(flattened(frame), [given] if given else [])
@@ -101,7 +101,7 @@ def pairing(
 
 
 def overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str | None:
-    """Why two frames cannot be compared: they hold the same answers; None if they do not."""
+    """Return why two frames cannot be compared: they share answers; None if they share none."""
     knowns = [metadata_of(frame, levels=True) for frame in (now, before)]
     if _of(knowns[1], measure) == (_of(knowns[0], measure) or "").replace(".", f".{PREVIOUS}"):
         return None

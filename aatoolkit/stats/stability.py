@@ -1,4 +1,4 @@
-"""How alike repeats are, and how much must be asked: ``df.aa.stability`` and ``aa.samples``."""
+"""Agreement of repeats, and the sample sizes it implies: ``df.aa.stability``, ``aa.samples``."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def samples(
     runs: int | Iterable[int] = (1, 2, 3, 5, 10, 20, 30),
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """How many prompts a margin of error takes, for some numbers of runs of each.
+    """Compute the number of prompts that a margin of error takes, for some numbers of runs of each.
 
     With deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), k prompts of so many runs
     give the half width t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of freedom. More

@@ -56,7 +56,7 @@ def test_the_value_is_part_of_the_key_and_a_trend_is_drawn_as_lines(project: aa.
     pytest.importorskip("matplotlib").use("agg")
     for chosen in ({}, {"by": "engine"}):
         axes = tables["overview_trend"].aa.plot(**chosen)
-        assert axes.finding.startswith("Mention rate by date and engine"), axes.finding
+        assert axes.finding.startswith("Mention rate by day and engine"), axes.finding
 
 
 def test_answers_about_several_brands_are_not_added(project: aa.Project) -> None:

@@ -80,9 +80,18 @@ def test_what_does_not_add_up_over_days_is_refused() -> None:
         history.aa.aggregate("brand", "rank", freq="W")
 
 
-@pytest.mark.parametrize("freq", ["M", "weekly", "", 7, ["W"]])
-def test_no_frequency_is_refused_with_those_there_are(freq: object) -> None:
-    with pytest.raises(ArgumentError, match="'MS'") as caught:
+@pytest.mark.parametrize(
+    ("freq", "words"),
+    [
+        ("M", "'MS'"),
+        ("weekly", "'MS'"),
+        ("", "leave it out"),
+        (7, "is no text"),
+        (["W"], "no text"),
+    ],
+)
+def test_what_is_no_frequency_is_refused(freq: object, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words) as caught:
         days().aa.aggregate(freq=freq, rules=SUM)  # type: ignore[arg-type]
     assert caught.value.argument == "freq"
 

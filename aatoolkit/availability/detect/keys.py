@@ -287,7 +287,7 @@ def suffix(key: str) -> tuple[str, str] | None:
 
 
 def _ending(parts: tuple[str, ...]) -> str | None:
-    """What the last parts of a key state about the field that the first ones name."""
+    """The statement that the last parts of a key make about the field that the first ones name."""
     if not parts:
         return None
     if is_reason(parts[-1]) and (len(parts) == 1 or is_absence(" ".join(parts))):

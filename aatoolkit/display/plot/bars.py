@@ -91,7 +91,7 @@ class Bars:
         return text + (f"; {self.missing} not measured" if self.missing else "")
 
     def marks(self) -> Marks:
-        """What the bars stand for."""
+        """Return the rows and columns that the bars were drawn from."""
         labels = (self.x, *([self.by] if self.by else []), *self.data.keys)
         names = tuple(dict.fromkeys(labels))
         return Marks(self.data.frame, self.drawn, names, self.ends.bounds, of_rows(len(self.data)))

@@ -181,7 +181,7 @@ def _draw(
 
 
 def _marks(chosen: Drawable) -> Marks:
-    """What the marks of a picture stand for."""
+    """Return the rows and columns that the marks of a picture were drawn from."""
     made: Callable[[], Marks] | None = getattr(chosen, "marks", None)
     if made is not None:
         return made()

@@ -112,7 +112,7 @@ class Heatmap:
         return sorted(found, key=lambda word: (word != "not measured", word))
 
     def marks(self) -> Marks:
-        """What the cells stand for."""
+        """Return the rows and columns that the cells were drawn from."""
         return Marks(self.data.frame, self.drawn, (self.by, self.x), at=self._mark_at)
 
     def _mark_at(self, x: float, y: float) -> Place | None:

@@ -102,7 +102,7 @@ class Lines:
         return ~measured
 
     def marks(self) -> Marks:
-        """What the points stand for."""
+        """Return the rows and columns that the points were drawn from."""
         names = (self.x, *([self.by] if self.by else []))
         return Marks(self.data.frame, self.drawn, names, self.bounds, self._mark_at)
 

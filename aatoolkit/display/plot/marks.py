@@ -22,7 +22,7 @@ _MOST_ROWS = 500
 
 @dataclass(frozen=True)
 class Marks:
-    """What the marks of a picture stand for.
+    """The rows and columns that the marks of a picture were drawn from.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Marks:
     def explain(
         self, mark: Any = None, column: str | None = None, within: Any = None
     ) -> Explanation:
-        """How the number of a mark is known; see `Picture.explain`."""
+        """Explain the number of a mark; see `Picture.explain`."""
         from aatoolkit.frame.explain import Explainer
 
         row, named = self._row(mark)
@@ -86,7 +86,7 @@ class Marks:
         return [str(value) for value in values]
 
     def _count(self, row: Any) -> Explanation:
-        """How many rows a mark counts, with those rows."""
+        """Explain the number of rows that a mark counts, with those rows."""
         from aatoolkit.frame.explain import Explainer, Explanation
 
         if not isinstance(row, Mapping):

@@ -66,7 +66,7 @@ class Pairs:
         )
 
     def marks(self) -> Marks:
-        """What the pairs stand for."""
+        """Return the rows and columns that the pairs were drawn from."""
         names = tuple(dict.fromkeys((self.x, *self.data.keys)))
         return Marks(self.data.frame, self.drawn, names, at=of_rows(len(self.data)))
 

@@ -236,7 +236,7 @@ class PlotData:
         return next(iter((*named, *words)), key)
 
     def time_noun(self, name: str) -> str:
-        """What a row of a time column stands for: ``day``, ``week``, ``hour``, else its name."""
+        """Name the step of a time column: ``day``, ``week``, ``hour``, else the column's name."""
         found = pd.DatetimeIndex(self.moments(name).dropna().unique()).sort_values()
         if len(found) < 2:
             return name

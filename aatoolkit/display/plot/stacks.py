@@ -71,7 +71,7 @@ class Stacks:
         return "; ".join(texts)
 
     def marks(self) -> Marks:
-        """What the segments stand for."""
+        """Return the rows and columns that the segments were drawn from."""
         names = tuple(dict.fromkeys(each for each in (self.label, *self.data.keys) if each))
         is_count = self.unit is None
         return Marks(self.data.frame, self.drawn, names, at=self._mark_at, counts=is_count)

@@ -39,7 +39,7 @@ class CellExplainer:
         self._made: dict[int, tuple[pd.DataFrame, Made | None]] = {}
 
     def __call__(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
-        """How the number in a row, by its position, and a column is known."""
+        """Explain the number in a column of the row at a position."""
         _, made = self._made.get(id(frame), (frame, None))
         if made is not None:
             found = made.explain(at, column)
@@ -96,7 +96,7 @@ class SectionEvidence:
         return linked
 
     def again(self, table: str) -> Link:
-        """What makes numbers links to evidence that is given already; others stay as they are."""
+        """Return a function that links numbers whose evidence is already given."""
 
         def linked(row: int, column: str, label: str, shown: str) -> str:
             del label  # the evidence names it
@@ -193,7 +193,7 @@ def _exact(value: object) -> str:
 
 
 def _place_words(place: ValuePlace, exact: str) -> str:
-    """Where in its answer a value is, as a reader of the file finds it."""
+    """Describe the place of a value in its answer for a reader of the file."""
     if place.start is None:
         return f"looked for at {path_words(place.path)}"
     spelled = f", spelled {place.text}" if place.text and place.text != exact else ""

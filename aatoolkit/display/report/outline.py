@@ -10,7 +10,7 @@ from aatoolkit.display.plot.labels import capitalized, humanize
 
 @dataclass(frozen=True)
 class Chapter:
-    """What a report shows of one section; every other table is folded below.
+    """The tables that a report shows of one section; every other is folded below.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class AggregateCells(Result):
         return {each.column: each for each in planned}
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         found = self.described(at, column)
         rows = positions(self.groups.ids == at)
         if column in self.groups.keys.columns:

@@ -83,7 +83,7 @@ class TableCells:
         )
 
     def about(self, found: Explanation) -> Explanation:
-        """What the answer states of a whole column, put into its explanation."""
+        """Add to an explanation what the answer states of the whole column."""
         declared = self._declared(found.column)
         return replace(
             found,

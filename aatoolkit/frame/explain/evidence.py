@@ -24,7 +24,7 @@ _NOWHERE = (
 
 
 class TrailEnd(Exception):
-    """Why a trail ends; raised and caught within this package only."""
+    """The reason why a trail ends, raised and caught within this package only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class ReadAnswer:
 
     @cached_property
     def cited(self) -> CitedAnswer:
-        """It as an explanation cites it."""
+        """Return the answer as explanations cite it."""
         payload = self.tables.payload
         digest = hashlib.sha256(self.body).hexdigest()
         return CitedAnswer(
@@ -61,7 +61,7 @@ class ReadAnswer:
         )
 
     def span(self, path: str) -> ByteSpan | None:
-        """Where in its bytes the value at a path is; None if it is not there."""
+        """Find the bytes of the value at a path; None if it is not there."""
         return self._index.span(path)
 
     @cached_property

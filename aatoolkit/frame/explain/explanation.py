@@ -93,7 +93,7 @@ class StatedAvailability:
 
 @dataclass(frozen=True)
 class MissingRows:
-    """How many rows of a column have no value for one reason.
+    """The number of rows of a column that have no value for one reason.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Why values of a column are missing: the row that is explained, and how many have which cause."""
+"""Missing values of a column: the row that is explained, and the number of rows by cause."""
 
 from __future__ import annotations
 

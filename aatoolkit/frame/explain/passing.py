@@ -21,7 +21,7 @@ class SameCells(Result):
     """Cells of a verb that changes no cell: `adopt`."""
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         return self.inputs[0].explain(at, column)
 
 
@@ -29,7 +29,7 @@ class RenamedCells(Result):
     """Cells under new names."""
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         names = {new: old for old, new in self.arguments["names"].items()}
         old = names.get(column, column)
         return self.passed(self.inputs[0].explain(at, old), at, column, "by rename")
@@ -39,7 +39,7 @@ class ContextCells(Result):
     """Cells beside columns that say where rows come from."""
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         before = flattened(self.inputs[0].frame)
         if column in before.columns:
             return self.inputs[0].explain(at, column)
@@ -53,7 +53,7 @@ class ConcatCells(Result):
     """Cells of frames one after the other."""
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         ends = np.cumsum([len(each.frame) for each in self.inputs])
         number = int(np.searchsorted(ends, at, side="right"))
         there = at - int(ends[number] - len(self.inputs[number].frame))
@@ -91,7 +91,7 @@ class MergeCells(Result):
         return found
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         rows = [self._numbered[name].iloc[at] for name in (_LEFT, _RIGHT)]
         sides = [side for side in (0, 1) if column in self._names[side]]
         for side in sides:
@@ -113,7 +113,7 @@ class CompleteCells(Result):
     """Cells of rows that were reported, and rows that were added because they were not."""
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         before = flattened(self.inputs[0].frame)
         if at < len(before) and column in before.columns:
             return self.inputs[0].explain(at, column)
@@ -130,7 +130,7 @@ class LongCells(Result):
     """Cells one below the other."""
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         before = flattened(self.inputs[0].frame)
         there = at % max(len(before), 1)
         measure = str(self.frame["variable"].iloc[at])

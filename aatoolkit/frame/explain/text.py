@@ -73,7 +73,7 @@ def sum_in_words(values: list[object]) -> str:
 
 
 def headline(one: Explanation) -> str:
-    """What it is, of which row, and its value."""
+    """Write the column, the row and the value of an explanation in a line."""
     key = ", ".join(f"{name} = {shown(value)}" for name, value in one.row.items())
     unit = f" ({one.unit})" if one.unit and one.value is not None else ""
     name = f"{clipped(one.column)}{f', {clipped(key)}' if key else ''}"
@@ -112,7 +112,7 @@ def statement_line(stated: StatedAvailability) -> str:
 
 @dataclass
 class Written:
-    """What was written of the numbers before: it is not repeated.
+    """The facts written with earlier numbers, which are not repeated.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Written:
 
 
 def facts(one: Explanation, before: Written, above: Explanation | None = None) -> Iterator[str]:
-    """What is known of one number, a line each, without its parts and what was written before."""
+    """Write the facts of one number, a line each, without its parts and what was written before."""
     if one.meaning:
         yield from before.new(clipped(one.meaning))
     if one.formula:

@@ -40,7 +40,7 @@ _BIG_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
 
 @dataclass(frozen=True)
 class FieldReading:
-    """How to parse the values of a column, and the numbers that this gives.
+    """The parser of a column's values, and the numbers that it gives.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class AnswerCells(Result):
         ]
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         chat = plain(self.frame["chat_id"].iloc[at])
         whole, mentions, citations = self.inputs
         row = int(self._rows_by_chat[0][chat][0])
@@ -140,7 +140,7 @@ class AssociationCells(StatisticsCells):
         return found
 
     def _count(self, kind: str, prompt: Any = None) -> Explanation:
-        """How many answers are of a kind."""
+        """Explain a number of answers of one kind."""
         parts = self._answers(kind, prompt)
         row = {} if prompt is None else {"prompt_id": plain(prompt)}
         if not parts:

@@ -29,7 +29,7 @@ class StatisticsCells(Result):
     """Cells that a statistic was computed from the rows of a group, on one side or two."""
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         first = flattened(self.inputs[0].frame)
         if self.arguments.get("join") and column in first.columns:
             return self.inputs[0].explain(at, column)
@@ -101,7 +101,7 @@ class StatisticsCells(Result):
 
     @cached_property
     def known_parts(self) -> dict[Any, Any]:
-        """What formulas of several cells have in common."""
+        """Return the parts that the formulas of several cells share."""
         return {}
 
     def text(self, at: int, name: str) -> str | None:
@@ -121,7 +121,7 @@ class StatisticsCells(Result):
         return f"{self.verb}({words}) over the rows below"
 
     def _parts(self, at: int, column: str) -> Iterator[Explanation]:
-        """What the cell was computed from: the aggregate of each side, or its rows."""
+        """Return the parts of a cell: the aggregate of each side, or its rows."""
         names = [name for name in ("now", "before", "frame") if name in self.arguments]
         for name, made in zip(names, self.inputs, strict=False):
             one_side = "before" in names and column in ("before", "after")
@@ -221,5 +221,5 @@ class PickedRows:
         self.known = base.known
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         return self._base.explain(self._rows[at], column)

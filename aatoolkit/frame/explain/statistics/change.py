@@ -105,12 +105,12 @@ class Change:
 
     @cached_property
     def size_after(self) -> Explanation:
-        """What the value after is a share or mean of."""
+        """Explain the denominator of the value after."""
         return computed("size_after", "sum(n1)", *self._parts["n1"])
 
     @cached_property
     def size_before(self) -> Explanation:
-        """What the value before is a share or mean of."""
+        """Explain the denominator of the value before."""
         return computed("size_before", "sum(n0)", *self._parts["n0"])
 
     @cached_property
@@ -130,7 +130,7 @@ class Change:
 
     @cached_property
     def clusters(self) -> Explanation:
-        """How many clusters are compared."""
+        """Explain the number of clusters that are compared."""
         if self._pair:
             return computed("clusters", "len(n1)", *self._parts["n1"])
         return computed("clusters", "len(n1) + len(n0)", *self._parts["n1"], *self._parts["n0"])

@@ -72,7 +72,7 @@ class CompareCells(StatisticsCells):
 
     @property
     def correct(self) -> str | None:
-        """How p-values are adjusted."""
+        """Explain the adjustment of a p-value."""
         given = self.arguments.get("correct", "holm")
         return None if given is None else str(given)
 
@@ -83,7 +83,7 @@ class CompareCells(StatisticsCells):
 
     @property
     def family(self) -> int:
-        """How many tests `detectable` allows for."""
+        """Explain the number of tests that `detectable` allows for."""
         return max(len(self.tests), 1) if self.correct else 1
 
     def adjusted(self, at: int) -> Explanation:

@@ -148,7 +148,7 @@ class _Estimate:
         return computed("p", "two_sided(change / error, df)", self.change, self.error, self.df)
 
     def detectable(self, tests: int) -> Explanation:
-        """What 80 % of such samples would show."""
+        """Explain the change that 80 % of such samples would show."""
         parts = (self._level, setting("tests", tests), setting("power", POWER))
         whole = "(t_quantile(1 - (1 - level) / tests / 2, df) + t_quantile(power, df)) * error"
         return computed("detectable", whole, *parts, self.df, self.error, self.change)

@@ -84,7 +84,7 @@ def values_of(parts: Sequence[Explanation]) -> dict[str, Any]:
 
 
 def evaluate(expression: str, names: Mapping[str, Any]) -> float:
-    """What an expression comes to."""
+    """Evaluate an expression."""
     found: float = _value(ast.parse(expression, mode="eval").body, names)
     return found
 

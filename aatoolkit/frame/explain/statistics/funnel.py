@@ -40,7 +40,7 @@ class FunnelCells(StatisticsCells):
         return rows_of_stages(frames, given["names"], given.get("by"))
 
     def _stage(self, at: int, name: str) -> Explanation:
-        """What a stage counted of the key of a row."""
+        """Explain the count of one stage for the key of a row."""
         key = self.flat[self.flat.columns[0]].iloc[at]
         for rows in self._rows[name]:
             there = rows.places(key)

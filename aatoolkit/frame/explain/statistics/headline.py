@@ -182,6 +182,6 @@ class PreviousWindow:
         self.known = metadata_of(self.frame)
 
     def explain(self, at: int, column: str) -> Explanation:
-        """How the value of a column in the row at a position is known."""
+        """Explain the value of a column in the row at a position."""
         there = f"{PREVIOUS}{column}"
         return self._base.explain(at, there if there in self._base.frame.columns else column)

@@ -128,12 +128,12 @@ class Estimate:
 
     @cached_property
     def size(self) -> Explanation:
-        """Its sample size."""
+        """Explain the sample size."""
         return computed("size", "sum(n)", *self._n)
 
     @cached_property
     def clusters(self) -> Explanation:
-        """How many clusters there are."""
+        """Explain the number of clusters."""
         return computed("clusters", "len(n)", *self._n)
 
     @cached_property

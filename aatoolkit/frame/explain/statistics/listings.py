@@ -80,7 +80,7 @@ class RankCells(StatisticsCells):
         return computed("value", "sum(y) / sum(n)", *y, *n, row=self._row(member))
 
     def _size(self, member: int) -> Explanation:
-        """What the value of a member rests on."""
+        """Explain the sample size of a member's value."""
         if self._side is not None:
             pairs = self._side.pairs(member).values()
             return computed("n", "sum(n)", *(self._side.n("n", pair) for pair in pairs))
@@ -163,7 +163,7 @@ def total_of(
 
 
 class ConcentrationCells(StatisticsCells):
-    """How concentrated a count is."""
+    """Explanations of ``df.aa.concentration``, cell by cell."""
 
     def formula(self, at: int, column: str) -> Explanation | None:
         """A number of a concentration, with its formula."""

@@ -23,7 +23,7 @@ _MOST_ROWS = 1500
 
 
 class OverlapCells(StatisticsCells):
-    """How much two members have in common, one row a pair."""
+    """Explanations of ``df.aa.overlap``, one row a pair of members."""
 
     def formula(self, at: int, column: str) -> Explanation | None:
         """A number of an overlap, with its formula."""
@@ -173,7 +173,7 @@ class OverlapCells(StatisticsCells):
         return found
 
     def _answers(self, at: int) -> Explanation:
-        """How many answers of both members there are to the prompts that both answer."""
+        """Explain the number of answers of both members to the prompts that both answer."""
         a, b = self._pair(at)
         jaccard, _, answers = self._means
         parts = []

@@ -14,7 +14,7 @@ from aatoolkit.frame.explain.statistics.side import Side
 
 @dataclass(frozen=True)
 class Entry:
-    """What was counted of a prompt on a day."""
+    """The counts of a prompt on a day."""
 
     prompt: Any
     day: float
@@ -114,12 +114,12 @@ class PromptGroup:
 
     @cached_property
     def whole(self) -> Explanation:
-        """What all prompts together weigh."""
+        """The weight of all prompts together."""
         return computed("whole", "sum(weight)", *(above(each[0]) for each in self._weighted))
 
     @cached_property
     def carriers(self) -> list[Explanation]:
-        """What says how many prompts carry the estimate."""
+        """Return the weights by which prompts enter the estimate."""
         return [computed("m", "weight", above(each[0]), row=each[0].row) for each in self._weighted]
 
     @cached_property
@@ -206,7 +206,7 @@ class PromptTrends(PromptGroup):
 
     @cached_property
     def after(self) -> Explanation:
-        """What the trend leads to."""
+        """Explain the value that the trend leads to."""
         name = f"{self.word}_before"
         whole = f"{name} + slope * span"
         return computed(f"{self.word}_after", whole, self.before, self.slope, self._span)
@@ -241,10 +241,10 @@ class PromptTrends(PromptGroup):
 
     @cached_property
     def whole(self) -> Explanation:
-        """What all prompts together weigh."""
+        """The weight of all prompts together."""
         return computed("whole", "sum(m)", *(above(each["m"]) for each in self._used))
 
     @cached_property
     def carriers(self) -> list[Explanation]:
-        """What says how many prompts carry the estimate."""
+        """Return the weights by which prompts enter the estimate."""
         return [above(each["m"]) for each in self._used]

@@ -20,7 +20,7 @@ _COMMON = "(sum(n) - sum(n ** 2) / sum(n)) / (len(n) - 1)"
 
 
 class StabilityCells(StatisticsCells):
-    """How alike repeats are."""
+    """Explanations of ``df.aa.stability``, cell by cell."""
 
     def formula(self, at: int, column: str) -> Explanation | None:
         """A number of an agreement, with its formula."""

@@ -70,11 +70,11 @@ class Side:
         return {plain(self.sums.labels[self.sums.cluster[at]]): int(at) for at in there}
 
     def y(self, name: str, pair: int) -> Explanation:
-        """What is counted, in the rows of a group and cluster."""
+        """The numerator in the rows of a group and cluster."""
         return self._sum(name, pair, 0)
 
     def n(self, name: str, pair: int) -> Explanation:
-        """What it is a share or mean of, in the same rows."""
+        """The denominator in the same rows."""
         return self._sum(name, pair, 1)
 
     def _sum(self, name: str, pair: int, which: int) -> Explanation:
@@ -105,7 +105,7 @@ class Side:
     def count(
         self, name: str, column: str, rows: Sequence[int], row: dict[str, Any]
     ) -> Explanation:
-        """How many rows have a number in a column."""
+        """Explain the number of rows that have a number in a column."""
         words = f"{len(rows)} row{'s' * (len(rows) != 1)} with {column}"
         cells, end = self._cells(column, rows)
         return Explanation(
