@@ -73,6 +73,7 @@ def test_every_main_picture_has_an_interactive_form(section: str) -> None:
         json.loads(figure.to_json())
 
 
+@pytest.mark.thorough
 def test_cells_without_a_row_differ_from_those_not_measured() -> None:
     history = shared_dataset()["ranking"]["ranking_history"]
     figure = history.aa.plot(interactive=True)
@@ -94,6 +95,7 @@ def test_nothing_in_a_name_is_markup_or_a_formula() -> None:
     assert "&lt;b&gt;" in figure.data[0].customdata[0]
 
 
+@pytest.mark.thorough
 def test_facets_and_options_are_those_of_the_picture() -> None:
     prompts = shared_dataset()["prompts"].main
     options = {"x": "topic", "y": "mention_rate", "facet": "intent"}
@@ -114,6 +116,7 @@ def test_it_refuses_axes_and_names_what_to_install(
         overview.main.aa.plot(interactive=True)
 
 
+@pytest.mark.thorough
 def test_where_nothing_shows_it_the_drawn_picture_and_its_words_do(overview: aa.Tables) -> None:
     figure = overview.main.aa.plot(interactive=True)
     data, metadata = figure._repr_mimebundle_()

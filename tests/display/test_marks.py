@@ -54,6 +54,7 @@ def test_a_point_of_a_line_and_a_cell(data: aa.Dataset) -> None:
     assert cell.column == "requests"
 
 
+@pytest.mark.thorough
 def test_marks_of_many_rows_name_these(data: aa.Dataset) -> None:
     prompts = data["prompts"].main
     axes = prompts.aa.plot("bars", x="topic", y="mention_rate")

@@ -352,6 +352,7 @@ def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
     drawn(line.aa.plot("line", x="day", y="n", by="brand"))
 
 
+@pytest.mark.thorough
 def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
     with mpl.rc_context({"text.parse_math": True, "axes.grid": True, "figure.autolayout": True}):
         drawn(overview["overview_trend"].aa.plot())
@@ -575,6 +576,7 @@ def test_panels_are_labelled_and_have_one_scale() -> None:
     assert drawn(axes)
 
 
+@pytest.mark.thorough
 def test_hosts_of_one_frame_are_never_added_up(client: aa.Client) -> None:
     collected = client.collect(HOSTS[:2], sections=["domains"], progress=False)
     both = collected.concat("domains")

@@ -51,6 +51,7 @@ def test_a_part_week_says_how_many_days_it_has() -> None:
     assert "n_availability" not in hours.aa.aggregate(freq="h", rules=SUM)
 
 
+@pytest.mark.thorough
 def test_a_weekly_trend_by_engine_is_one_line_in_either_backend() -> None:
     project = shared_client().project("acme.example")
     for backend in ("numpy_nullable", "pyarrow"):
