@@ -91,7 +91,7 @@ def verify(
     names = [ANSWERS, *declared.stored_tables(store), *BESIDE]
     for name in names:
         found += ((name, problem) for problem in _files(snapshot, name))
-    if snapshot.runs.is_rebuilding:
+    if snapshot.runs.rebuilding:
         found.append(("runs", "a rebuild was interrupted; run archive.rebuild() again"))
     answers = 0
     if not found and snapshot.files(ANSWERS).table is not None:

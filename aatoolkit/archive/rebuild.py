@@ -22,7 +22,7 @@ from aatoolkit.archive.schema import StoredTable, bare, fitted
 from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore, engine
 from aatoolkit.client.progress import progress_bar
-from aatoolkit.errors import AAToolkitError, ArchiveError
+from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.sections import Profile
 from aatoolkit.sections.portable import dump_table, load_table
 
@@ -41,9 +41,9 @@ def rebuild(
     """Replace the rows of every table by those derived of the answers today.
 
     Each table changes in one commit. Until all have, nothing can be added; a rebuild that was
-    interrupted is done again. Returns the answers that give no tables, and why.
+    interrupted is done again, and so ended. Returns the answers that give no tables, and why.
     """
-    _, exists = read_runs(store)
+    before, exists = read_runs(store)
     if not exists:
         raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
     name = new_run()
@@ -61,8 +61,14 @@ def rebuild(
             else:
                 spool.add(answer, found)
         spool.flush()
+        if name not in read_runs(store)[0].rebuilding:
+            raise ArchiveConflict(
+                "the tables were made anew by another process meanwhile; nothing is left to do",
+                path=store.root,
+            )
         _replace(store, spool)
-    log(store, name, "rebuilt", note={})
+    for each in (*sorted(before.rebuilding), name):
+        log(store, each, "rebuilt", note={})
     return problems
 
 

@@ -88,9 +88,9 @@ class RunLog:
         return self._of("removing", "removed")
 
     @property
-    def is_rebuilding(self) -> bool:
-        """Whether a rebuild was begun and not ended."""
-        return bool(self._of("rebuilding") - self._of("rebuilt"))
+    def rebuilding(self) -> frozenset[str]:
+        """The rebuilds that were begun, and neither ended nor done again."""
+        return self._of("rebuilding") - self._of("rebuilt")
 
     def dead(self, now: datetime) -> frozenset[str]:
         """The unfinished runs that have given no sign for long."""

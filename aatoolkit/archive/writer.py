@@ -68,7 +68,7 @@ class RunWriter:
             self._has_begun = True
 
     def _look(self, runs: RunLog) -> None:
-        if runs.is_rebuilding:
+        if runs.rebuilding:
             raise ArchiveError(
                 "the tables are being made anew, or that was interrupted; wait, or run "
                 "archive.rebuild() again",

@@ -6,15 +6,14 @@ frame, and combined where several frames meet in one column; `adopt` restores wh
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.errors import ArgumentError, ArgumentTypeError, ColumnNotFound
+from aatoolkit.errors import ArgumentError, ColumnNotFound
+from aatoolkit.frame.merge_keys import check_keys, dtypes_of_keys
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
     EMPTY,
@@ -39,7 +38,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     """``left.merge(right, **options)`` with the metadata of both."""
     shown = options.pop("indicator", False)
     side = (shown if isinstance(shown, str) else "_merge") if shown else _SIDE
-    _check_keys(left, right, options)
+    check_keys(left, right, options)
     problem = ""
     try:
         merged = _numbered(left, 0).merge(_numbered(right, 1), **options, indicator=side)
@@ -47,7 +46,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         problem = str(error).strip("'\"") or type(error).__name__
     if problem:
         raise ArgumentError(
-            f"the frames cannot be merged: {problem}{_dtypes(left, right, options)}"
+            f"the frames cannot be merged: {problem}{dtypes_of_keys(left, right, options)}"
         )
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
     merged = merged.drop(columns=[*_ROWS])
@@ -70,56 +69,6 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     key = _merged_key(merged, knowns, names, shared)
     grains, repeated = _merged_grains(knowns, names, repeats)
     return attach(merged, FrameMetadata(columns, key, sources_of(knowns), grains, repeated))
-
-
-def _check_keys(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]) -> None:
-    """Raise if a key is no column or level of its frame, with names that look alike.
-
-    Raises
-    ------
-    ColumnNotFound
-        If one is not there.
-    ArgumentTypeError
-        If it is of a kind that cannot name a column.
-    """
-    for frame, word, names in (
-        (left, "left", ("on", "left_on")),
-        (right, "right", ("on", "right_on")),
-    ):
-        there = [*frame.columns, *(name for name in frame.index.names if name is not None)]
-        for option in names:
-            given = options.get(option)
-            listed = [*given] if isinstance(given, list | tuple) else [given]
-            for name in listed if given is not None else ():
-                if isinstance(name, np.ndarray | pd.Series | pd.Index):
-                    continue
-                if not isinstance(name, Hashable) or name is None:
-                    raise ArgumentTypeError(
-                        f"{option}={type(name).__name__} is no name of a column", argument=option
-                    )
-                if name not in there:
-                    near = did_you_mean(near_matches(str(name), map(str, there)))
-                    why = f"the {word} frame has no column {name!r}"
-                    rest = near or f"it has {', '.join(map(str, there[:12]))}"
-                    how = "; where the frames name it differently: left_on=, right_on="
-                    raise ColumnNotFound(f"{why}; {rest}{how}", columns={str(name): why})
-
-
-def _dtypes(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]) -> str:
-    """A hint where the keys of both sides are of dtypes that do not meet."""
-    names = [options.get("left_on") or options.get("on"), options.get("right_on")]
-    names[1] = names[1] or options.get("on")
-    if not all(isinstance(name, str) for name in names) or any(
-        name not in frame.columns for name, frame in zip(names, (left, right), strict=True)
-    ):
-        return ""
-    kinds = [frame[name].dtype for name, frame in zip(names, (left, right), strict=True)]
-    if kinds[0] == kinds[1]:
-        return ""
-    return (
-        f"; {names[0]} is {kinds[0]} on the left and {names[1]} is {kinds[1]} on the right: "
-        f"convert one, such as right.astype({{{names[1]!r}: {str(kinds[0])!r}}})"
-    )
 
 
 def _numbered(frame: pd.DataFrame, side: int) -> pd.DataFrame:

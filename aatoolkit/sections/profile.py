@@ -185,7 +185,7 @@ class Profile(Mapping[str, Section]):
         """
         try:
             return self[name]
-        except (KeyError, TypeError, AttributeError):
+        except KeyError:
             raise unknown("section", name, tuple(sorted(self))) from None
 
     def table(self, name: str) -> Table:
@@ -289,7 +289,9 @@ def unknown(what: str, name: str, known: tuple[str, ...]) -> ScopeError:
     )
 
 
-def _key(name: str) -> str:
+def _key(name: object) -> str:
+    if not isinstance(name, str):
+        raise KeyError(name)
     return name.replace("-", "_")
 
 

@@ -12,7 +12,7 @@ from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregation_plan import counts_of, plan
 from aatoolkit.frame.cell_status import cells_of, together
-from aatoolkit.frame.groupby import By, find, group
+from aatoolkit.frame.groupby import By, Groups, find
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
@@ -195,7 +195,9 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
         what = declared(known.columns[column]) if column not in (rules or {}) else None
         if what is not None and what.aggregate.rule == "none" and what.aggregate.why:
             raise _refused(column, what.aggregate.why)
-        (planned,) = plan(frame, known, group(frame, None, True), column, rules or {})
+        # Each row stands alone, so that nothing is added up over any dimension.
+        rows = Groups(np.arange(len(frame)), pd.DataFrame(index=range(len(frame))))
+        (planned,) = plan(frame, known, rows, column, rules or {})
         if planned.rule.over is None:
             raise _refused(column, _no_counts(planned.rule))
         parts = planned.rule.over

@@ -444,8 +444,11 @@ def test_damage_is_found(place: Path, days: Days) -> None:
     with pytest.raises(ArchiveError, match="remove its folder"):
         archive.rebuild(progress=False)
     shutil.rmtree(log.parents[1])
+    with pytest.raises(ArchiveError, match="rebuild"):
+        archive.add(days(2))
     assert archive.rebuild(progress=False)
     assert archive.verify(replay=True)
+    assert archive.add(days(2))
 
 
 def test_a_study_is_cut_and_added(place: Path, filled: aa.Archive, tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from serving import shared_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability import UNKNOWN, join
+from aatoolkit.errors import ArgumentError
 from aatoolkit.metadata.attrs import (
     ATTRIBUTE,
     ColumnMetadata,
@@ -443,3 +445,13 @@ def test_no_chain_of_verbs_claims_a_value_that_was_not_read(
         read = dict(zip(frame["key"], frame["n"], strict=True))
         for key, n in zip(made["key"], made["n"], strict=True):
             assert (n is pd.NA and read[key] is pd.NA) or n == read[key]
+
+
+def test_a_merge_without_keys_joins_on_no_measures() -> None:
+    domains = shared_dataset()["domains"].main
+    trend = shared_dataset()["overview"]["overview_trend"]
+    with pytest.raises(ArgumentError, match="are measures; name the key") as caught:
+        domains.aa.merge(trend)
+    assert caught.value.argument == "on"
+    own = pd.DataFrame({"source_domain": domains["source_domain"], "seen": True})
+    assert len(domains.aa.merge(own)) == len(domains)

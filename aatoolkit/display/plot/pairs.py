@@ -77,7 +77,8 @@ class Pairs:
         everything = np.concatenate([first, second])
         most = 1.0 if np.isnan(everything).all() else float(np.nanmax(everything)) or 1.0
         rows = range(len(data))
-        axes.hlines(rows, first, second, color=MUTED, linewidth=2, zorder=2)
+        both = np.flatnonzero(~np.isnan(first + second))
+        axes.hlines(both, first[both], second[both], color=MUTED, linewidth=2, zorder=2)
         styles = ((second, OWN, "o"), (first, SERIES[1], "s"))
         for values, style, marker in styles:
             axes.plot(values, rows, marker, color=style.colour, ms=8, zorder=3)
