@@ -72,6 +72,7 @@ def trend(day: int, values: dict[str, int | None]) -> Payload:
 # --- what is added comes back -----------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_frame_of_the_archive_is_the_frame_of_its_answer(
     filled: aa.Archive, base: list[Payload]
 ) -> None:

@@ -940,6 +940,7 @@ def test_processes_share_one_cache_from_its_first_moment(
     assert own == 4 * 8 * 20
 
 
+@pytest.mark.thorough
 def test_another_process_that_leaves_does_not_take_the_log_away(
     scripted: Any, fetcher: Any, folder: Path
 ) -> None:

@@ -138,6 +138,7 @@ def test_files_of_other_types_are_converted(tmp_path: Path) -> None:
     assert rows == [("chatgpt",)]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("on_disk")
 def test_what_is_served_does_not_change_when_files_are_overwritten(tmp_path: Path) -> None:
     write_store(tmp_path, synthesize(seed=3, answers=300))
@@ -148,6 +149,7 @@ def test_what_is_served_does_not_change_when_files_are_overwritten(tmp_path: Pat
         assert o.value("SELECT count(*) FROM answers") > 50
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("on_disk")
 def test_copies_are_removed_with_the_store(
     synthetic: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

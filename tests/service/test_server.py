@@ -245,6 +245,7 @@ def test_a_signal_ends_the_foreground_and_nothing_else(name: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\nreturned True\n", "")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
 def test_a_second_signal_does_not_wait_for_requests_under_way() -> None:
     done = python(SERVE + STOP_TWICE)

@@ -265,6 +265,7 @@ def test_another_clock_may_be_set(tmp_path: Path) -> None:
         Store.open(tmp_path, as_of=NAIVE)
 
 
+@pytest.mark.thorough
 def test_reload_reads_the_folder_again(tmp_path: Path) -> None:
     write_store(tmp_path, tables())
     store = Store.open(tmp_path)

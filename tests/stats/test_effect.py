@@ -93,6 +93,7 @@ def test_it_is_the_fixed_effects_regression_of_statsmodels() -> None:
         assert half == pytest.approx(quantile * span * np.hypot(error, other), rel=2e-3)
 
 
+@pytest.mark.thorough
 def test_an_effect_is_found_and_its_absence_is_no_effect() -> None:
     rng = np.random.default_rng(2)
     verdicts = [

@@ -198,6 +198,7 @@ def test_a_notebook_that_fails_keeps_what_it_gave(
     assert "missing: mean" in printed
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_rerun_is_refused_before_a_kernel_starts(
     study: aa.Study,
     tmp_path: Path,

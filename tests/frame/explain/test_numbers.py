@@ -38,6 +38,7 @@ def test_random_numbers_are_what_the_bytes_hold(dataset: aa.Dataset, study: aa.S
     assert checked > 80
 
 
+@pytest.mark.thorough
 def test_random_aggregates_are_what_the_bytes_add_up_to(
     dataset: aa.Dataset, study: aa.Study
 ) -> None:

@@ -163,6 +163,7 @@ def test_everything_that_the_crate_mentions_is_in_it(whole: Path) -> None:
     assert outside == {"https://w3id.org/ro/crate/1.1"}
 
 
+@pytest.mark.thorough
 def test_the_citation_names_who_what_when(whole: Path) -> None:
     cited = yaml.safe_load((whole / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["cff-version"] == "1.2.0"
@@ -296,6 +297,7 @@ def test_nothing_of_an_answer_is_left_behind(whole: Path) -> None:
             assert [*found[column].astype("string")] == [*expected[column].astype("string")]
 
 
+@pytest.mark.thorough
 def test_answers_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
     payload = replace(answer("domains").payload, status=502, body=b"{}", host="hooli.example")
     failure = FailedAnswer(payload, "the service failed")
