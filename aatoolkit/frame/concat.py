@@ -28,6 +28,7 @@ from aatoolkit.metadata.attrs import (
     tables_of,
 )
 from aatoolkit.metadata.recorded import recorded
+from aatoolkit.scope import FILTERS
 
 _MOST_VALUES = 500
 """The most values of a column by which the rows of frames are distinguished."""
@@ -160,10 +161,11 @@ def _apart(
 ) -> list[Condition] | None:
     """Conditions that distinguish the rows of each frame; None if no column does.
 
-    They name the values of a column that no two frames share: of its context, or of its key.
+    They name the values of a column that no two frames share: of its context, of what it was
+    read by, or of its key.
     """
     keys = [name for known in knowns for name in known.key]
-    for name in dict.fromkeys(("host", *CONTEXT, *keys)):
+    for name in dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys)):
         if not all(
             name in frame.columns and name in known.columns
             for frame, known in zip(frames, knowns, strict=True)
@@ -171,8 +173,9 @@ def _apart(
             continue
         values = [_distinct(frame[name]) for frame in frames]
         listed = [value for each in values if each for value in each]
-        if all(values) and len(listed) == len({*listed}) <= _MOST_VALUES:
-            return [Condition(name, "in", tuple(each)) for each in values if each]
+        known_all = all(each is not None for each in values)
+        if known_all and 0 < len(listed) == len({*listed}) <= _MOST_VALUES:
+            return [Condition(name, "in", tuple(each or ())) for each in values]
     return None
 
 
@@ -217,6 +220,7 @@ def _stacked(
     stated = tuple(
         statement
         for known, condition in zip(knowns, apart, strict=True)
+        if condition.values  # a frame without rows says nothing of the others' rows
         for statement in known.columns.get(name, absent).within(condition)
     )
     return replace(whole, statements=stated)

@@ -80,3 +80,12 @@ def test_what_holds_a_scope_can_be_given_for_one(project: aa.Project) -> None:
     assert project.read("domains", picker).main.equals(project.read("domains", picker.scope).main)
     with pytest.raises(ScopeError, match="not a Scope"):
         project.read("domains", "chatgpt")
+
+
+def test_what_an_answer_states_concerns_the_rows_of_its_value(project: aa.Project) -> None:
+    trend = project.read("overview", by="engine", days=90)["overview_trend"]
+    own = trend[trend["engine"] == "chatgpt"].aa.availability
+    assert own.loc["mention_count", "status"] == "available"
+    silent = trend[trend["engine"] == "google-ai-overview"].aa.availability
+    assert silent.loc["mention_count", "status"] == "unavailable"
+    assert trend.aa.availability.loc["mention_count", "status"] == "partial"
