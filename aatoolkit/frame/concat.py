@@ -162,7 +162,8 @@ def _apart(
     """Conditions that distinguish the rows of each frame; None if no column does.
 
     They name the values of a column that no two frames share: of its context, of what it was
-    read by, or of its key.
+    read by, or of its key. A frame without rows has no values, and only what it was read by
+    says which rows it lacks: of another column, what it states stays true of the whole.
     """
     keys = [name for known in knowns for name in known.key]
     for name in dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys)):
@@ -174,7 +175,9 @@ def _apart(
         values = [_distinct(frame[name]) for frame in frames]
         listed = [value for each in values if each for value in each]
         known_all = all(each is not None for each in values)
-        if known_all and 0 < len(listed) == len({*listed}) <= _MOST_VALUES:
+        if not (all(values) or (known_all and name in FILTERS)):
+            continue
+        if 0 < len(listed) == len({*listed}) <= _MOST_VALUES:
             return [Condition(name, "in", tuple(each or ())) for each in values]
     return None
 
