@@ -30,6 +30,9 @@ _WORDS = 20
 _REASONS = 4
 """How many different reasons are listed below the table."""
 
+_RANGES = 8
+"""How many runs of rows are named; beyond it, they are counted."""
+
 _DETAILS = ("method", "why", "unit", "p", "n_before", "clusters", "detectable", "deff")
 
 
@@ -65,6 +68,7 @@ class ResultFrame(pd.DataFrame):
         texts = {name: self._texts(name) for name in shown}
         index, keys, verdict = _index_texts(self.head(_ROWS)), self._key_size, shown[-1]
         keys -= len(constant)
+        covered: list[str] = []
         longest = max(map(len, texts[verdict]))
         beside = min(longest, max(_SENTENCE, len(texts[verdict][0])))
         needed = [name for name in shown[:-1] if name not in _LATER]
@@ -73,20 +77,28 @@ class ResultFrame(pd.DataFrame):
         if not fits and longest > _WORDS:
             sentences = texts[verdict]
         elif not fits and "why" in self.columns:
-            shown, sentences = [*shown[:keys], verdict], self._texts("why")
+            room = width - _GAP - beside
+            if keys > 1 and _width([index, *(texts[name] for name in needed[: keys + 3])]) > room:
+                joined = " ".join(shown[:keys])
+                texts[joined] = self._joined(shown[:keys])
+                shown, covered = [joined, *shown[keys:]], shown[:keys]
+            if _width([index, *(texts[name] for name in shown[:2])]) > room:
+                shown, sentences = [*shown[:-1][:1], verdict], self._texts("why")
         beside = 0 if sentences == texts[verdict] else beside + _GAP
         kept: list[str] = []
         for name in shown[:-1]:
             if _width([index, *(texts[each] for each in (*kept, name))]) > width - beside:
                 break
             kept.append(name)
+        if kept and kept[-1] == "low":
+            kept.pop()  # one end alone says little
         columns = [index, *(texts[name] for name in kept)]
         columns += [texts[verdict]] if beside and sentences else []
         if sentences:
             lines = _with_lines_below(columns, sentences, width)
         else:
             lines = _lines([*columns, texts[verdict]], max(width - _width(columns) - _GAP, beside))
-        kept += [verdict, *constant, *(["why"] if beside and sentences else [])]
+        kept += [verdict, *constant, *covered, *(["why"] if beside and sentences else [])]
         return "\n".join([*constant.values(), *lines, *self._notes(kept, width)])
 
     def _repr_html_(self) -> str:
@@ -143,6 +155,27 @@ class ResultFrame(pd.DataFrame):
         size = max(map(len, (name, *cells)))
         return [each.rjust(size) for each in (visible(name), *cells)]
 
+    def _joined(self, names: Sequence[str]) -> list[str]:
+        """The header and the cells of several columns of the key as one column."""
+        rows = self[[*names]].head(_ROWS).itertuples(index=False, name=None)
+        cells = (" ".join(cell_text(each) for each in row if not pd.isna(each)) for row in rows)
+        return [" ".join(map(visible, names)), *cells]
+
+    def _corrected(self) -> str:
+        """Say why there is no evidence though an interval leaves 0 out, of rows that do so."""
+        names = ("low", "high", "p_adjusted")
+        if not {*names, "verdict"} <= {*map(str, self.columns)}:
+            return ""
+        low, high, p = (self[name].to_numpy(np.float64, na_value=np.nan) for name in names)
+        beyond = (low * high > 0) & self["verdict"].eq("no evidence").fillna(False).to_numpy(bool)
+        if not beyond.any():
+            return ""
+        least = f"{p[beyond].min():.2g}{' or more' * (int(beyond.sum()) > 1)}"
+        return (
+            f"no evidence ({_ranges(self.index, beyond)}) though the interval, which is of its row "
+            f"alone, leaves out 0: adjusted for all rows that were compared, p is {least}"
+        )
+
     def _is_short(self, width: int) -> bool:
         """Whether pandas shows all of it."""
         if not len(self) or len(self) > _ROWS:
@@ -156,7 +189,11 @@ class ResultFrame(pd.DataFrame):
     def _constant(self) -> dict[str, str]:
         """The parts of the key that are the same in all rows, each as a line."""
         names = self._essential[: self._key_size]
-        same = [name for name in names if len(self) > 1 and self[name].nunique(dropna=False) == 1]
+        same = [
+            name
+            for name in names
+            if (len(self) > 1 or name.endswith("_host")) and self[name].nunique(dropna=False) == 1
+        ]
         return {
             name: f"{visible(name)}: {cell_text(self[name].iloc[0])}"
             for name in same[: len(names) - 1]
@@ -165,12 +202,15 @@ class ResultFrame(pd.DataFrame):
     def _notes(self, shown: Sequence[str], width: int = 80) -> list[str]:
         notes = [f"… {len(self) - _ROWS:,} more rows"] if len(self) > _ROWS else []
         if "why" in self.columns and "why" not in shown:
-            open_rows = self[self[str(self._verdict)].eq("cannot say").fillna(False)]
-            reasons = [*dict.fromkeys(open_rows["why"].dropna())]
+            is_open = self[str(self._verdict)].eq("cannot say").fillna(False).to_numpy(bool)
+            reasons = [*self["why"][is_open].value_counts().index]
             for reason in reasons[:_REASONS]:
-                notes += textwrap.wrap(f"cannot say: {visible(str(reason))}", width)
+                of_it = is_open & self["why"].eq(reason).fillna(False).to_numpy(bool)
+                where = f" ({_ranges(self.index, of_it)})" if len(reasons) > 1 else ""
+                notes += textwrap.wrap(f"cannot say{where}: {visible(str(reason))}", width)
             if len(reasons) > _REASONS:
                 notes.append(f"cannot say: {len(reasons) - _REASONS} more reasons, in .why")
+        notes += textwrap.wrap(self._corrected(), width)
         rest = [str(name) for name in self.columns if str(name) not in shown]
         return [*notes, *textwrap.wrap(f"not shown: {', '.join(rest) or 'nothing'}", width)]
 
@@ -189,6 +229,24 @@ def _digits(values: pd.Series) -> int:
 
 def _index_texts(frame: pd.DataFrame) -> list[str]:
     return ["", *map(cell_text, frame.index)]
+
+
+def _ranges(index: pd.Index, chosen: np.ndarray) -> str:
+    """Name the chosen rows, neighbours together; how many they are where labels are no numbers.
+
+    Examples
+    --------
+    >>> _ranges(pd.RangeIndex(6), np.array([True, False, True, True, True, False]))
+    'rows 0, 2-4'
+    >>> _ranges(pd.Index(["a", "b"]), np.array([True, False]))
+    '1 row'
+    """
+    places = np.flatnonzero(chosen)
+    runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
+    if not index.equals(pd.RangeIndex(len(index))) or len(runs) > _RANGES:
+        return f"{len(places):,} row{'s' * (len(places) != 1)}"
+    named = (f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+    return f"row{'s' * (len(places) != 1)} {', '.join(named)}"
 
 
 def _width(columns: Iterable[Sequence[str]]) -> int:

@@ -160,7 +160,8 @@ class Collection(Mapping[HostScope, Dataset]):
         pandas.DataFrame
             One row a measure, ``subject`` and ``name``, with the columns of ``df.aa.compare``:
             ``after`` is the value of the one, ``before`` that of the other, and "up" says that
-            the one has more.
+            the one has more. ``after_host`` and ``before_host`` name them, which a print has
+            above the rows.
 
         Raises
         ------

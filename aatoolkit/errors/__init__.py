@@ -45,6 +45,7 @@
     ├─ DetectionWarning                  availability could not be read: a fault of this package
     ├─ RedactionWarning                  what is left out of a publication is elsewhere in it
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
+    ├─ MergeWarning                      values of the keys of a merge do not meet
     ├─ FontWarning                       letters of a picture that no installed font has
     ├─ ScopeWarning                      a chosen value is no longer offered
     └─ CacheWarning                      the cache cannot be used; answers come from the network
@@ -174,6 +175,9 @@ from aatoolkit.errors.warnings import (
 )
 from aatoolkit.errors.warnings import (
     FontWarning as FontWarning,
+)
+from aatoolkit.errors.warnings import (
+    MergeWarning as MergeWarning,
 )
 from aatoolkit.errors.warnings import (
     RedactionWarning as RedactionWarning,

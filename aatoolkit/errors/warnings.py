@@ -31,6 +31,10 @@ class StaleDataWarning(AAToolkitWarning):
     """An expired answer was used, as the service failed."""
 
 
+class MergeWarning(AAToolkitWarning):
+    """Keys of a merge do not meet: no value is on both sides, or some differ by spelling only."""
+
+
 class FontWarning(AAToolkitWarning):
     """Letters of a picture that no installed font has."""
 

@@ -43,11 +43,11 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     try:
         merged = _numbered(left, 0).merge(_numbered(right, 1), **options, indicator=side)
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        problem = str(error).strip("'\"") or type(error).__name__
+        problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
+        if isinstance(error, ValueError) and "trying to merge on" in problem:
+            problem = dtypes_of_keys(left, right, options) or problem
     if problem:
-        raise ArgumentError(
-            f"the frames cannot be merged: {problem}{dtypes_of_keys(left, right, options)}"
-        )
+        raise ArgumentError(f"the frames cannot be merged: {problem}")
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
     merged = merged.drop(columns=[*_ROWS])
     counts = merged[side].value_counts()

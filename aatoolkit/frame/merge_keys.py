@@ -87,6 +87,6 @@ def dtypes_of_keys(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str
     if kinds[0] == kinds[1]:
         return ""
     return (
-        f"; {names[0]} is {kinds[0]} on the left and {names[1]} is {kinds[1]} on the right: "
+        f"{names[0]} is {kinds[0]} on the left and {names[1]} is {kinds[1]} on the right: "
         f"convert one, such as right.astype({{{names[1]!r}: {str(kinds[0])!r}}})"
     )

@@ -22,9 +22,12 @@ from aatoolkit.stats.difference import NOTHING, Difference, independent, paired,
 from aatoolkit.stats.distributions import t_quantile
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import amount, numbers, points, result, words
-from aatoolkit.stats.sides import names_of, overlapping, pairing
+from aatoolkit.stats.sides import WINDOWS, names_of, overlapping, pairing, side_names
 
 POWER = 0.8
+HOSTS = ("before_host", "after_host")
+"""The columns that name the hosts of the two sides, where each has its own."""
+
 VERDICTS = ("up", "down", "no evidence", "cannot say")
 
 
@@ -65,9 +68,9 @@ def compare(
     rows: list[ComparedRow] = []
     for measure in measures:
         rows += compared(now, before, measure, keys, pair, cluster, level, rules)
-    return comparison(
-        rows, keys, (metadata_of(flattened(now)), metadata_of(flattened(before))), correct, level
-    )
+    knowns = [metadata_of(flattened(each)) for each in (now, before)]
+    names = side_names(knowns[:1], knowns[1:])
+    return comparison(rows, keys, knowns, correct, level, names)
 
 
 def compared(
@@ -85,12 +88,13 @@ def compared(
     """The comparisons of one measure, a group each, not yet corrected."""
     sides = [cluster_sums(each, measure, by, pair or cluster, rules) for each in (now, before)]
     overlap = overlapping(now, before, measure)
+    names = side_names(*([metadata_of(each, levels=True)] for each in (now, before)))
     places = [_places(side) for side in sides]
     is_rate = all(side.is_proportion for side in sides)
     for key in dict.fromkeys([*places[0], *places[1]]):
         at = [place.get(key) for place in places]
-        why = overlap or _unmeasured(sides, at)
-        notes = _notes(sides, at)
+        why = overlap or _unmeasured(sides, at, names)
+        notes = _notes(sides, at, names)
         difference = NOTHING
         if at[0] is not None and at[1] is not None:
             parts = [
@@ -122,9 +126,11 @@ def _places(side: ClusterSums) -> dict[tuple[Any, ...], int]:
     return {tuple(row): at for at, row in enumerate(rows.itertuples(index=False, name=None))}
 
 
-def _unmeasured(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> str | None:
+def _unmeasured(
+    sides: Sequence[ClusterSums], at: Sequence[int | None], names: Sequence[str]
+) -> str | None:
     """Return the reason why there is nothing to compare: a side without a number."""
-    for side, group, word in zip(sides, at, ("now", "before"), strict=True):
+    for side, group, word in zip(sides, at, names, strict=True):
         if group is None:
             return f"{word}: no row"
         if not side.given[group]:
@@ -132,10 +138,12 @@ def _unmeasured(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> str |
     return None
 
 
-def _notes(sides: Sequence[ClusterSums], at: Sequence[int | None]) -> tuple[str, ...]:
+def _notes(
+    sides: Sequence[ClusterSums], at: Sequence[int | None], names: Sequence[str]
+) -> tuple[str, ...]:
     """Return the sides that were measured in part only, and the reasons."""
     words_of: dict[str, list[str]] = {}
-    for side, group, word in zip(sides, at, ("now", "before"), strict=True):
+    for side, group, word in zip(sides, at, names, strict=True):
         if group is not None and side.states[group].status == Status.PARTIAL:
             words_of.setdefault(str(side.states[group]), []).append(word)
     return tuple(f"{' and '.join(named)}: {state}" for state, named in words_of.items())
@@ -147,6 +155,7 @@ def comparison(
     knowns: Sequence[FrameMetadata],
     correct: str | None,
     level: float,
+    names: tuple[str, str] = WINDOWS,
 ) -> pd.DataFrame:
     """The frame of some comparisons: corrected over all of them, with their verdicts."""
     found = [row.difference for row in rows]
@@ -168,6 +177,7 @@ def comparison(
         {
             "measure": words(row.measure for row in rows),
             **{name: _key([row.key[at] for row in rows]) for at, name in enumerate(keys)},
+            **_hosts(names, len(rows)),
             "before": numbers(each.before for each in found),
             "after": numbers(each.after for each in found),
             "change": numbers(each.change for each in found),
@@ -182,7 +192,7 @@ def comparison(
             "unit": words(row.unit for row in rows),
             "verdict": words(verdicts),
             "why": words(
-                _why(row, verdict, seen, level)
+                _why(row, verdict, seen, level, names)
                 for row, verdict, seen in zip(rows, verdicts, detectable, strict=True)
             ),
             "method": words(each.method for each in found),
@@ -200,7 +210,7 @@ def comparison(
     return result(
         frame,
         "compare",
-        meanings(unit, level, correct),
+        meanings(unit, level, correct, names),
         taken,
         [source for known in knowns for source in known.sources],
         combine(states) if states else Availability(Status.AVAILABLE),
@@ -208,16 +218,29 @@ def comparison(
     )
 
 
+def _hosts(names: tuple[str, str], size: int) -> dict[str, pd.Series]:
+    """The columns that name the hosts, where hosts are compared and not windows."""
+    if names == WINDOWS:
+        return {}
+    return {name: words([host] * size) for name, host in zip(HOSTS, reversed(names), strict=True)}
+
+
 def meanings(
-    unit: str | None, level: float, correct: str | None
+    unit: str | None, level: float, correct: str | None, names: tuple[str, str] = WINDOWS
 ) -> dict[str, tuple[str, str | None]]:
     """Return the meaning and the unit of each column of a comparison."""
     change = "absolute pp as fraction" if unit == "fraction 0-1" else unit
     how = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method", None: "nothing"}
+    sides, hosts = ("this frame", "the other frame"), {}
+    if names != WINDOWS:
+        sides = names
+        docs = ("The host of the values before.", "The host of the values after.")
+        hosts = {name: (doc, None) for name, doc in zip(HOSTS, docs, strict=True)}
     return {
         "measure": ("What is compared.", None),
-        "before": ("Its value in the other frame, over what is compared.", unit),
-        "after": ("Its value in this frame, over what is compared.", unit),
+        **hosts,
+        "before": (f"Its value in {sides[1]}, over what is compared.", unit),
+        "after": (f"Its value in {sides[0]}, over what is compared.", unit),
         "change": ("After less before.", change),
         "low": (
             f"Lower end of the {level:.0%} interval of the change, for this row alone.",
@@ -260,19 +283,23 @@ def _detectable(difference: Difference, alpha: float) -> float:
     return (t_quantile(1 - alpha / 2, df) + t_quantile(POWER, df)) * difference.error
 
 
-def _why(row: ComparedRow, verdict: str, seen: float, level: float) -> str:
+def _why(row: ComparedRow, verdict: str, seen: float, level: float, names: tuple[str, str]) -> str:
     difference, is_rate = row.difference, row.is_rate
     reasons = []
     if verdict == "cannot say":
         reasons.append(difference.why or "it cannot be computed")
     else:
         spread = f"{points(difference.low, is_rate)} to {points(difference.high, is_rate)}"
-        which = f"{100 * level:g} % interval of the change, for this row alone"
-        moved = f"{amount(difference.before, is_rate)} to {amount(difference.after, is_rate)}"
+        change = "change" if names == WINDOWS else "difference"
+        which = f"{100 * level:g} % interval of the {change}, for this row alone"
+        after, before = amount(difference.after, is_rate), amount(difference.before, is_rate)
+        moved = f"{before} to {after}"
+        if names != WINDOWS:
+            moved = f"{names[0]} {after}, {names[1]} {before}"
         reasons.append(f"{moved}; {which}: {spread}")
         if verdict == "no evidence":
             possible = max(difference.before, 1 - difference.before) if is_rate else math.inf
-            shown = f"a change of {points(seen, is_rate).lstrip('+')}"
-            what = shown if seen <= possible else "no change that is possible"
+            shown = f"a {change} of {points(seen, is_rate).lstrip('+')}"
+            what = shown if seen <= possible else f"no {change} that is possible"
             reasons.append(f"{what} would have shown in 4 of 5 such samples")
     return "; ".join(dict.fromkeys([*reasons, *row.notes]))

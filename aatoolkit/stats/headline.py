@@ -20,7 +20,7 @@ from aatoolkit.stats.compare import ComparedRow, compared, comparison
 from aatoolkit.stats.difference import NOTHING, Difference, independent
 from aatoolkit.stats.estimate import sampled
 from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.sides import PROMPT, pairing, previous_window
+from aatoolkit.stats.sides import PROMPT, pairing, previous_window, side_names
 
 MAIN = "main"
 _TABLES = (
@@ -94,14 +94,18 @@ def headline_of(
 ) -> pd.DataFrame:
     """The comparison, of the tables that were read."""
     now, before = sides_of(frames, names)
-    rows = [*(_two(now, before, level) if is_two else _previous(now, level))]
-    knowns = [
-        metadata_of(each[section][MAIN])
+    known = [
+        [
+            metadata_of(each[name][MAIN])
+            for name in ("overview", "prompts", _RANKING)
+            if name in each
+        ]
         for each in (now, before)
-        for section in ("overview", "prompts", _RANKING)
-        if section in each
     ]
-    frame = comparison(rows, _KEY, knowns or [FrameMetadata()], "holm", level)
+    sides = side_names(*known)
+    rows = [*(_two(now, before, level, sides) if is_two else _previous(now, level))]
+    knowns = [*known[0], *known[1]] or [FrameMetadata()]
+    frame = comparison(rows, _KEY, knowns, "holm", level, sides)
     order = frame["verdict"].map(_ORDER).to_numpy(np.int64)
     size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
     return _sorted(frame, np.lexsort((size, order)))
@@ -119,11 +123,12 @@ def _table(data: Mapping[str, Any], section: str, name: str, word: str) -> _Side
     return _Side(data[section][name])
 
 
-def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
+def _two(
+    now: Mapping[str, Any], other: Mapping[str, Any], level: float, names: Sequence[str]
+) -> Iterator[ComparedRow]:
     """Two datasets: by prompt, and totals with the design effect of prompts."""
-    prompts = [
-        _table(data, "prompts", MAIN, word) for data, word in ((now, "now"), (other, "before"))
-    ]
+    datasets = [*zip((now, other), names, strict=True)]
+    prompts = [_table(data, "prompts", MAIN, word) for data, word in datasets]
     both = [side.table for side in prompts if side.table is not None]
     if len(both) == 2:
         pairs = (*pairing(both[0], both[1], []), level)
@@ -139,10 +144,7 @@ def _two(now: Mapping[str, Any], other: Mapping[str, Any], level: float) -> Iter
         design = Design(why=f"nothing says how prompts differ: {reasons}")
     yield from _two_voices(now, other, level)
     for subject, table in (("engine", "overview_engines"), ("brand", "overview_top_brands")):
-        sides = [
-            _table(data, "overview", table, word)
-            for data, word in ((now, "now"), (other, "before"))
-        ]
+        sides = [_table(data, "overview", table, word) for data, word in datasets]
         tables = [side.table for side in sides if side.table is not None]
         if len(tables) < 2:
             yield _lacking("mention_rate", subject, sides)

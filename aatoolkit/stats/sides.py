@@ -14,6 +14,9 @@ from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 
 PROMPT = "prompt_id"
+WINDOWS = ("now", "before")
+"""What the two sides are called, unless each is of a host of its own."""
+
 PREVIOUS = "previous_"
 """How the columns begin in which an answer gives the window before beside this one."""
 
@@ -98,6 +101,16 @@ def pairing(
         return None, PROMPT  # an id names another prompt at another host
     shared = {*both[0][PROMPT].dropna()} & {*both[1][PROMPT].dropna()}
     return (PROMPT, None) if shared else (None, PROMPT)
+
+
+def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
+    """Return what the sides are called: their hosts, if each has one of its own; else windows."""
+    one, two = (
+        {source.host for known in side for source in known.sources} for side in (now, before)
+    )
+    if len(one) == len(two) == 1 and one != two and None not in one | two:
+        return str(one.pop()), str(two.pop())
+    return WINDOWS
 
 
 def overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str | None:

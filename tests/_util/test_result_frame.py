@@ -48,11 +48,26 @@ def test_a_result_shows_key_numbers_and_verdict_in_80_columns() -> None:
     assert "not shown: p, p_adjusted, n, clusters, why, method" in shown
 
 
-def test_where_keys_take_the_room_the_reason_is_below_each_row() -> None:
-    shown = repr(frame(measure=["x" * 30, "y" * 30], subject=["s" * 15] * 2))
+def test_where_keys_take_the_room_they_share_a_column() -> None:
+    shown = repr(frame(measure=["x" * 30, "y" * 20]))
+    assert max(map(len, shown.splitlines())) <= 80
+    assert " ".join(shown.split()[:6]) == "measure brand before after change verdict"
+    assert f"{'x' * 30} Acme " in shown
+    assert WHY in " ".join(shown.split())
+
+
+def test_where_there_is_no_room_for_numbers_the_reason_is_below_each_row() -> None:
+    shown = repr(frame(measure=["x" * 60, "y" * 30]))
     assert max(map(len, shown.splitlines())) <= 80
     assert "20 % to 25 %" in shown
     assert WHY in " ".join(shown.split())
+
+
+def test_an_interval_without_0_beside_no_evidence_is_accounted_for() -> None:
+    shown = repr(frame(verdict=["no evidence"] * 2, p_adjusted=[0.33, 0.5]))
+    assert "no evidence (row 0) though the interval" in shown
+    assert "p is 0.33" in " ".join(shown.split())
+    assert "though the interval" not in repr(frame())
 
 
 def test_sentences_are_beside_the_numbers_or_below_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,6 +142,7 @@ def test_an_outer_merge_joins_what_is_known_of_the_key() -> None:
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore:no value of domain:aatoolkit.errors.MergeWarning")
 def test_a_merge_takes_what_that_of_pandas_takes(
     options: dict[str, Any], expected: list[str]
 ) -> None:

@@ -222,7 +222,13 @@ def test_an_engine_that_never_ran_is_no_change(project: aa.Project) -> None:
     found = engines.aa.compare(other, "mention_rate", by="engine").set_index("engine")
     never = found.loc["google-ai-overview"]
     assert never["verdict"] == "cannot say"
-    assert never["why"].startswith("now:")
+    assert never["why"].startswith("acme.example:")
+    assert {*found["after_host"]} == {"acme.example"}
+    assert {*found["before_host"]} == {"globex.example"}
+    assert "Its value in globex.example" in found.aa.codebook.loc["before", "doc"]
+    shown = repr(found.reset_index()).splitlines()
+    assert {"before_host: globex.example", "after_host: acme.example"} < {*shown}
+    assert len(shown) < 5 + 2 * len(found) + 12
     assert pd.isna(never["change"])
     assert found.aa.codebook.loc["change", "unit"] == "absolute pp as fraction"
     assert len(found.aa.sources) == 2

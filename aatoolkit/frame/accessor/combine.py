@@ -8,6 +8,7 @@ import pandas as pd
 
 from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame import merge
+from aatoolkit.frame.unmatched import warn_of_unmatched
 
 
 @checks_arguments
@@ -51,8 +52,17 @@ class Combine:
 
         Raises
         ------
+        ArgumentError
+            If pandas refuses the merge, or no key is named and it would join on measures.
+        ColumnNotFound
+            If a key is no column of its frame.
         MetadataError
             If a frame's metadata is damaged, or newer than this version can read.
+
+        Warns
+        -----
+        MergeWarning
+            If no value of a key is on both sides, or some differ by case, spaces or accents only.
 
         Examples
         --------
@@ -61,20 +71,25 @@ class Combine:
            k  n
         0  1  5
         """
-        return merge.merge(
+        options = {
+            "how": how,
+            "on": on,
+            "left_on": left_on,
+            "right_on": right_on,
+            "left_index": left_index,
+            "right_index": right_index,
+        }
+        merged = merge.merge(
             self._frame,
             right,
-            how=how,
-            on=on,
-            left_on=left_on,
-            right_on=right_on,
-            left_index=left_index,
-            right_index=right_index,
+            **options,
             sort=sort,
             suffixes=suffixes,
             indicator=indicator,
             validate=validate,
         )
+        warn_of_unmatched(self._frame, right, options)
+        return merged
 
     def rename(
         self,

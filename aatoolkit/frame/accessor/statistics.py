@@ -178,7 +178,8 @@ class Statistics:
         Returns
         -------
         pandas.DataFrame
-            One row a measure and group: ``measure``, the key, ``before``, ``after``, ``change``,
+            One row a measure and group: ``measure``, the key, of two hosts ``before_host`` and
+            ``after_host`` (that of this frame), ``before``, ``after``, ``change``,
             ``low`` and ``high`` (its interval), ``p``, ``p_adjusted``, ``n_before``, ``n``,
             ``clusters``, ``detectable``, ``verdict`` ("up", "down", "no evidence" or "cannot
             say"), ``why`` and ``method``.

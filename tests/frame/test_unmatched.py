@@ -1,0 +1,57 @@
+"""A merge whose keys do not meet warns, and says how they would."""
+
+from __future__ import annotations
+
+import warnings
+
+import pandas as pd
+import pytest
+
+from aatoolkit import errors
+
+BRANDS = pd.DataFrame({"brand": ["Acme CRM", "Café CRM", "Globex"], "n": [1, 2, 3]})
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["acme crm", "Globex"], "'acme crm' is 'Acme CRM' on the left"),
+        ([" globex\u00a0"], "right.replace({'name': {' globex\\xa0': 'Globex'}})"),
+        (["Cafe CRM"], "'Cafe CRM' is 'Café CRM' on the left"),
+        (["Glbex"], "is 'Glbex' 'Globex'?"),
+        (["x", "y"], "no value of brand of the left frame is in name of the right one"),
+        ([1.5, 2.5], "no value of brand"),
+    ],
+)
+@pytest.mark.parametrize("how", ["left", "inner"])
+def test_keys_that_do_not_meet_are_named(names: list[object], words: str, how: str) -> None:
+    own = pd.DataFrame({"name": pd.Series(names, dtype=object)})
+    with pytest.warns(errors.MergeWarning) as found:
+        BRANDS.aa.merge(own, how=how, left_on="brand", right_on="name")
+    (warning,) = found
+    assert words in str(warning.message)
+    assert warning.filename == __file__
+
+
+def test_keys_of_several_columns_meet_row_by_row() -> None:
+    left = pd.DataFrame({"engine": ["a", "b"], "day": [1, 2], "n": [1, 1]})
+    right = pd.DataFrame({"engine": ["a", "b"], "day": [2, 1]})
+    with pytest.warns(errors.MergeWarning, match="no row of the right frame has the engine, day"):
+        left.aa.merge(right, on=["engine", "day"])
+
+
+def test_keys_that_meet_are_silent() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BRANDS.aa.merge(pd.DataFrame({"brand": ["Globex", "Other"]}), how="left", on="brand")
+        BRANDS.aa.merge(BRANDS.head(0), how="left", on="brand")
+        BRANDS.aa.merge(pd.DataFrame({"other": [1]}), how="cross")
+        BRANDS.aa.merge(pd.DataFrame({"m": [9]}, index=[7]), left_index=True, right_index=True)
+        BRANDS.aa.merge(pd.DataFrame({"brand": ["x"]}), how="left_anti", on="brand")
+
+
+def test_dtypes_that_do_not_meet_have_a_remedy_of_one_line() -> None:
+    with pytest.raises(errors.ArgumentError) as found:
+        BRANDS.aa.merge(pd.DataFrame({"brand": [1, 2]}), on="brand")
+    assert "pd.concat" not in str(found.value)
+    assert "right.astype({'brand': 'str'})" in str(found.value)
