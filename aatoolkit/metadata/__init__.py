@@ -4,8 +4,10 @@ In goes what the normalizer knows of each column; out comes what still holds of 
 whatever pandas did to it. In reading order:
 
 - ``column``: `ColumnMetadata`, of one column, and `Source`, an answer
-- ``attrs``: `FrameMetadata`, stored in ``DataFrame.attrs``
-- ``carrier``: the text it is stored as, with the answers and hashes that stay in memory beside it
+- ``frame_metadata``: `FrameMetadata`, of a whole frame
+- ``attrs``: where it is stored and read again, in ``DataFrame.attrs``; ``lazy_attrs`` makes its
+  text when somebody reads it
+- ``carrier``: that text, and the answers and hashes that stay in memory beside it
 - ``recipe``: how a frame was made, as an expression of verbs that can be replayed;
   ``recorded`` writes it for the result of a verb, ``row_codes`` rows and values in short
 - ``serialize``: their form as JSON

@@ -1,18 +1,26 @@
-"""`Carrier`: the text of a frame's metadata, and what stays in memory beside it."""
+"""`Description`: the metadata of a frame in memory, and `Carrier`: its text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aatoolkit.metadata.fingerprint import Fingerprint, whole_fingerprint, whole_table_fingerprint
+from aatoolkit.metadata.fingerprint import (
+    Fingerprint,
+    fingerprint_of,
+    table_fingerprint,
+    whole_fingerprint,
+    whole_table_fingerprint,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.metadata.column import Source
+    from aatoolkit.metadata.frame_metadata import FrameMetadata
 
 
 class HeldAnswer(Protocol):
@@ -30,53 +38,93 @@ class HeldAnswer(Protocol):
         """The answer's tables, normalised again."""
 
 
+_NOT_YET = Fingerprint()
+
+
+class HashedLater:
+    """The rows of a frame as they were when it was described, hashed when they are first checked.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame or pyarrow.Table
+        The rows, which nothing changes.
+    names : list of str
+        The columns to hash.
+    key : tuple of str
+        The key of the frame.
+    """
+
+    def __init__(
+        self, rows: pd.DataFrame | pa.Table, names: list[str], key: tuple[str, ...]
+    ) -> None:
+        self._rows: pd.DataFrame | pa.Table | None = rows
+        self._names = names
+        self._key = key
+        self._sample = self._whole = _NOT_YET
+
+    def sample(self) -> Fingerprint:
+        """The fingerprint of some rows, which the text of the metadata holds."""
+        rows = self._rows
+        if rows is not None and self._sample is _NOT_YET:
+            found = fingerprint_of if hasattr(rows, "iloc") else table_fingerprint
+            self._sample = found(rows, self._names, self._key)
+        return self._sample
+
+    def whole(self) -> Fingerprint:
+        """The fingerprint of all cells; the rows are released once it is computed."""
+        rows = self._rows
+        if rows is not None:
+            self.sample()
+            found = whole_fingerprint if hasattr(rows, "iloc") else whole_table_fingerprint
+            self._whole = found(rows, self._names, self._key)
+            self._rows = None  # last, for other threads
+        return self._whole
+
+
+class Description:
+    """The metadata of a frame, with what stays in memory beside it.
+
+    Parameters
+    ----------
+    metadata : FrameMetadata
+        The metadata, without a fingerprint.
+    rows : HashedLater
+        The rows it was attached to.
+    answers : tuple of HeldAnswer
+        The answers that the frame was made of, as far as they are at hand.
+    """
+
+    def __init__(
+        self, metadata: FrameMetadata, rows: HashedLater, answers: Iterable[HeldAnswer]
+    ) -> None:
+        self.metadata = metadata
+        self.answers = tuple(dict.fromkeys(answers))
+        self._rows = rows
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """The fingerprint of all cells."""
+        return self._rows.whole()
+
+    @cached_property
+    def text(self) -> Carrier:
+        """The metadata as text, with the fingerprint of some rows."""
+        text = Carrier(replace(self.metadata, fingerprint=self._rows.sample()).dumps())
+        text.description = self
+        return text
+
+    def rewritten(self, metadata: FrameMetadata, answers: Iterable[HeldAnswer]) -> Description:
+        """Return other metadata of the same rows."""
+        return Description(replace(metadata, fingerprint=None), self._rows, answers)
+
+
 class Carrier(str):
-    """The text of a frame's metadata, and in memory the hashes by which its cells are checked.
+    """The text of a frame's metadata, which knows what is in memory beside it.
 
     pandas passes it on as it does text; a pickle or a file holds the text alone.
     """
 
-    answers: tuple[HeldAnswer, ...] = ()
-    """The answers that the frame was made of, as far as they are at hand."""
-
-    described: FrameMetadata | None = None
-    """What the text says, where it was not read from text."""
-
-    _snapshot: tuple[pd.DataFrame | pa.Table, list[str], tuple[str, ...]] | None = None
-    _fingerprint: Fingerprint | None = None
-
-    def hash_later(
-        self, rows: pd.DataFrame | pa.Table, names: list[str], key: tuple[str, ...]
-    ) -> None:
-        """Keep a snapshot of the rows, to be hashed when they are first checked."""
-        if hasattr(rows, "attrs"):
-            rows = rows.copy(deep=False)
-            rows.attrs = {}
-        self._snapshot = (rows, names, key)
-
-    @property
-    def fingerprint(self) -> Fingerprint | None:
-        """The fingerprint of all cells; the rows are released once it is computed."""
-        snapshot = self._snapshot
-        if snapshot is not None:
-            rows, names, key = snapshot
-            whole = whole_fingerprint if hasattr(rows, "attrs") else whole_table_fingerprint
-            self._fingerprint = whole(rows, names, key)
-            self._snapshot = None
-        return self._fingerprint
-
-    def holding(self, answers: Iterable[HeldAnswer]) -> Carrier:
-        """Keep answers in memory beside the text, and return this carrier."""
-        self.answers = tuple(dict.fromkeys(answers))
-        return self
-
-    def rewritten(self, described: FrameMetadata) -> Carrier:
-        """Return a carrier of other metadata for the same rows."""
-        other = Carrier(described.dumps())
-        other.described = described
-        other.answers = self.answers
-        other._snapshot, other._fingerprint = self._snapshot, self._fingerprint
-        return other
+    description: Description | None = None
 
     def __copy__(self) -> Carrier:
         return self

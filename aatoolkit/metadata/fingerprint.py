@@ -133,34 +133,40 @@ class HashedRows:
         return np.where(rising[at] == hashes, self._order[at].astype(np.intp), -1)
 
 
-def fingerprint_of(
-    frame: pd.DataFrame,
+def fingerprint_of(frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...]) -> Fingerprint:
+    """Hash a sample of a frame's rows, of the columns or index levels named."""
+    names = [*names]
+    wanted, places = [*dict.fromkeys((*names, *key))], _chosen(len(frame), SAMPLE_SIZE)
+    shape = Fingerprint(len(frame), index_names(frame.index), label_span(frame.index))
+    labels, hashed, missing = _sample_frame(frame, wanted, places)
+    return _sampled(shape, tuple(row_hashes(labels).tolist()), hashed, missing, names, key)
+
+
+def table_fingerprint(table: pa.Table, names: Iterable[str], key: tuple[str, ...]) -> Fingerprint:
+    """Hash the same of a new frame, from the Arrow table it was made of, which costs less."""
+    names, size = [*names], table.num_rows
+    wanted = [*dict.fromkeys((*names, *key))]
+    _, hashed, missing = _sample_table(table, wanted, _chosen(size, SAMPLE_SIZE))
+    shape = Fingerprint(size, span=(0, size - 1) if size else None)
+    return _sampled(shape, row_numbers(size), hashed, missing, names, key)
+
+
+def _sampled(
+    shape: Fingerprint,
+    labels: tuple[int, ...],
+    hashed: Mapping[str, Hashes],
+    missing: Mapping[str, int],
     names: Iterable[str],
     key: tuple[str, ...],
-    limit: int = SAMPLE_SIZE,
-    table: pa.Table | None = None,
 ) -> Fingerprint:
-    """Hash a sample of a frame's rows, of the columns or index levels named.
-
-    Pass the Arrow ``table`` that a new frame was made of: hashing its cells costs less.
-    """
-    wanted, places = [*dict.fromkeys((*names, *key))], _chosen(len(frame), limit)
-    sampled = (
-        _sample_frame(frame, wanted, places)
-        if table is None
-        else _sample_table(table, wanted, places)
-    )
-    labels, hashed, missing = sampled
     keys = (
         row_hashes([hashed[name] for name in key]).tolist() if {*key} <= {*hashed} and key else []
     )
-    return Fingerprint(
-        len(frame),
-        index_names(frame.index),
-        label_span(frame.index),
-        tuple(row_hashes(labels).tolist()),
-        tuple(keys) if len({*keys}) == len(keys) else (),
-        {
+    return replace(
+        shape,
+        labels=labels,
+        keys=tuple(keys) if len({*keys}) == len(keys) else (),
+        cells={
             name: (missing[name], tuple(_short(hashed[name]).tolist()))
             for name in names
             if name in hashed

@@ -13,13 +13,14 @@ from aatoolkit.metadata.attrs import (
     CHECKS,
     EMPTY,
     NOTHING,
-    Carrier,
     FrameMetadata,
     attach,
-    carrier_of,
-    carry,
+    describe_anew,
+    fingerprint_in,
+    has_metadata,
     metadata_of,
     stored_of,
+    text_of,
 )
 from aatoolkit.metadata.fingerprint import Fingerprint, arrays_of, index_names
 from aatoolkit.metadata.fingerprint_check import FingerprintCheck
@@ -118,7 +119,7 @@ def record(
     written = {name: _written(value) for name, value in rest.items()}
     lost = [name for name, value in written.items() if value is _LOST]
     known, _ = stored_of(result)
-    if carrier_of(result) is None:
+    if not has_metadata(result):
         known = FrameMetadata(sources=())
     views = [view_of(each) for each in frames]
     sources = dict.fromkeys((*known.sources, *(s for _, own, _ in views for s in own)))
@@ -132,12 +133,7 @@ def record(
     if lost:
         made = ended(f"{verb} was given {', '.join(lost)}, which cannot be written down")
     answers = [answer for _, _, own in views for answer in own]
-    described = replace(known, recipe=made, sources=tuple(sources))
-    carrier = carrier_of(result)
-    if isinstance(carrier, Carrier):
-        carry(result, carrier.rewritten(described).holding(answers))
-    else:
-        attach(result, described, answers=answers)
+    describe_anew(result, replace(known, recipe=made, sources=tuple(sources)), answers)
 
 
 def _values(given: Any) -> Iterable[Any]:
@@ -204,10 +200,10 @@ def serialized(frame: pd.DataFrame) -> str:
     (known, _), verified = stored_of(frame), metadata_of(frame, levels=True)
     recipe = view_of(frame)[0] if known.recipe else None
     if recipe is known.recipe and known.columns == verified.columns and known.key == verified.key:
-        return known.dumps()
+        return text_of(frame) or known.dumps()
     bare = frame.copy(deep=False)
     attach(bare, replace(verified, recipe=recipe))
-    return str(carrier_of(bare))
+    return str(text_of(bare))
 
 
 def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
@@ -216,12 +212,10 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
 
     known, answers = stored_of(frame)
     if known.recipe is None:
-        why = FOREIGN if carrier_of(frame) is None else "it does not say how it was made"
+        why = FOREIGN if not has_metadata(frame) else "it does not say how it was made"
         names = [str(name) for name in frame.columns]
         return _view(ended(why), _set(frame, names, {"size": len(frame)})), (), ()
-    carrier = carrier_of(frame)
-    whole = carrier.fingerprint if isinstance(carrier, Carrier) else None
-    fingerprint = whole or known.fingerprint or Fingerprint()
+    fingerprint = fingerprint_in(frame, known) or Fingerprint()
     seen = (CHECKS.get() or {}).get(id(frame))
     check = seen[1] if seen else FingerprintCheck(frame, fingerprint, known.key)
     changes: dict[str, Any] = {}
@@ -247,9 +241,7 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
 def is_intact(frame: pd.DataFrame, name: str) -> bool | None:
     """Whether a column is as it was when the metadata was attached; None if that is not sure."""
     known, _ = stored_of(frame)
-    carrier = carrier_of(frame)
-    whole = carrier.fingerprint if isinstance(carrier, Carrier) else None
-    check = FingerprintCheck(frame, whole or known.fingerprint or Fingerprint(), known.key)
+    check = FingerprintCheck(frame, fingerprint_in(frame, known) or Fingerprint(), known.key)
     placed = check.placed()
     if placed is None:
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -15,6 +16,8 @@ from aatoolkit.errors import ConfigurationError
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
+
+    Mask = npt.NDArray[np.bool_]
 
 BACKENDS = ("numpy_nullable", "pyarrow")
 """What ``dtype_backend`` may be, as in pandas."""
@@ -86,35 +89,64 @@ def _as_held(table: pa.Table, dtype_backend: str) -> pa.Table:
 
 def _array(column: pa.ChunkedArray, dtype_backend: str) -> Any:
     """Convert the values of a column to what pandas holds."""
-    if pa.types.is_dictionary(column.type):
-        return _categories(column)
-    if pa.types.is_list(column.type) and dtype_backend != "pyarrow":
-        return as_tuples(column).reshape(1, -1)
-    dtype = _dtype(column.type, dtype_backend)
-    if dtype is None:
-        # What is Arrow's own could not be written to. A block of what is numpy's has two axes.
-        return column.to_numpy().copy().reshape(1, -1)
-    values = dtype.__from_arrow__(column)
-    return values.copy() if values.dtype.kind == "M" and dtype_backend != "pyarrow" else values
+    return _converter(column.type, dtype_backend)(column)
 
 
 @cache
-def _dtype(kind: pa.DataType, dtype_backend: str) -> Any:
-    """The dtype of a kind of values; None for naive instants, which are numpy's."""
+def _converter(kind: pa.DataType, dtype_backend: str) -> Callable[[pa.ChunkedArray], Any]:
+    """The function that converts columns of a kind; pandas' own ones take many small steps."""
     import pandas as pd
 
+    if pa.types.is_dictionary(kind):
+        return _categories
     if dtype_backend == "pyarrow":
-        return pd.ArrowDtype(kind)
-    nullable = {
-        pa.string(): pd.StringDtype(),
-        pa.int32(): pd.Int32Dtype(),
-        pa.int64(): pd.Int64Dtype(),
-        pa.float64(): pd.Float64Dtype(),
-        pa.bool_(): pd.BooleanDtype(),
-        pa.timestamp("us", tz="UTC"): pd.DatetimeTZDtype("us", ZoneInfo("UTC")),
-        pa.timestamp("us"): None,
+        dtype: Any = pd.ArrowDtype(kind)
+        return dtype.__from_arrow__  # type: ignore[no-any-return]
+    if pa.types.is_list(kind):
+        return lambda column: as_tuples(column).reshape(1, -1)
+    numbers: dict[pa.DataType, Callable[[Any, Mask], Any]] = {
+        pa.int32(): pd.arrays.IntegerArray,
+        pa.int64(): pd.arrays.IntegerArray,
+        pa.float64(): pd.arrays.FloatingArray,
     }
-    return nullable[kind] if kind in nullable else pd.ArrowDtype(kind)
+    if kind in numbers:
+        return partial(_numbers, numbers[kind], kind.to_pandas_dtype())
+    if kind == pa.timestamp("us"):
+        # What is Arrow's own could not be written to. A block of what is numpy's has two axes.
+        return lambda column: column.to_numpy().copy().reshape(1, -1)
+    if kind == pa.timestamp("us", tz="UTC"):
+        instants = pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
+        return lambda column: instants.__from_arrow__(column).copy()
+    if kind == pa.string():
+        text: Any = pd.StringDtype()
+        return lambda column: text.__from_arrow__(_large(column))
+    known: dict[pa.DataType, Any] = {pa.bool_(): pd.BooleanDtype()}
+    return known.get(kind, pd.ArrowDtype(kind)).__from_arrow__  # type: ignore[no-any-return]
+
+
+def _numbers(make: Callable[[Any, Mask], Any], dtype: Any, column: pa.ChunkedArray) -> Any:
+    """Convert numbers to an array of pandas that can be written to."""
+    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    size = len(whole)
+    if not size:
+        return make(np.empty(0, dtype), np.empty(0, bool))
+    values = np.frombuffer(whole.buffers()[1], dtype, size, whole.offset * dtype().itemsize)
+    if whole.null_count:
+        return make(values.copy(), whole.is_null().to_numpy(zero_copy_only=False))
+    return make(values.copy(), np.zeros(size, bool))
+
+
+def _large(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Convert text to text with offsets of eight bytes; a cast takes twice as long for few rows."""
+    whole = column.chunk(0) if column.num_chunks == 1 else None
+    if whole is None or whole.offset or not len(whole):
+        return column.cast(pa.large_string())
+    valid, offsets, data = whole.buffers()
+    ends = np.frombuffer(offsets, np.int32, len(whole) + 1).astype(np.int64)
+    large = pa.LargeStringArray.from_buffers(
+        len(whole), pa.py_buffer(ends), data, valid, whole.null_count
+    )
+    return pa.chunked_array([large])
 
 
 def as_tuples(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:

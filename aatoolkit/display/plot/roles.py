@@ -20,7 +20,7 @@ from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
-    carrier_of,
+    has_metadata,
     metadata_of,
     over_rows,
 )
@@ -289,7 +289,7 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
     flat.columns = pd.Index([str(name) for name in flat.columns])
     known = metadata_of(flat)
     rows = flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True)
-    if carrier_of(rows) is not None:
+    if has_metadata(rows):
         # The rows are checked; numbered anew they would seem to be others.
         attach_changed(rows, known, flat)
     return PlotData(rows, known)

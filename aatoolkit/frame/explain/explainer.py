@@ -22,7 +22,7 @@ from aatoolkit.frame.explain.samples import with_samples
 from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, carrier_of, metadata_of, stored_of
+from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored_of, text_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
 from aatoolkit.metadata.recorded import is_intact
 
@@ -177,7 +177,7 @@ class Explainer:
     def _replayed(self, frame: pd.DataFrame, stored: FrameMetadata) -> Made:
         if stored.recipe is None:
             raise TrailEnd(_NO_RECIPE if stored.columns or stored.sources else _NO_METADATA)
-        name = str(carrier_of(frame))
+        name = str(text_of(frame))
         if name not in self._made:
             try:
                 self._made[name] = replay(stored.recipe, stored.sources, self.evidence)

@@ -1,0 +1,115 @@
+"""The text of a frame's metadata is made when somebody reads it, and is then as it always was."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from aatoolkit.availability import Availability, Status
+from aatoolkit.metadata.attrs import (
+    ATTRIBUTE,
+    ColumnMetadata,
+    FrameMetadata,
+    LazyAttrs,
+    attach,
+    metadata_of,
+)
+
+KNOWN = FrameMetadata({"n": ColumnMetadata("t.n", Availability(Status.AVAILABLE))})
+
+
+def made() -> pd.DataFrame:
+    frame = pd.DataFrame({"brand": ["a", "b"], "n": [1, 2]})
+    frame.attrs["title"] = "Domains"
+    return attach(frame, KNOWN)
+
+
+TEXT = str(made().attrs[ATTRIBUTE])
+WHOLE = {"title": "Domains", ATTRIBUTE: TEXT}
+
+
+def updated(attrs: dict[Any, Any]) -> dict[Any, Any]:
+    other: dict[Any, Any] = {"n": 1}
+    other.update(attrs)
+    del other["n"]
+    return other
+
+
+READ: dict[str, Callable[[dict[Any, Any]], Any]] = {
+    "dict": dict,
+    "unpacked": lambda attrs: {**attrs},
+    "update": updated,
+    "items": lambda attrs: dict(attrs.items()),
+    "values": lambda attrs: dict(zip(attrs, attrs.values(), strict=True)),
+    "get": lambda attrs: {name: attrs.get(name) for name in attrs},
+    "item": lambda attrs: {name: attrs[name] for name in attrs},
+    "pop": lambda attrs: {name: attrs.pop(name) for name in [*attrs]},
+    "popitem": lambda attrs: dict([attrs.popitem(), attrs.popitem()]),
+    "setdefault": lambda attrs: {name: attrs.setdefault(name) for name in attrs},
+    "joined": lambda attrs: attrs | {},
+    "joined to": lambda attrs: {} | attrs,
+    "copy": lambda attrs: attrs.copy(),
+    "copied": copy.copy,
+    "deeply": copy.deepcopy,
+    "pickled": lambda attrs: pickle.loads(pickle.dumps(attrs)),
+    "json": lambda attrs: json.loads(json.dumps(attrs)),
+    "text": lambda attrs: ast.literal_eval(repr(attrs)),
+}
+
+
+@pytest.mark.parametrize("read", READ.values(), ids=READ)
+def test_whoever_reads_the_attrs_finds_the_text(read: Callable[[dict[Any, Any]], Any]) -> None:
+    attrs = made().attrs
+    assert isinstance(attrs, LazyAttrs)
+    assert attrs.is_pending
+    found = read(attrs)
+    assert found == WHOLE
+    assert type(found) is dict
+
+
+def test_it_equals_what_it_holds() -> None:
+    assert made().attrs == WHOLE
+    assert made().attrs == made().attrs
+    assert made().attrs != {**WHOLE, ATTRIBUTE: ""}
+
+
+def test_steps_of_pandas_and_files_carry_it(tmp_path: Path) -> None:
+    assert dict(made().head(1).attrs) == WHOLE
+    assert dict(pd.concat([made(), made()]).attrs) == WHOLE
+    assert pickle.loads(pickle.dumps(made())).attrs == WHOLE
+    made().to_parquet(tmp_path / "n.parquet")
+    assert pd.read_parquet(tmp_path / "n.parquet").attrs == WHOLE
+
+
+def test_it_is_of_the_rows_that_it_was_attached_to() -> None:
+    frame = made()
+    frame.loc[0, "n"] = 5
+    frame.index.name = "row"
+    assert frame.attrs[ATTRIBUTE] == TEXT
+    assert metadata_of(frame).columns["n"].of is None
+
+
+def test_it_is_the_same_after_the_frame_was_checked() -> None:
+    frame = made()
+    assert metadata_of(frame).columns["n"].of == "t.n"
+    assert frame.attrs[ATTRIBUTE] == TEXT
+
+
+def test_what_replaces_it_stays() -> None:
+    frame = made()
+    frame.attrs[ATTRIBUTE] = "{"
+    assert frame.attrs[ATTRIBUTE] == "{"
+    other = made()
+    del other.attrs[ATTRIBUTE]
+    assert dict(other.attrs) == {"title": "Domains"}
+    again = attach(made(), FrameMetadata())
+    assert {**again.attrs} == {**WHOLE, ATTRIBUTE: again.attrs[ATTRIBUTE]}
+    assert again.attrs[ATTRIBUTE] != TEXT
