@@ -93,7 +93,7 @@ class RowLevel(Level["Cursor"]):
         node = Node()
         rows = range(self.size)
         node.rows = [rows]
-        node.scalars[INTEGER] = [(pa.array(self.positions + first, pa.int64()), rows)]
+        node.scalars[INTEGER] = [(pa.array(self.positions.astype(np.int64) + first), rows)]
         return Cursor(self, node)
 
     def parent(self, row: int) -> int:

@@ -125,7 +125,7 @@ def _to_category(
     text: Array, column: Column, found: list[Found], report: DriftReport
 ) -> pa.DictionaryArray:
     """Convert text to a category; undeclared levels come last, if the levels have no order."""
-    declared = pa.array(column.levels, pa.string())
+    declared = _levels(column.levels)
     whole = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
     codes = pc.index_in(whole, declared)
     strange = whole.null_count < codes.null_count
@@ -142,6 +142,11 @@ def _to_category(
             declared = pa.concat_arrays([declared, levels])
             codes = pc.index_in(whole, declared)
     return pa.DictionaryArray.from_arrays(codes, declared, ordered=column.ordered)
+
+
+@cache
+def _levels(levels: tuple[str, ...]) -> pa.Array:
+    return pa.array(levels, pa.string())
 
 
 def _keyed(arrow: pa.Table, table: Table, report: DriftReport) -> pa.Table:

@@ -73,6 +73,7 @@ def test_whoever_reads_the_attrs_finds_the_text(read: Callable[[dict[Any, Any]],
     found = read(attrs)
     assert found == WHOLE
     assert type(found) is dict
+    assert json.loads(found[ATTRIBUTE])["columns"] == {"n": ["t.n", 0]}
 
 
 def test_it_equals_what_it_holds() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pandas as pd
@@ -17,27 +17,33 @@ NULLABLE: dict[pa.DataType, Any] = {
     pa.float64(): pd.Float64Dtype(),
     pa.bool_(): pd.BooleanDtype(),
 }
+AT = pa.timestamp("us", tz="UTC")
 INSTANT = datetime(2026, 11, 20, 5, 30, tzinfo=UTC)
 
 
 def table(full: bool) -> pa.Table:
     """One column of each kind, in two pieces, with or without missing values."""
-    columns: dict[str, tuple[Any, pa.DataType]] = {
-        "text": ("naïve", pa.string()),
-        "count": (2**53 + 1, pa.int64()),
-        "rate": (0.1, pa.float64()),
-        "own": (True, pa.bool_()),
-        "day": (date(2026, 11, 20), pa.date32()),
-        "ran_at": (INSTANT, pa.timestamp("us", tz="UTC")),
-        "tone": ("good", pa.dictionary(pa.int32(), pa.string())),
-        "words": (["a", None], pa.list_(pa.string())),
+    columns: dict[str, tuple[list[Any], pa.DataType]] = {
+        "text": (["naïve", "", "café"], pa.string()),
+        "count": ([2**53 + 1, -1, 7], pa.int64()),
+        "rate": ([0.1, -0.0, 2.5], pa.float64()),
+        "own": ([True, False, True], pa.bool_()),
+        "day": ([date(2026, 11, 20 + n) for n in range(3)], pa.date32()),
+        "ran_at": ([INSTANT + n * timedelta(hours=1) for n in range(3)], AT),
+        "tone": (["good", "bad", "good"], pa.dictionary(pa.int32(), pa.string())),
+        "words": ([["a", None], [], ["b"]], pa.list_(pa.string())),
     }
     return pa.table(
         {
-            name: pa.chunked_array([pa.array([one], kind), pa.array([one if full else None], kind)])
-            for name, (one, kind) in columns.items()
+            name: pa.chunked_array(
+                [
+                    pa.array(values[:1], kind),
+                    pa.array([values[1] if full else None, values[2]], kind),
+                ]
+            )
+            for name, (values, kind) in columns.items()
         }
-    )
+    ).unify_dictionaries()
 
 
 def by_pyarrow(held: pa.Table, backend: str) -> pd.DataFrame:
@@ -58,8 +64,16 @@ def by_pyarrow(held: pa.Table, backend: str) -> pd.DataFrame:
     return frame
 
 
+HELD = [
+    *(table(True), table(False), table(True)[:0]),
+    *(table(full).combine_chunks() for full in (True, False)),
+    *(table(full).combine_chunks()[1:] for full in (True, False)),
+]
+"""In two pieces, in one, and a part of one."""
+
+
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
-@pytest.mark.parametrize("held", [table(True), table(False), table(True)[:0]], ids=len)
+@pytest.mark.parametrize("held", HELD, ids=len)
 def test_a_frame_is_what_pyarrow_makes_of_the_table(held: pa.Table, backend: str) -> None:
     frame, expected = to_frame(held, backend), by_pyarrow(held, backend)
     pd.testing.assert_frame_equal(frame, expected, check_exact=True)
@@ -70,10 +84,12 @@ def test_a_frame_is_what_pyarrow_makes_of_the_table(held: pa.Table, backend: str
 
 
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
-def test_a_frame_can_be_written_to_and_the_table_stays(backend: str) -> None:
-    held = table(True)
+@pytest.mark.parametrize("held", [table(True), table(True).combine_chunks()])
+def test_a_frame_can_be_written_to_and_the_table_stays(held: pa.Table, backend: str) -> None:
     before, frame = held.to_pylist(), to_frame(held, backend)
     for name in frame.columns:
+        frame.loc[1, name] = frame.loc[0, name] if name != "words" else None
+        assert name == "words" or frame.loc[1, name] == frame.loc[0, name]
         frame.loc[0, name] = None if name == "words" else pd.NA
-        assert frame[name].isna().tolist() == [True, False]
+        assert frame[name].isna().tolist() == [True, name == "words", False]
     assert held.to_pylist() == before

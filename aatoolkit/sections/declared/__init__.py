@@ -23,11 +23,16 @@ class _Modules(Mapping[str, Section]):
         found = (module.name for module in pkgutil.iter_modules(__path__))
         return tuple(sorted(name for name in found if not name.startswith("_")))
 
+    @cached_property
+    def _loaded(self) -> dict[str, Section]:
+        return {}
+
     def __getitem__(self, name: str) -> Section:
-        if name not in self._names:
-            raise KeyError(name)
-        section: Section = import_module(f"{__name__}.{name}").SECTION
-        return section
+        if name not in self._loaded:
+            if name not in self._names:
+                raise KeyError(name)
+            self._loaded[name] = import_module(f"{__name__}.{name}").SECTION
+        return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
