@@ -20,7 +20,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.metadata.carrier import Carrier, Description, HashedLater, HeldAnswer
+from aatoolkit.metadata.carrier import Carrier, HashedLater, HeldAnswer, HeldMetadata
 from aatoolkit.metadata.column import EMPTY as EMPTY
 from aatoolkit.metadata.column import NOTHING as NOTHING
 from aatoolkit.metadata.column import ColumnMetadata as ColumnMetadata
@@ -70,7 +70,7 @@ def attach(
     else:
         rows = HashedLater(table, measured, metadata.key)
     described = replace(metadata, fingerprint=None) if metadata.fingerprint else metadata
-    _put(frame, others, Description(described, rows, answers))
+    _put(frame, others, HeldMetadata(described, rows, answers))
     return frame
 
 
@@ -127,7 +127,7 @@ def text_of(frame: pd.DataFrame) -> str | None:
     return text
 
 
-def description_of(frame: pd.DataFrame) -> Description | None:
+def description_of(frame: pd.DataFrame) -> HeldMetadata | None:
     """Return the metadata of a frame with what is in memory beside it; None where that is lost."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
@@ -168,7 +168,7 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldAnswer, ...
     return (FrameMetadata() if text is None else FrameMetadata.loads(text)), ()
 
 
-def _put(frame: pd.DataFrame, others: Mapping[Any, Any], description: Description) -> None:
+def _put(frame: pd.DataFrame, others: Mapping[Any, Any], description: HeldMetadata) -> None:
     """Put a description on a frame, whose text is made when somebody reads it."""
     lazy = LazyAttrs(others, description, _NOTHING_KNOWN)
     object.__setattr__(frame, "_attrs", lazy)  # the property would copy it to a plain dict

@@ -1,4 +1,4 @@
-"""`Description`: the metadata of a frame in memory, and `Carrier`: its text."""
+"""`HeldMetadata`: the metadata of a frame in memory, and `Carrier`: its text."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class HashedLater:
         return self._whole
 
 
-class Description:
+class HeldMetadata:
     """The metadata of a frame, with what stays in memory beside it.
 
     Parameters
@@ -113,9 +113,9 @@ class Description:
         text.description = self
         return text
 
-    def rewritten(self, metadata: FrameMetadata, answers: Iterable[HeldAnswer]) -> Description:
+    def rewritten(self, metadata: FrameMetadata, answers: Iterable[HeldAnswer]) -> HeldMetadata:
         """Return other metadata of the same rows."""
-        return Description(replace(metadata, fingerprint=None), self._rows, answers)
+        return HeldMetadata(replace(metadata, fingerprint=None), self._rows, answers)
 
 
 class Carrier(str):
@@ -124,7 +124,7 @@ class Carrier(str):
     pandas passes it on as it does text; a pickle or a file holds the text alone.
     """
 
-    description: Description | None = None
+    description: HeldMetadata | None = None
 
     def __copy__(self) -> Carrier:
         return self

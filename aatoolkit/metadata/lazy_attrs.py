@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_values
 
-    from aatoolkit.metadata.carrier import Description
+    from aatoolkit.metadata.carrier import HeldMetadata
 
 ATTRIBUTE = "aatoolkit"
 """The key in ``DataFrame.attrs``, and in the schema of a Parquet file."""
@@ -25,7 +25,7 @@ class LazyAttrs(dict[Any, Any]):
     ----------
     others : mapping
         The other items.
-    source : Description
+    source : HeldMetadata
         What the value is the text of.
     instead : str
         What stands in its place until then.
@@ -38,7 +38,7 @@ class LazyAttrs(dict[Any, Any]):
     (True, 'made', False)
     """
 
-    def __init__(self, others: Mapping[Any, Any], source: Description, instead: str) -> None:
+    def __init__(self, others: Mapping[Any, Any], source: HeldMetadata, instead: str) -> None:
         super().__init__(others)
         super().__setitem__(ATTRIBUTE, instead)
         self.source = source
