@@ -31,6 +31,8 @@ def visible(text: str) -> str:
     >>> visible("a\x1b[31m\nb")
     'a\\x1b[31m\\nb'
     """
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 

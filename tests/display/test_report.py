@@ -148,7 +148,12 @@ def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
         *("overview", "ranking", "domains", "crawl")
     ]
     summary = written[: written.index('id="sections"')]
-    assert re.search(r"In this window: .*mention rate <a[^>]*>\d+%</a> \(\d+ of \d+\)", summary)
+    figure = r"<a href=\"#e[^>]*>{}</a>"
+    count = figure.format(r"[\d,]+")
+    rate = rf"mention rate {figure.format(r'[0-9]+%')} \({count} of {count}\)"
+    mean = rf"average position {figure.format(r'[0-9.]+')} \({count} / {count}\)"
+    assert re.search(f"In this window: .*{rate}.*{mean}", summary), "a mean is no part of a whole"
+    assert ".;" not in re.sub(r"<[^>]+>", "", summary)
     assert "Nothing is shown to have changed since the window before." in summary
     assert "cannot be said" in summary
     for tables in dataset.values():
@@ -156,47 +161,84 @@ def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
             assert title_of(name) in written
 
 
-def test_every_number_that_stands_open_leads_to_its_evidence(
-    dataset: aa.Dataset, written: str
-) -> None:
-    opened = re.sub(r'<details class="more">.*?</details>\n</section>', "", written, flags=re.S)
-    numbers = re.findall(r'<td class="number">(.*?)</td>', opened)
-    assert len(numbers) > 100
-    anchors = re.findall(r'<a id="(n\d+-\d+)" href="#(e\d+-\d+)"', opened)
-    captions = "".join(re.findall(r"<figcaption.*?</figcaption>", opened, flags=re.S))
-    assert captions.count('<a id="n') > 3
-    assert len(anchors) == len(numbers) + captions.count('<a id="n')
-    assert set(re.findall(r'<a href="#(e\d+-\d+)"', written)) <= {there for _, there in anchors}
-    assert re.search(r'<details class="more">.*?<a href="#e\d+-\d+"', written, flags=re.S)
-    for here, there in anchors:
-        assert written.count(f'<li id="{there}"><a href="#{here}">') == 1
+def test_every_number_of_every_table_leads_to_its_evidence_and_back(written: str) -> None:
+    cells = re.findall(r'<td class="number">(.*?)</td>', written)
+    assert len(cells) > 400
+    anchors = [re.match(r'<a href="#(e\d+-\d+-\d+-\d+)"', cell) for cell in cells]
+    assert None not in anchors, "a number without evidence"
+    captions = "".join(re.findall(r"<figcaption.*?</figcaption>", written, flags=re.S))
+    assert captions.count('<a href="#e') > 3
+    there = {match[1] for match in anchors if match}
+    identities = {*re.findall(r' id="([^"]+)"', written)}
+    assert there <= identities
+    rows = re.findall(r'<li><p><a href="#(r\d+-\d+-\d+)">', written)
+    assert {*rows} <= identities
+    assert {anchor.rpartition("-")[0] for anchor in there} <= {f"e{row[1:]}" for row in rows}
     summary = written[: written.index('id="sections"')]
     links = {*re.findall(r'href="#([ce]\d[^"]*)"', summary)}
     assert links
-    assert all(f' id="{link}"' in written for link in links)
+    assert links <= identities
+
+
+def evidence_in(part: str, row: str) -> dict[str, str]:
+    """The words of the evidence of a row, by the title of the number."""
+    (found,) = re.findall(rf'<li><p><a href="#r[^"]+">{re.escape(row)}</a>(.*?)</li>', part)
+    numbers = re.findall(r'<span id="e[^"]+">(.*?)</span>', found)
+    words = [re.sub(r"<[^>]+>", "", number) for number in numbers]
+    return {re.split(r" (?=[\d.]+\b|missing)", each)[0]: each for each in words} | {"": found}
 
 
 def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written: str) -> None:
     payload = dataset["ranking"].payload
     assert payload is not None
-    assert f"<code>{payload.sha256}</code>" in written
     part = written[written.index('id="s1-ranking"') : written.index('id="s2-domains"')]
+    (answer,) = re.findall(rf'<p id="(a[^"]+)">[^\n]*?<code>{payload.sha256}</code>', part)
     own = dataset["ranking"].main.query("own").iloc[0]
-    (found,) = re.findall(rf"<a [^>]*>{own['brand']}, mention count</a>: (.*?)</li>", part)
-    where = re.search(r"“mentionCount”, bytes ([\d,]+) to ([\d,]+)", found)
-    assert where is not None
-    start, end = (int(number.replace(",", "")) for number in where.groups())
-    assert payload.body[start:end] == str(own["mention_count"]).encode()
-    (rate,) = re.findall(rf"<a [^>]*>{own['brand']}, first position rate</a>: (.*?)</li>", part)
+    tables = re.split(r"<details><summary>", part)
+    leaderboard = next(each for each in tables if each.startswith("Brands by rank:"))
+    found = evidence_in(leaderboard, own["brand"])
+    assert "entry" in found[""]
+    assert f'<a href="#{answer}">the answer</a>' in found[""]
+    for title, column, key in (
+        ("Mention count", "mention_count", "mentionCount"),
+        ("Average position", "average_position", "averagePosition"),
+    ):
+        where = re.search(rf"“{key}”, bytes ([\d,]+) to ([\d,]+)", found[title])
+        assert where is not None
+        start, end = (int(number.replace(",", "")) for number in where.groups())
+        assert float(payload.body[start:end]) == own[column]
     parts = f"{own['first_position_count']} / {own['position_count']}"
+    rate = found["First position rate"]
     assert f"= first position count / position count = {parts}" in rate
+    meaning = re.search(r'href="#(m[^"]+)">First position rate<', leaderboard)
+    assert meaning is not None
+    assert re.search(rf'<dt id="{meaning[1]}">First position rate</dt><dd>[^<]+', leaderboard)
+
+
+def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -> None:
+    body = {
+        "availability": {"status": "unavailable", "reason": "Claude was not asked."},
+        "rows": [{"brand": "Acme", "engine": each, "hitCount": None} for each in ("a", "b")],
+    }
+    columns = (
+        aa.Column("brand", "string"),
+        aa.Column("engine", "string"),
+        aa.Column("hit_count", "Int64", "Hits."),
+    )
+    table = aa.Table("hits", "Hits.", aa.sections.records("rows"), ("brand", "engine"), columns)
+    tables = aa.normalize(aa.Section("mine", "Mine.", table), __import__("json").dumps(body))
+    text = page(aa.Dataset({"mine": tables}), 5)
+    (anchor,) = re.findall(r'<li id="(w[^"]+)">[^\n]*?Claude was not asked', text)
+    found = evidence_in(text, "Acme, b")
+    assert "missing: the answer holds null here" in found["Hit count"]
+    assert f'href="#{anchor}">Why</a>' in found[""]
 
 
 def test_a_number_that_was_changed_since_says_so(dataset: aa.Dataset) -> None:
     again = aa.normalize("ranking", dataset["ranking"].payload)
     again.main.loc[0, "mention_count"] = 123456
     text = page(aa.Dataset({"ranking": again}), 3)
-    found = re.findall(r"<li [^>]*><a [^>]*>[^<]*, mention count</a>: (.*?)</li>", text)[0]
+    found = re.findall(r"<span id=[^>]*><a [^>]*>Mention count</a> (.*?)</span>", text)[0]
     assert ">123,456</a>" in text
     assert "the trail ends here: " in found
     assert "changed" in found
@@ -223,7 +265,7 @@ def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
     check_words(text)
     shown = "".join(Page(text).text)
     assert "Something new" in shown
-    assert "“resultList” › entry 1 › “hit_count”, bytes" in shown
+    assert re.search(r"“resultList” › entry 1 in the answer:.*read at “hit_count”, bytes", shown)
     assert "From the answer for Something new" in shown
 
 
@@ -259,8 +301,8 @@ def test_a_missing_value_is_a_dash_and_a_zero_is_a_zero(dataset: aa.Dataset) -> 
     quiet = trend[trend["answer_count"] == 0]
     assert len(quiet)
     text = page(aa.Dataset({"overview": dataset["overview"]}), 100)
-    (row,) = re.findall(rf"<tr><th[^>]*>{quiet['date'].iloc[0]:%Y-%m-%d}</th>(.*?)</tr>", text)
-    assert re.findall(r"<td[^>]*>(.*?)</td>", row)[0] == "0"
+    (row,) = re.findall(rf"<tr[^>]*><th[^>]*>{quiet['date'].iloc[0]:%Y-%m-%d}</th>(.*?)</tr>", text)
+    assert re.findall(r"<td[^>]*><a[^>]*>(.*?)</a></td>", row)[0] == "0"
     assert row.count('aria-label="missing"') == len(trend.columns) - 2
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from aatoolkit.errors import ConfigurationError, RowNotFound
 
 if TYPE_CHECKING:
-    from aatoolkit.frame.explain import Explanation
+    from aatoolkit.frame.explain import Explainer, Explanation
 
 Place = tuple[int | Mapping[str, Any], str | None]
 """The row of a mark, by position or by the values of columns, and its column."""
@@ -53,14 +53,15 @@ class Marks:
         """Explain the number of a mark; see `Picture.explain`."""
         from aatoolkit.frame.explain import Explainer
 
+        explainer = within if isinstance(within, Explainer) else Explainer(within)
         row, named = self._row(mark)
         column = column or named or (self.columns[0] if self.columns else None)
         if self.counts:
-            return self._count(row)
+            return self._count(row, explainer)
         ends = self.bounds
         if ends is not None and column in ends.columns and column not in self.frame.columns:
-            return Explainer(within).explain(ends, row, column)
-        return Explainer(within).explain(self.frame, row, column)
+            return explainer.explain(ends, row, column)
+        return explainer.explain(self.frame, row, column)
 
     def _row(self, mark: Any) -> tuple[Any, str | None]:
         if isinstance(mark, tuple) and len(mark) == 2:
@@ -85,15 +86,14 @@ class Marks:
             values = values.dt.strftime("%Y-%m-%d")
         return [str(value) for value in values]
 
-    def _count(self, row: Any) -> Explanation:
+    def _count(self, row: Any, explainer: Explainer) -> Explanation:
         """Explain the number of rows that a mark counts, with those rows."""
-        from aatoolkit.frame.explain import Explainer, Explanation
+        from aatoolkit.frame.explain import Explanation
 
         if not isinstance(row, Mapping):
             words = f"a mark counts rows: name it by {' and '.join(self.columns)}"
             raise ConfigurationError(words, setting="mark")
-        there = np.flatnonzero(Explainer.rows_with(self.frame, row))
-        explainer = Explainer()
+        there = np.flatnonzero(explainer.rows_with(self.frame, row))
         cells = tuple(
             explainer.explain(self.frame, int(at), self.columns[0]) for at in there[:_MOST_ROWS]
         )

@@ -283,13 +283,13 @@ class PlotData:
         return PlotData(frame, replace(self.known, columns=over_rows(frame, self.known.columns)))
 
 
-def plot_data(frame: pd.DataFrame) -> PlotData:
-    """Prepare a frame for plotting."""
+def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
+    """Prepare a frame for plotting; without ``traced`` its rows do not keep how they were made."""
     flat = flattened(frame).copy(deep=False)
     flat.columns = pd.Index([str(name) for name in flat.columns])
     known = metadata_of(flat)
     rows = flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True)
-    if has_metadata(rows):
+    if traced and has_metadata(rows):
         # The rows are checked; numbered anew they would seem to be others.
         attach_changed(rows, known, flat)
     return PlotData(rows, known)

@@ -2,68 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aatoolkit.display.plot.labels import describe_scope
-from aatoolkit.display.report.grid import Link
+from aatoolkit.display.report.evidence_words import answer_words, known_of, shared_place
+from aatoolkit.display.report.explainer import CellExplainer
 from aatoolkit.display.report.markup import element, text
-from aatoolkit.display.report.outline import chapter_of
-from aatoolkit.display.report.wording import column_title, path_words, plain, unit_words
-from aatoolkit.frame.explain import CitedAnswer, Explainer, Explanation, ValuePlace
-from aatoolkit.frame.explain.evidence import TrailEnd
-from aatoolkit.frame.explain.made import Made
-from aatoolkit.frame.explain.replay import replay
-from aatoolkit.frame.explain.rows import same
-from aatoolkit.metadata.attrs import stored_of
+from aatoolkit.display.report.outline import title_of
+from aatoolkit.display.report.wording import (
+    RowNames,
+    column_title,
+    counted,
+    path_words,
+    plain,
+    unit_words,
+)
+from aatoolkit.frame.explain import CitedAnswer, Explanation
 
 if TYPE_CHECKING:
-    from aatoolkit.client.dataset import Dataset
     from aatoolkit.display.plot.canvas import Picture
 
+_MOST_NAMES = 4
+"""The most values of a key that name a row."""
 
-class CellExplainer:
-    """Explains many cells of the tables of a dataset, and checks each table once.
+
+@dataclass
+class RowEvidence:
+    """The numbers of one row that are shown, and the anchors of the row and its evidence."""
+
+    number: str
+    label: str
+    numbers: dict[str, Explanation] = field(default_factory=dict)
+    is_placed: bool = False
+
+
+class TableEvidence:
+    """The evidence of the numbers of one table, row by row.
 
     Parameters
     ----------
-    dataset : Dataset
-        The sections, whose answers are looked at.
+    title : str
+        What the table is called on the page.
+    number : str
+        What its anchors begin with, after their sign.
+    explained : callable
+        From the position of a row and a column to the explanation of the number there.
+    names : RowNames, optional
+        The names of rows that its keys refer to.
     """
 
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self._any = Explainer(dataset)
-        self._made: dict[int, tuple[pd.DataFrame, Made | None]] = {}
+    def __init__(
+        self,
+        title: str,
+        number: str,
+        explained: Callable[[int, str], Explanation],
+        names: RowNames | None = None,
+    ) -> None:
+        self.title, self._number, self._explained = title, number, explained
+        self._names = names
+        self.rows: dict[int, RowEvidence] = {}
+        self._anchors: dict[tuple[str, str], str] = {}
 
-    def __call__(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
-        """Explain the number in a column of the row at a position."""
-        _, made = self._made.get(id(frame), (frame, None))
-        if made is not None:
-            found = made.explain(at, column)
-            if same(found.value, frame[column].iloc[at]):
-                return found
-        return self._any.explain(frame, frame.index[at], column)
+    def link(self, row: int, column: str, label: str, shown: str) -> str:
+        """A number as a link to its evidence."""
+        entry = self.rows.get(row)
+        if entry is None:
+            entry = RowEvidence(f"{self._number}-{len(self.rows) + 1}", label)
+            self.rows[row] = entry
+        if column not in entry.numbers:
+            found = entry.numbers[column] = self._explained(row, column)
+            if len(entry.numbers) == 1:
+                entry.label = self._named(found, label)
+        place = [*entry.numbers].index(column) + 1
+        there = f"e{entry.number}-{place}"
+        self._anchors.setdefault((column, label), there)
+        missing = ' aria-label="missing"' if shown == "–" else ""
+        return f'<a href="#{there}"{missing}>{text(shown)}</a>'
 
-    def prepare(self, frame: pd.DataFrame) -> None:
-        """Check once whether a table is as it was read, and keep it replayed."""
-        self._made[id(frame)] = frame, self._as_read(frame)
+    def anchor(self, row: int) -> str:
+        """The anchor of a row of the page, where its evidence links back to; empty if it has it."""
+        entry = self.rows.get(row)
+        if entry is None or entry.is_placed:
+            return ""
+        entry.is_placed = True
+        return f"r{entry.number}"
 
-    def _as_read(self, frame: pd.DataFrame) -> Made | None:
-        """The table made again from its answer; None where rows or columns are not as read."""
-        stored, answers = stored_of(frame)
-        if stored.recipe is None:
-            return None
-        self._any.evidence.hold(answers)
-        try:
-            made = replay(stored.recipe, stored.sources, self._any.evidence)
-        except TrailEnd:
-            return None
-        key = [name for name in made.known.key if name in made.frame.columns]
-        is_whole = [*frame.columns] == [*made.frame.columns] and len(frame) == len(made.frame)
-        return made if is_whole and frame[key].equals(made.frame[key]) else None
+    def evidence_of(self, column: str, label: str) -> str:
+        """The anchor of the evidence of a number; empty if it is not shown."""
+        return self._anchors.get((column, label), "")
+
+    def _named(self, found: Explanation, label: str) -> str:
+        """Name a row by its label, and by what else identifies it."""
+        if self._names is None:
+            return label
+        others = [
+            word
+            for name, value in found.row.items()
+            if name != "_row"
+            for word in self._names.words(name, [str(value)])
+        ]
+        return ", ".join([*dict.fromkeys([label, *others])][:_MOST_NAMES])
+
+    def __len__(self) -> int:
+        return sum(len(entry.numbers) for entry in self.rows.values())
 
 
 class SectionEvidence:
@@ -75,144 +119,132 @@ class SectionEvidence:
         The number of the section, for anchors.
     explain : CellExplainer
         Explains a number.
+    names : RowNames
+        The names of rows that others refer to.
     """
 
-    def __init__(self, at: int, explain: CellExplainer) -> None:
-        self._at, self._explain = at, explain
-        self._entries: list[str] = []
-        self._meanings: dict[str, str] = {}
-        self._answers: dict[CitedAnswer, None] = {}
+    def __init__(self, at: int, explain: CellExplainer, names: RowNames) -> None:
+        self._at, self._explain, self._names = at, explain, names
+        self._tables: dict[str, TableEvidence] = {}
+        self._answers: dict[CitedAnswer, str] = {}
         self._stated: dict[str, int] = {}
-        self._anchors: dict[tuple[str, str], str] = {}
-        self._cells: dict[tuple[str, int, str], str] = {}
 
-    def link(self, table: str, frame: pd.DataFrame, rows: int, columns: Sequence[str]) -> Link:
-        """Return a function that links the numbers in the first rows to their evidence."""
-        self._explain.prepare(frame)
-
-        def linked(row: int, column: str, label: str, shown: str) -> str:
-            return self._linked(table, self._explain(frame, row, column), row, label, shown)
-
-        return linked
-
-    def again(self, table: str) -> Link:
-        """Return a function that links numbers whose evidence is already given."""
-
-        def linked(row: int, column: str, label: str, shown: str) -> str:
-            del label  # the evidence names it
-            there = self._cells.get((table, row, column))
-            missing = ' aria-label="missing"' if shown == "–" else ""
-            if there is None:
-                return f"<span{missing}>{text(shown)}</span>" if missing else text(shown)
-            return f'<a href="#{there}"{missing}>{text(shown)}</a>'
-
-        return linked
+    def of_table(self, table: str, frame: pd.DataFrame) -> TableEvidence:
+        """The evidence of a table, which links its numbers."""
+        if table not in self._tables:
+            number = f"{self._at}-{len(self._tables) + 1}"
+            self._tables[table] = TableEvidence(
+                title_of(table),
+                number,
+                lambda row, column: self._explain(frame, row, column),
+                self._names,
+            )
+        return self._tables[table]
 
     def drawn(self, picture: Picture, row: int, column: str, label: str, shown: str) -> str:
         """A number of the caption of a picture as a link to its evidence."""
-        found = picture.explain(row, column, within=self._explain.dataset)
-        return self._linked("", found, row, label, shown)
-
-    def _linked(self, table: str, found: Explanation, row: int, label: str, shown: str) -> str:
-        """A number as a link to its evidence, which links back."""
-        column = found.column
-        number = len(self._entries) + 1
-        here, there = f"n{self._at}-{number}", f"e{self._at}-{number}"
-        self._anchors.setdefault((f"{table}.{column}", label), there)
-        if table:
-            self._cells[table, row, column] = there
-        self._note(table, found)
-        name = f"{text(label, 80)}, {text(column_title(column).lower())}"
-        self._entries.append(
-            f'<li id="{there}"><a href="#{here}">{name}</a>: {_known_of(found, shown)}</li>'
+        known = self._tables.setdefault(
+            "",
+            TableEvidence(
+                "The picture",
+                f"{self._at}-0",
+                lambda at, name: picture.explain(at, name, within=self._explain.any),
+            ),
         )
-        missing = ' aria-label="missing"' if shown == "–" else ""
-        return f'<a id="{here}" href="#{there}"{missing}>{text(shown)}</a>'
+        link = known.link(row, column, label, shown)
+        here = known.anchor(row)
+        return f'<span id="{here}">{link}</span>' if here else link
 
     def anchor(self, table: str, column: str, label: str) -> str:
         """The anchor of the evidence of a number; empty if it is not shown."""
-        return self._anchors.get((f"{table}.{column}", label), "")
+        known = self._tables.get(table)
+        return known.evidence_of(column, label) if known else ""
 
     def html(self) -> str:
-        """The evidence, folded: what is the same for many numbers once, then each number."""
-        if not self._entries:
+        """The evidence, folded: the answers and what they state, then each table row by row."""
+        tables = [each for each in self._tables.values() if len(each)]
+        if not tables:
             return ""
-        meanings = "".join(
-            f"<dt>{text(name)}</dt><dd>{text(words, 400)}</dd>"
-            for name, words in self._meanings.items()
+        folds = "\n".join(map(self._table, tables))
+        answers = "".join(
+            element("p", answer_words(answer), id=anchor)
+            for answer, anchor in self._answers.items()
         )
-        answers = "".join(element("p", _answer_words(answer)) for answer in self._answers)
         stated = "".join(
-            f"<li>{text(words, 300)} <small>({count:,} of these numbers)</small></li>"
-            for words, count in self._stated.items()
+            f'<li id="w{self._at}-{at}">{text(words, 300)} '
+            f"<small>({counted(count, 'number')})</small></li>"
+            for at, (words, count) in enumerate(self._stated.items(), 1)
         )
-        stated = stated and f"<p>What the service says of them:</p><ul>{stated}</ul>"
+        stated = stated and f"<p>What the service says of some of them:</p><ul>{stated}</ul>"
+        count = sum(map(len, tables))
+        head = f"Where {'these' if count > 1 else 'this'} {counted(count, 'number')} "
+        head += f"come{'' if count > 1 else 's'} from"
         return (
-            f'<details class="why"><summary>Where these {len(self._entries):,} numbers come from'
-            f"</summary>\n{answers}{stated}<dl>{meanings}</dl>\n<ul>"
-            + "\n".join(self._entries)
-            + "</ul></details>"
+            f'<details class="why"><summary>{head}</summary>\n{answers}{stated}\n{folds}</details>'
         )
 
-    def _note(self, table: str, found: Explanation) -> None:
-        for answer in found.sources:
-            self._answers.setdefault(answer)
-        whys = (stated.reason for stated in found.statements if stated.status != "available")
+    def _table(self, table: TableEvidence) -> str:
+        """The evidence of one table: what its columns mean, then its rows."""
+        columns: dict[str, Explanation] = {}
+        for entry in table.rows.values():
+            for name, found in entry.numbers.items():
+                if found.meaning:
+                    columns.setdefault(name, found)
+        number = next(iter(table.rows.values())).number.rpartition("-")[0]
+        anchors = {name: f"m{number}-{at}" for at, name in enumerate(columns, 1)}
+        meanings = "".join(
+            f'<dt id="{anchors[name]}">{text(column_title(name))}</dt><dd>{_meaning(found)}</dd>'
+            for name, found in columns.items()
+        )
+        rows = "\n".join(
+            self._row(entry, anchors) for _, entry in sorted(table.rows.items(), key=_position)
+        )
+        return (
+            f"<details><summary>{text(table.title)}: {counted(len(table), 'number')} in "
+            f"{counted(len(table.rows), 'row')}</summary><dl>{meanings}</dl>\n"
+            f"<ul>{rows}</ul></details>"
+        )
+
+    def _row(self, entry: RowEvidence, meanings: dict[str, str]) -> str:
+        """The evidence of one row: where its record is, then each number."""
+        found = [*entry.numbers.values()]
+        inside = shared_place([one.place for one in found if one.place is not None])
+        answers = dict.fromkeys(answer for one in found for answer in one.sources)
+        links = [
+            f'<a href="#{self._answer(answer)}">the answer{"" if len(answers) == 1 else f" {at}"}'
+            "</a>"
+            for at, answer in enumerate(answers, 1)
+        ]
+        where = f", {text(path_words(inside), 300)}" if inside else ""
+        of = f" in {' and '.join(links)}" if links else ""
+        numbers = "".join(
+            f'<span id="e{entry.number}-{at}">{_linked(column_title(name), meanings.get(name))} '
+            f"{known_of(one, inside)}{''.join(self._why(one))}</span>"
+            for at, (name, one) in enumerate(entry.numbers.items(), 1)
+        )
+        name = f'<a href="#r{entry.number}">{text(entry.label, 120)}</a>'
+        return f"<li><p>{name}{where}{of}:</p>{numbers}</li>"
+
+    def _answer(self, answer: CitedAnswer) -> str:
+        return self._answers.setdefault(answer, f"a{self._at}-{len(self._answers) + 1}")
+
+    def _why(self, found: Explanation) -> Iterator[str]:
+        """Yield links to what the service says of a number that is not wholly measured."""
+        whys = (each.reason for each in found.statements if each.status != "available")
         for words in dict.fromkeys(why for why in whys if why):
             self._stated[words] = self._stated.get(words, 0) + 1
-        if found.meaning:
-            unit = unit_words(found.unit)
-            words = plain(found.meaning) + (f" Unit: {unit}." if unit else "")
-            self._meanings.setdefault(column_title(found.column), words)
+            place = [*self._stated].index(words) + 1
+            yield f' <a href="#w{self._at}-{place}">Why</a>'
 
 
-def _known_of(found: Explanation, shown: str) -> str:
-    """Describe in a few words how one number is known."""
-    exact = _exact(found.value)
-    parts = []
-    if found.value is None:
-        parts.append(f"missing; {plain(found.missing or 'the answer has no value here')}")
-    elif exact != shown:
-        parts.append(f"exactly {exact}")
-    if found.formula:
-        parts.append(f"= {plain(found.formula)}")
-    if found.place is not None:
-        parts.append(_place_words(found.place, exact))
-    if found.value is not None and (found.availability or "").startswith("partial"):
-        parts.append("measured in part")
-    parts += [plain(note) for note in found.notes]
-    if found.end:
-        parts.append(f"the trail ends here: {plain(found.end)}")
-    return text("; ".join(part.rstrip(". ") for part in dict.fromkeys(parts)) + ".", 700)
+def _position(row: tuple[int, RowEvidence]) -> int:
+    return row[0]
 
 
-def _exact(value: object) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _linked(words: str, anchor: str | None) -> str:
+    return f'<a href="#{anchor}">{text(words)}</a>' if anchor else text(words)
 
 
-def _place_words(place: ValuePlace, exact: str) -> str:
-    """Describe the place of a value in its answer for a reader of the file."""
-    if place.start is None:
-        return f"looked for at {path_words(place.path)}"
-    spelled = f", spelled {place.text}" if place.text and place.text != exact else ""
-    return f"read at {path_words(place.path)}, bytes {place.start:,} to {place.end:,}{spelled}"
-
-
-def _answer_words(answer: CitedAnswer) -> str:
-    """An answer in a sentence."""
-    parts = [
-        f"the answer for <b>{text(chapter_of(answer.section or 'all sections').title)}</b>",
-        f"about {text(answer.host)}" if answer.host else "",
-        text(describe_scope(answer.scope)) if answer.scope else "",
-        f"sent {text((answer.fetched_at or '')[:19].replace('T', ' '))} UTC"
-        if answer.fetched_at
-        else "",
-        "taken from a cache after it had expired" if answer.stale else "",
-        f"SHA-256 <code>{text(answer.sha256)}</code>" if answer.sha256 else "",
-    ]
-    checked = (
-        " Its bytes were checked against it when this page was made." if answer.checked else ""
-    )
-    return f"From {', '.join(part for part in parts if part)}.{checked}"
+def _meaning(found: Explanation) -> str:
+    unit = unit_words(found.unit)
+    return text(plain(found.meaning or "") + (f" Unit: {unit}." if unit else ""), 400)

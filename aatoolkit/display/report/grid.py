@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from aatoolkit.display.plot.labels import format_number
 from aatoolkit.display.plot.roles import PlotData
@@ -13,14 +14,22 @@ from aatoolkit.display.report.wording import RowNames, column_title, plain, unit
 _DASH = '<td class="missing"><span aria-label="missing">–</span></td>'
 _MANY = 4  # columns that do not fit a phone
 
-Link = Callable[[int, str, str, str], str]
-"""From the position of a row, a column, the row's name and the number as shown to HTML."""
+
+class NumberLinks(Protocol):
+    """Makes of the numbers of a table links to their evidence, which links back to their rows."""
+
+    def link(self, row: int, column: str, label: str, shown: str) -> str:
+        """A number as HTML, by the position of its row, its column and the row's name."""
+
+    def anchor(self, row: int) -> str:
+        """The anchor of a row; empty if it has none."""
 
 
 def grid(caption: str, heads: Sequence[str], rows: Iterable[str]) -> str:
     """A table of rows under their heads; wide ones scroll, also by keyboard."""
     head = "".join(element("th", text(name), scope="col") for name in heads)
-    return _framed(caption, text(caption, 400), head, rows, len(heads))
+    body = (element("tr", row) for row in rows)
+    return _framed(caption, text(caption, 400), head, body, len(heads))
 
 
 def table_of(
@@ -29,7 +38,7 @@ def table_of(
     most: int,
     names: RowNames,
     columns: Sequence[str] = (),
-    link: Link | None = None,
+    links: NumberLinks | None = None,
 ) -> str:
     """The first rows of a table under plain heads.
 
@@ -45,8 +54,8 @@ def table_of(
         The names of rows that it refers to.
     columns
         The columns to show, as far as they are there; all of them if left out.
-    link
-        Makes of a number a link to its evidence.
+    links
+        Makes of the numbers links to their evidence.
     """
     listed = [column for column in columns if column in data.kinds]
     listed = listed or _without_surplus(data)
@@ -57,15 +66,18 @@ def table_of(
     cells = [
         [element("th", text(label), scope="row") for label in labels]
         if column == head
-        else _cells(shown, column, names, labels, link)
+        else _cells(shown, column, names, labels, links)
         for column in listed
     ]
     of = f"first {rows:,} of {len(data):,} rows" if rows < len(data) else "all rows"
     caption = f"<b>{text(title_of(name))}</b> ({of})"
     heads = "".join(_head(data, column) for column in listed)
-    return _framed(
-        title_of(name), caption, heads, map("".join, zip(*cells, strict=True)), len(listed)
-    )
+    body = [
+        element("tr", "".join(row), **({"id": here} if here else {}))
+        for at, row in enumerate(zip(*cells, strict=True))
+        for here in [links.anchor(at) if links else ""]
+    ]
+    return _framed(title_of(name), caption, heads, body, len(listed))
 
 
 def _without_surplus(data: PlotData) -> list[str]:
@@ -83,7 +95,7 @@ def _row_head(data: PlotData, listed: Sequence[str]) -> str | None:
 
 
 def _framed(name: str, caption: str, head: str, rows: Iterable[str], columns: int) -> str:
-    body = "\n".join(element("tr", row) for row in rows)
+    body = "\n".join(rows)
     table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
     return element(
         "div",
@@ -104,7 +116,7 @@ def _head(data: PlotData, name: str) -> str:
 
 
 def _cells(
-    data: PlotData, name: str, names: RowNames, labels: Sequence[str], link: Link | None
+    data: PlotData, name: str, names: RowNames, labels: Sequence[str], links: NumberLinks | None
 ) -> list[str]:
     kind = data.kinds[name]
     missing = data.frame[name].isna()
@@ -114,9 +126,9 @@ def _cells(
             format_number(float(value), unit)
             for value, unit in zip(values, data.units(name), strict=True)
         ]
-        if link is not None:
+        if links is not None:
             return [
-                element("td", link(at, name, label, "–" if lacks else number), "number")
+                element("td", links.link(at, name, label, "–" if lacks else number), "number")
                 for at, (label, number, lacks) in enumerate(
                     zip(labels, numbers, missing, strict=True)
                 )

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aatoolkit.display.plot.labels import describe_scope
-from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
+from aatoolkit.display.report.evidence import SectionEvidence
+from aatoolkit.display.report.explainer import CellExplainer
 from aatoolkit.display.report.grid import grid, table_of
 from aatoolkit.display.report.markup import element, slug, text
 from aatoolkit.display.report.measured import measured, statements
@@ -81,15 +82,15 @@ class _Page:
             ]
         )
 
-    def _figure(self, metric: str) -> str:
+    def _figure(self, metric: str, column: str) -> str:
         found = self._evidence.get("overview")
         (label,) = self._names.words("metric", [metric])
-        return found.anchor("overview_kpis", "value", label) if found else ""
+        return found.anchor("overview_kpis", column, label) if found else ""
 
     def _section(self, name: str, at: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
         anchor = slug(name, at)
-        evidence = self._evidence[name] = SectionEvidence(at, self._explain)
+        evidence = self._evidence[name] = SectionEvidence(at, self._explain, self._names)
         doc = "" if tables.declaration is None else plain(tables.declaration.doc)
         main = next(iter(tables))
         opened = {table: cols.split() for table, cols in chapter.shown.items() if table in tables}
@@ -100,10 +101,10 @@ class _Page:
             element("p", text(state_words(tables.shown(main)), 600), "state"),
             *self._pictures(tables, chapter, at, evidence),
             *(self._open(tables, table, cols, evidence, chapter) for table, cols in opened.items()),
-            evidence.html(),
-            self._folded(tables, [*opened], evidence),
-            "</section>",
         ]
+        # The folds before the evidence, which is of their numbers too.
+        folded = self._folded(tables, [*opened], evidence)
+        body += [evidence.html(), folded, "</section>"]
         return "\n".join(part for part in body if part)
 
     def _open(
@@ -122,8 +123,8 @@ class _Page:
         most = min(self._rows, chapter.rows)
         data = self._names.data(frame)
         columns = [name for name in columns if name in data.kinds] or [*data.kinds]
-        link = evidence.link(table, frame, most, columns)
-        return table_of(data, table, most, self._names, columns, link)
+        links = evidence.of_table(table, frame)
+        return table_of(data, table, most, self._names, columns, links)
 
     def _folded(self, tables: Tables, opened: Sequence[str], evidence: SectionEvidence) -> str:
         """Everything else of a section: its other tables, and the open ones with all columns."""
@@ -137,7 +138,7 @@ class _Page:
                 table,
                 self._rows,
                 self._names,
-                link=evidence.again(table),
+                links=evidence.of_table(table, tables[table]),
             )
             + "</details>"
             for table in listed

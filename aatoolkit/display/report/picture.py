@@ -97,7 +97,7 @@ def _numbers(picture: Picture) -> dict[str, list[DrawnNumber]]:
     marks = picture.marks
     if marks is None or marks.counts:
         return found
-    data = plot_data(marks.frame)
+    data = plot_data(marks.frame, traced=False)
     labels = data.text(marks.labels[0]) if marks.labels else [""] * len(data)
     for column in marks.columns:
         if data.kinds.get(column) != "number":

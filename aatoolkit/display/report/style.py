@@ -60,13 +60,15 @@ details details { padding-left: 1rem; }
 .why ul { list-style: none; padding: 0; }
 .why li { padding: .15rem .3rem; }
 .why li a { color: inherit; text-decoration-color: var(--grid); }
+.why li p { position: sticky; top: 0; margin: 0; background: var(--paper); }
+.why li span { display: block; padding-left: 1rem; scroll-margin-top: 6rem; }
 dl { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: .15rem 1rem; }
 dt { color: var(--muted); }
 dd { margin: 0; }
 :target { background: var(--found); }
 h2:target { background: none; }
 /* For browsers that follow a link into a fold without opening it. */
-.why:has(:target)::details-content { content-visibility: visible; block-size: auto; }
+details:has(:target)::details-content { content-visibility: visible; block-size: auto; }
 code { font-size: .95em; overflow-wrap: anywhere; }
 @media (max-width: 40rem) {
   body { padding: 1rem; }

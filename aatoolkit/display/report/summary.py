@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from aatoolkit.display.plot.roles import plot_data
 from aatoolkit.display.report.markup import element, text
 from aatoolkit.display.report.outline import chapter_of, in_reading_order
 from aatoolkit.display.report.wording import plain, state_words
+from aatoolkit.sections.aggregation import FRACTION
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -25,7 +27,7 @@ _FIGURES = "overview_kpis"
 Row = Mapping[Any, Any]
 
 
-def summary(dataset: Dataset, before: Dataset | None, figure: Callable[[str], str]) -> str:
+def summary(dataset: Dataset, before: Dataset | None, figure: Callable[[str, str], str]) -> str:
     """The opening of the page.
 
     Parameters
@@ -35,7 +37,8 @@ def summary(dataset: Dataset, before: Dataset | None, figure: Callable[[str], st
     before
         An earlier dataset to compare with.
     figure
-        Gives for a metric the anchor of its key figure's evidence, or an empty text.
+        Gives for a metric and a column of its key figure the anchor of that number's evidence, or
+        an empty text.
     """
     found = dataset.compare(before)
     rows: list[Row] = [*found.to_dict("records")]
@@ -59,11 +62,11 @@ def summary(dataset: Dataset, before: Dataset | None, figure: Callable[[str], st
     )
 
 
-def _now(dataset: Dataset, figure: Callable[[str], str]) -> str:
+def _now(dataset: Dataset, figure: Callable[[str, str], str]) -> str:
     """One sentence with the key figures of this window."""
     if "overview" not in dataset or _FIGURES not in dataset["overview"]:
         return ""
-    data = plot_data(dataset["overview"][_FIGURES])
+    data = plot_data(dataset["overview"][_FIGURES], traced=False)
     if not {"metric", "value"} <= {*data.kinds} or data.kinds["value"] != "number":
         return ""
     values = data.values("value")
@@ -73,18 +76,26 @@ def _now(dataset: Dataset, figure: Callable[[str], str]) -> str:
     ):
         if pd.isna(value):
             continue
-        number, of = format_number(float(value), unit), _parts(data.frame, at)
-        anchor = figure(metric)
-        shown = f'<a href="#{anchor}">{text(number)}</a>' if anchor else text(number)
+        shown = _leading(format_number(float(value), unit), figure(metric, "value"))
+        of = _parts(data.frame, at, unit, partial(figure, metric))
         parts.append(f"{text(humanize(metric))} {shown}{of}")
     return element("p", f"In this window: {'; '.join(parts)}.", "lead") if parts else ""
 
 
-def _parts(frame: pd.DataFrame, at: int) -> str:
-    parts = [frame[name].iloc[at] for name in ("numerator", "denominator") if name in frame]
-    if len(parts) < 2 or any(pd.isna(part) for part in parts):
+def _parts(frame: pd.DataFrame, at: int, unit: str | None, anchor: Callable[[str], str]) -> str:
+    """Write the counts of a rate or a mean, each with a link to its evidence."""
+    names = ("numerator", "denominator")
+    parts = [frame[name].iloc[at] for name in names if name in frame]
+    if len(parts) < len(names) or any(pd.isna(part) for part in parts):
         return ""
-    return f" ({parts[0]:,.0f} of {parts[1]:,.0f})"
+    shown = [
+        _leading(f"{part:,.0f}", anchor(name)) for name, part in zip(names, parts, strict=True)
+    ]
+    return f" ({(' of ' if unit == FRACTION else ' / ').join(shown)})"
+
+
+def _leading(number: str, anchor: str) -> str:
+    return f'<a href="#{anchor}">{text(number)}</a>' if anchor else text(number)
 
 
 def _changed(rows: list[Row], since: str, evidence: list[str]) -> Iterable[str]:
@@ -218,7 +229,7 @@ def _name(row: Row) -> str:
 
 
 def _value(value: float, is_rate: bool) -> str:
-    return f"{100 * value:.1f} %" if is_rate else f"{value:.2f}"
+    return f"{100 * value:.1f}%" if is_rate else f"{value:.2f}"
 
 
 def _change(value: float, is_rate: bool) -> str:

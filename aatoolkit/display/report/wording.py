@@ -162,7 +162,8 @@ def state_words(shown: str) -> str:
     """
     mark, _, words = shown.partition(" ")
     status = next((status for status in _STATES if words.startswith(status)), "")
-    return plain(f"{mark} {_STATES.get(status, '')}{words.removeprefix(status)}")
+    written = f"{mark} {_STATES.get(status, '')}{words.removeprefix(status)}"
+    return plain(written.replace(".; ", "; "))
 
 
 class RowNames:
@@ -184,7 +185,7 @@ class RowNames:
     def data(self, frame: pd.DataFrame) -> PlotData:
         """A frame of the dataset with what is known of it."""
         if id(frame) not in self._data:
-            self._data[id(frame)] = plot_data(frame)
+            self._data[id(frame)] = plot_data(frame, traced=False)
         return self._data[id(frame)]
 
     def _learn(self, frame: pd.DataFrame) -> None:

@@ -56,17 +56,26 @@ class TableCells:
         self._places: dict[str, tuple[list[Found], RowIndex, RowIndex]] = {}
         self._cells: dict[str, Cells] = {}
         self._units: dict[str, pd.Series | None] = {}
+        self._arrays: dict[str, Any] = {}
+        self._keys: tuple[str, ...] | None = None
+        self._stated: dict[str, list[tuple[Signal, str]]] = {}
+
+    def value(self, at: int, column: str) -> Any:
+        """The value of a column in a row, by position; None where it is missing."""
+        if column not in self._arrays:
+            self._arrays[column] = self.frame[column].array
+        return plain(self._arrays[column][at])
 
     def explain(self, at: int, column: str, *, parts: bool = True) -> Explanation:
         """Explain the value of a column in a row, by position."""
-        value = self.frame[column].iloc[at]
+        value = self.value(at, column)
         declared = self._declared(column)
         place = None if declared is None else self._place(at, declared)
-        is_missing = plain(value) is None
+        is_missing = value is None
         state = self._state(at, column)
         formula, children = (None, ()) if not parts else self._rate(at, column)
         return Explanation(
-            plain(value),
+            value,
             column,
             self.row(at),
             unit=self._unit(at, column, declared),
@@ -94,9 +103,10 @@ class TableCells:
 
     def row(self, at: int) -> dict[str, Any]:
         """The values of the key in a row."""
-        names = [name for name in self.known.key if name in self.frame.columns]
-        names += ["_row"] if "_row" in self.frame.columns else []
-        return {name: plain(self.frame[name].iloc[at]) for name in names}
+        if self._keys is None:
+            named = (*self.known.key, "_row")
+            self._keys = tuple(name for name in named if name in self.frame.columns)
+        return {name: self.value(at, name) for name in self._keys}
 
     def path(self, at: int, column: Column) -> str | None:
         """The JSON path of a value; None where no record of the answer encloses it."""
@@ -138,7 +148,7 @@ class TableCells:
             return str(units.iloc[at])
         unit = None if declared is None else declared.unit
         if unit and unit.startswith("per `") and unit.strip("per `") in self.frame.columns:
-            return shown(self.frame[unit[5:-1]].iloc[at])
+            return shown(self.value(at, unit[5:-1]))
         return unit
 
     def _rate(self, at: int, column: str) -> tuple[str | None, tuple[Explanation, ...]]:
@@ -147,8 +157,8 @@ class TableCells:
         over = None if declared is None else _counts_of(declared.aggregate)
         if over is None or not {*over} <= {*self.frame.columns}:
             return None, ()
-        above, below = (plain(self.frame[part].iloc[at]) for part in over)
-        value = plain(self.frame[column].iloc[at])
+        above, below = (self.value(at, part) for part in over)
+        value = self.value(at, column)
         parts = tuple(self.explain(at, part, parts=False) for part in over)
         numbers = all(isinstance(each, int | float) for each in (above, below))
         if numbers and below == 0:
@@ -163,8 +173,8 @@ class TableCells:
     def _statements(
         self, at: int | None, column: str, declared: Column | None, place: ValuePlace | None
     ) -> Iterator[StatedAvailability]:
-        for signal in self.answer.tables.parts.signals:
-            if self._concerns(signal, at, column, declared, place):
+        for signal, reached in self._about(column, declared):
+            if self._concerns(signal, reached, at, place):
                 state = signal.availability
                 yield StatedAvailability(
                     str(state.status),
@@ -179,32 +189,33 @@ class TableCells:
                     signal.as_of,
                 )
 
+    def _about(self, column: str, declared: Column | None) -> list[tuple[Signal, str]]:
+        """The statements about a column, and whether about all of it or some."""
+        if column not in self._stated:
+            self._stated[column] = [
+                (signal, reached)
+                for signal in self.answer.tables.parts.signals
+                if declared is not None and signal.rule != INFERRED
+                for reached in [_reach(signal, declared)]
+                if reached is not None
+            ]
+        return self._stated[column]
+
     def _concerns(
-        self,
-        signal: Signal,
-        at: int | None,
-        column: str,
-        declared: Column | None,
-        place: ValuePlace | None,
+        self, signal: Signal, reached: str, at: int | None, place: ValuePlace | None
     ) -> bool:
-        """Whether a statement is about a cell."""
-        if signal.rule == INFERRED or declared is None:
-            return False
+        """Whether a statement about a column is about a cell of it."""
         for condition in signal.rows:
             if at is None or condition.column not in self.frame.columns:
                 continue  # any row may be meant
-            given = plain(self.frame[condition.column].iloc[at])
-            if not condition.matches([given])[0]:
+            if not condition.matches([self.value(at, condition.column)])[0]:
                 return False
-        if signal.scope in ("section", "engine"):
-            return True
-        reached = reach(signal.target or "", declared.pattern)
         if reached == "some":
             target = format_json_path(target_steps(signal.target or ""))
             return place is not None and bool(
                 narrowest_path(place.path, {target: signal.availability})
             )
-        return reached == "all"
+        return True
 
     def _why_missing(
         self,
@@ -217,7 +228,7 @@ class TableCells:
         """Explain why a cell has no value, by what the answer holds in its place."""
         stated = "" if state.startswith(("available", "unknown")) else f"; it is {state}"
         over = None if declared is None else _counts_of(declared.aggregate)
-        if over and over[1] in self.frame.columns and plain(self.frame[over[1]].iloc[at]) == 0:
+        if over and over[1] in self.frame.columns and self.value(at, over[1]) == 0:
             stated += f"; {over[1]} is 0, and there is no rate of nothing"
         if declared is None:
             return f"it is no column of the table {self.name}{stated}"
@@ -249,6 +260,13 @@ class TableCells:
         if declared.reading is not None and place is not None and place.text is not None:
             scale = f", times {declared.scale:g}" if declared.scale is not None else ""
             yield f"read as {declared.parse or declared.dtype}{scale}"
+
+
+def _reach(signal: Signal, declared: Column) -> str | None:
+    """Whether a statement covers all of a column, or some of it; None for nothing."""
+    if signal.scope in ("section", "engine"):
+        return "all"
+    return reach(signal.target or "", declared.pattern)
 
 
 def _counts_of(rule: Aggregation) -> tuple[str, str] | None:

@@ -39,6 +39,8 @@ class Explainer:
     ----------
     within : Study, Archive, Tables, Dataset, or several of these, optional
         Where the answers are looked for beside those that a frame still holds.
+    samples : bool
+        Whether the sampled chats behind a number are looked for.
 
     Examples
     --------
@@ -50,8 +52,9 @@ class Explainer:
     True
     """
 
-    def __init__(self, within: Any = None) -> None:
+    def __init__(self, within: Any = None, *, samples: bool = True) -> None:
         self.evidence = AnswerFinder(within)
+        self._samples = samples
         self._made: dict[str, Made | str] = {}
         self._changed: dict[tuple[int, str], bool] = {}
         self._frames: dict[int, tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]] = {}
@@ -99,7 +102,7 @@ class Explainer:
             found = without_row(flat, column, known, lambda at: self._explained(frame, at, named))
         else:
             found = self._of_no_rows(frame, column, known)
-        return with_samples(found, self.evidence)
+        return with_samples(found, self.evidence) if self._samples else found
 
     def _of_no_rows(self, frame: pd.DataFrame, column: str, known: FrameMetadata) -> Explanation:
         """A column of a frame without rows: what is known of why there are none."""
