@@ -16,7 +16,8 @@ measured are hatched, or break the line; they are never drawn as 0. In reading o
 - ``marks``: from a bar, a point or a cell to the numbers that it shows.
 - ``facets``: a panel for each value of a column.
 - ``labels``: numbers and words as text; ``fonts``: text that is safe to draw; ``canvas``: axes,
-  title, legend; ``style``: colours, hatches, markers; ``theme``: the same on dark paper.
+  title, legend; ``svg``: pictures as SVG; ``style``: colours, hatches, markers; ``theme``: the
+  same on dark paper.
 - ``tips``: what is said of a mark; ``interactive``, with ``plotly_panel`` and ``plotly_text``: the
   drawn picture once more as a figure of plotly.
 """

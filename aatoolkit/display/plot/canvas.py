@@ -153,26 +153,6 @@ def figure_of(axes: Axes) -> Figure:
     return figure
 
 
-def svg_of(picture: Picture, salt: str) -> str:
-    """Render as SVG with text as text; the same picture and salt give the same SVG."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    buffer, figure = io.StringIO(), figure_of(picture)
-    before, layout = figure.canvas, figure.get_layout_engine()
-    # `savefig` draws twice, once for the layout alone.
-    canvas = FigureCanvasSVG(figure)
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
-        if layout is not None:
-            layout.execute(figure)
-        figure.set_layout_engine("none")
-        try:
-            canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
-        finally:
-            figure.set_layout_engine(layout)
-            figure.set_canvas(before)
-    return buffer.getvalue()
-
-
 def text_colour(axes: Axes) -> str:
     """The colour of text; on the user's own axes the colour set in matplotlib."""
     return INK if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])

@@ -9,11 +9,12 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from aatoolkit.display.plot.canvas import Picture, svg_of
+from aatoolkit.display.plot.canvas import Picture
 from aatoolkit.display.plot.draw import picture_of
 from aatoolkit.display.plot.labels import format_number
 from aatoolkit.display.plot.roles import plot_data
 from aatoolkit.display.plot.style import GRID, INK, MUTED, PAPER, UNMEASURED_FILL
+from aatoolkit.display.plot.svg import svg_of
 from aatoolkit.display.report.markup import element, text
 
 NumberLink = Callable[[Picture, int, str, str, str], str]
