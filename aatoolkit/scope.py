@@ -17,6 +17,9 @@ from aatoolkit.errors import ScopeError
 if TYPE_CHECKING:
     import pandas as pd
 
+_MANY = 100
+"""From this many values of a filter on, they are validated together."""
+
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 UNTAGGED = "(none)"
@@ -297,27 +300,39 @@ def _values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
         return ()
     several = isinstance(given, Iterable) and not isinstance(given, str)
     listed: list[Any] = list(given) if several else [given]
-    for value in listed:
-        if not isinstance(value, str):
-            raise ScopeError(
-                f"{name}={value!r} is not text; give values as strings", parameter=name
-            )
-        if not _is_text(value):
-            raise ScopeError(
-                f"{name}={value!r} holds half a surrogate pair, which is no text",
-                parameter=name,
-                unknown=(value,),
-            )
-        if not value.strip():
-            raise ScopeError(f"a value of {name} is empty; leave it out", parameter=name)
-        if "," in value:
-            raise ScopeError(
-                f"{name} value {value!r} holds a comma, by which the API separates values; "
-                "give several values as a list, and filter such a one in the frame",
-                parameter=name,
-                unknown=(value,),
-            )
+    if len(listed) < _MANY or not _are_plain(listed):
+        for value in listed:
+            _validate(name, value)
     return tuple(sorted(set(listed)))
+
+
+def _validate(name: str, value: Any) -> None:
+    """Raise for a value that no filter can have."""
+    if not isinstance(value, str):
+        raise ScopeError(f"{name}={value!r} is not text; give values as strings", parameter=name)
+    if not _is_text(value):
+        raise ScopeError(
+            f"{name}={value!r} holds half a surrogate pair, which is no text",
+            parameter=name,
+            unknown=(value,),
+        )
+    if not value.strip():
+        raise ScopeError(f"a value of {name} is empty; leave it out", parameter=name)
+    if "," in value:
+        raise ScopeError(
+            f"{name} value {value!r} holds a comma, by which the API separates values; "
+            "give several values as a list, and filter such a one in the frame",
+            parameter=name,
+            unknown=(value,),
+        )
+
+
+def _are_plain(values: list[Any]) -> bool:
+    """Whether all are texts that a filter can have, looked at together."""
+    if {*map(type, values)} != {str} or not all(map(str.strip, values)):
+        return False
+    joined = "".join(values)
+    return "," not in joined and _is_text(joined)
 
 
 def _is_text(value: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,7 @@ class OptionFlag(IntFlag):
     """Chosen earlier, and no longer offered."""
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """One option: value, label, detail, note and flags."""
 
     value: Any
@@ -66,9 +65,10 @@ class OptionGroup:
     rows: int = 8
 
     def __post_init__(self) -> None:
-        first = {option.value: option for option in reversed(self.options)}
-        unique = dict.fromkeys(option.value for option in self.options)
-        object.__setattr__(self, "options", tuple(first[value] for value in unique))
+        first: dict[Any, Option] = {}
+        for option in self.options:
+            first.setdefault(option.value, option)
+        object.__setattr__(self, "options", tuple(first.values()))
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -78,13 +78,14 @@ class OptionGroup:
     @cached_property
     def marks(self) -> np.ndarray:
         """The flags of each option, as numbers."""
-        return np.array([option.mark.value for option in self.options], dtype=np.uint8)
+        marks = (option.mark for option in self.options)
+        return np.fromiter(marks, np.uint8, len(self.options))
 
     @cached_property
     def values(self) -> frozenset[Any]:
         """The values that can be chosen."""
         can = np.flatnonzero(self.marks & OptionFlag.DISABLED == 0)
-        return frozenset(self.options[at].value for at in can)
+        return frozenset(self.options[at].value for at in can.tolist())
 
     def among(self, chosen: Iterable[Any], mark: OptionFlag) -> tuple[Any, ...]:
         """The values of a choice whose options have a flag."""
