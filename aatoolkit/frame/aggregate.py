@@ -35,6 +35,7 @@ from aatoolkit.frame.cell_status import (
     distinct_codes,
     together,
 )
+from aatoolkit.frame.group_statements import with_statements
 from aatoolkit.frame.groupby import By, Groups, flattened, group
 from aatoolkit.frame.periods import part_periods
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
@@ -80,13 +81,15 @@ def aggregate(
     ]
     kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     described = {str(name): known.columns[str(name)] for name in kept}
+    keys = groups.keys[[name for name in kept if known.holds(str(name))]]
     for each, outcome in zip(plans, outcomes, strict=True):
         within = each.rule.within
         if within and within not in kept:
             kept[within] = _last(flat[within], flat[each.column].notna().to_numpy(bool), groups)
             described[within] = known.columns[within]
         kept[each.column] = outcome.values
-        described[each.column] = ColumnMetadata(each.of, outcome.whole)
+        whole = ColumnMetadata(each.of, outcome.whole)
+        described[each.column] = with_statements(whole, keys, outcome.states, outcome.codes)
         for name, values in _beside(each.column, outcome, each.rule.rule, skip_missing).items():
             kept[name], described[name] = values, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)

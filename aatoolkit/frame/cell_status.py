@@ -102,13 +102,19 @@ def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
 
 
 def together(first: Cells, second: Cells) -> Cells:
-    """Combine two columns row by row; rows to which either does not apply are left out."""
-    pairs = first.codes * len(second.states) + second.codes
-    distinct, codes = distinct_codes(pairs, len(first.states) * len(second.states))
-    states = [
-        _both(first.states[pair // len(second.states)], second.states[pair % len(second.states)])
-        for pair in distinct.tolist()
-    ]
+    """Combine two columns row by row; rows to which either does not apply are left out.
+
+    A row in which one of them gives no number lacks it for the reason of that one alone.
+    """
+    alone = np.where(first.given == second.given, 0, np.where(first.given, 1, 2))
+    kinds = len(first.states) * len(second.states)
+    pairs = (alone * len(first.states) + first.codes) * len(second.states) + second.codes
+    distinct, codes = distinct_codes(pairs, 3 * kinds)
+    states = []
+    for pair in distinct.tolist():
+        lacking, (one, other) = pair // kinds, divmod(pair % kinds, len(second.states))
+        both = (first.states[one], second.states[other])
+        states.append(_both(*both, both if not lacking else (both[2 - lacking],)))
     return Cells(states, codes, first.given & second.given)
 
 
@@ -142,11 +148,13 @@ def _present(values: pd.Series) -> Mask:
     return there
 
 
-def _both(first: Availability, second: Availability) -> Availability:
+def _both(
+    first: Availability, second: Availability, lacking: Sequence[Availability]
+) -> Availability:
     for state in (first, second):
         if state.status == Status.NOT_APPLICABLE:
             return state
-    return combine((first, second))
+    return combine(lacking)
 
 
 def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
