@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from aatoolkit.archive.schema import StoredTable, stored
 from aatoolkit.archive.statement_tables import load_states
-from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
+from aatoolkit.availability import UNKNOWN, AbsentRows, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
@@ -162,7 +162,7 @@ def _at(column: str, moments: set[datetime]) -> Condition:
 def _lacking(column: ColumnMetadata, failed: int, read: int) -> ColumnMetadata:
     why = f"{failed} of {failed + read} answers failed"
     lacking = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
-    return replace(column, availability=combine([column.availability, lacking]), otherwise=None)
+    return column.lacking(AbsentRows(lacking))
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:

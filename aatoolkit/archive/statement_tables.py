@@ -89,6 +89,5 @@ def load_states(text: str, columns: Iterable[str]) -> dict[str, ColumnMetadata]:
     found = {}
     for name in columns:
         own = others.get(name, usual)
-        statements, elsewhere = stated.get(name, ((), own))
-        found[name] = ColumnMetadata(None, own, statements, elsewhere)
+        found[name] = ColumnMetadata(None, own, *stated.get(name, ((), own)))
     return found

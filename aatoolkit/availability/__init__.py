@@ -8,10 +8,11 @@ name or shape.
 from __future__ import annotations
 
 from aatoolkit.availability.status import UNKNOWN, Availability, Cause, Status, combine, join
-from aatoolkit.availability.subject import Condition, Statement
+from aatoolkit.availability.subject import AbsentRows, Condition, Statement
 
 __all__ = [
     "UNKNOWN",
+    "AbsentRows",
     "Availability",
     "Cause",
     "Condition",

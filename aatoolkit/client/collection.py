@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.arguments import checks_arguments
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
-from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.availability import AbsentRows, Availability, Cause, Status
+from aatoolkit.availability.subject import Condition
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import AAToolkitError, ItemNotFound
 from aatoolkit.normalizer.tables import html_table
@@ -133,8 +134,8 @@ class Collection(Mapping[HostScope, Dataset]):
             )
         frames = (tables.main if table is None else tables[table] for tables in parts)
         whole = concat([with_context(frame) for frame in frames], ignore_index=True)
-        missing = [dataset for dataset in self.values() if section in dataset.errors]
-        return _with_failures(whole, len(missing), len(parts)) if missing else whole
+        missing = [host for (host, _), dataset in self.items() if section in dataset.errors]
+        return _with_failures(whole, missing, len(parts)) if missing else whole
 
     def compare(
         self,
@@ -255,16 +256,17 @@ def _failures(dataset: Dataset) -> str:
     return ", ".join(f"{name}: {type(error).__name__}" for name, error in dataset.errors.items())
 
 
-def _with_failures(frame: pd.DataFrame, failed: int, read: int) -> pd.DataFrame:
-    """Mark every column as lacking the data of the requests that failed."""
+def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read: int) -> pd.DataFrame:
+    """Mark every column as lacking the rows of hosts of which a request failed."""
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 
     known = metadata_of(frame)
-    why = f"{failed} of {failed + read} answers failed"
+    why = f"{len(failed)} of {len(failed) + read} answers failed"
     lacking = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
-    columns = {
-        name: replace(column, availability=combine([column.availability, lacking]))
-        for name, column in known.columns.items()
-    }
+    there = tuple(frame["host"].dropna().unique().tolist())
+    absent = AbsentRows(lacking)
+    if there and {*there}.isdisjoint(failed):
+        absent = AbsentRows(lacking, Condition("host", "in", tuple(dict.fromkeys(failed))), there)
+    columns = {name: column.lacking(absent) for name, column in known.columns.items()}
     return attach_changed(frame, replace(known, columns=columns))

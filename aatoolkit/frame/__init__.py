@@ -4,7 +4,7 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 
 - ``accessor``: signatures and documentation of every verb, one file per family
 - ``merge``: ``merge``, ``rename``, ``adopt``; ``merge_keys`` and ``unmatched``: whether keys meet
-- ``concat``: `aatoolkit.concat`
+- ``concat``: `aatoolkit.concat`; ``absent_rows``: those of answers that have none
 - ``cell_status``: the availability of each cell, which the verbs below share
 - ``groupby``: rows in groups, and the availability of each group; ``periods``: weeks and months
 - ``duplicates``: rows that would count twice, after a join or in answers that overlap

@@ -19,8 +19,9 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit.availability import Availability, Cause, Status, combine, join
+from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine, join
 from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.absent_rows import in_groups, of_groups
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
 from aatoolkit.frame.cell_status import (
     CAUSE,
@@ -59,6 +60,7 @@ class _Outcome:
     codes: Codes
     whole: Availability
     coverage: pd.Series
+    absent: tuple[AbsentRows, ...] = ()
 
 
 @recorded("aggregate", "frame")
@@ -89,7 +91,8 @@ def aggregate(
             described[within] = known.columns[within]
         kept[each.column] = outcome.values
         whole = ColumnMetadata(each.of, outcome.whole)
-        described[each.column] = with_statements(whole, keys, outcome.states, outcome.codes)
+        whole = with_statements(whole, keys, outcome.states, outcome.codes)
+        described[each.column] = whole.lacking(*outcome.absent)
         for name, values in _beside(each.column, outcome, each.rule.rule, skip_missing).items():
             kept[name], described[name] = values, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)
@@ -111,6 +114,9 @@ def _outcome(
     nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
     empty = nothing if groups.keys.columns.empty or own.status in EMPTY else _NO_ROW
     codes, states = groups.combined(cells)
+    absent = [*of_groups(_absent(each, known), known, groups)]
+    states, codes = in_groups(states, codes, absent)
+    lacking = [rows.availability for rows, concerned, _ in absent if concerned.any()]
     codes = np.where(shown & ~undefined & ~full, codes + len(states), codes)
     codes = np.where(
         undefined & (groups.count(cells.whole) == expected) & full, 2 * len(states), codes
@@ -124,9 +130,15 @@ def _outcome(
         values.where(shown & ~undefined),
         every,
         codes,
-        _over_all(used, cells, empty) if len(groups) else nothing,
+        _over_all(used, cells, empty, lacking) if len(groups) else nothing,
         pd.Series(pd.array(share, dtype="Float64")),
+        tuple(rows for rows, _, by_value in absent if by_value),
     )
+
+
+def _absent(each: Plan, known: FrameMetadata) -> Iterable[AbsentRows]:
+    """What is stated of the rows that lack in the columns that one is computed from."""
+    return dict.fromkeys(rows for part in each.parts for rows in known.columns[part].absent)
 
 
 def _with_parts(outcome: _Outcome, parts: Sequence[str]) -> _Outcome:
@@ -165,14 +177,17 @@ def _reported(cells: Cells, groups: Groups) -> Cells:
     return cells.without(lacking & (groups.count(~lacking) > 0)[groups.ids], "no row")
 
 
-def _over_all(used: list[Availability], cells: Cells, empty: Availability) -> Availability:
+def _over_all(
+    used: list[Availability], cells: Cells, empty: Availability, lacking: list[Availability]
+) -> Availability:
     """Combine the availability of a column over all groups."""
     status = reduce(join, (state.status for state in used), Status.NOT_APPLICABLE)
     if status == Status.NOT_APPLICABLE:
         return combine(used)
     there = distinct_codes(cells.codes, len(cells.states))[0]
     seen = [cells.states[code] for code in there.tolist()]
-    return replace(combine([*seen, *(each for each in used if each is empty)]), status=status)
+    empties = (each for each in used if each is empty)
+    return replace(combine([*seen, *lacking, *empties]), status=status)
 
 
 def cells_of_plan(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> Cells:

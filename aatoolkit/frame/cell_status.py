@@ -88,7 +88,7 @@ class Cells:
 def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
     """The availability of the cells of a column."""
     column, present = known.columns[name], _present(frame[name])
-    states, codes = [column.availability], np.zeros(len(frame), np.int64)
+    states, codes = [column.elsewhere], np.zeros(len(frame), np.int64)
     if column.statements:
         states, codes = rows_of(frame, known).states(column.elsewhere, column.statements)
     held = [_held(state) if column.statements else state for state in states]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -16,6 +15,7 @@ import pandas as pd
 from aatoolkit.availability import Cause, combine
 from aatoolkit.availability.subject import Condition
 from aatoolkit.errors import ArgumentError, ArgumentTypeError
+from aatoolkit.frame.absent_rows import MOST_VALUES, distinct_texts, with_absent
 from aatoolkit.frame.dtypes import in_common
 from aatoolkit.frame.merge import absent_rows, sources_of, unique_key, without_rows
 from aatoolkit.frame.reshape import CONTEXT
@@ -30,8 +30,7 @@ from aatoolkit.metadata.attrs import (
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS
 
-_MOST_VALUES = 500
-"""The most values of a column by which the rows of frames are distinguished."""
+Described = tuple[pd.DataFrame, FrameMetadata]
 
 
 @recorded("concat", "frames")
@@ -103,8 +102,12 @@ def concat(
     if problem:
         raise ArgumentError(f"the frames cannot be concatenated: {problem}")
     knowns = [metadata_of(frame, levels=True) for frame in listed]
-    apart = _apart(listed, knowns)
-    columns = {str(name): _stacked(str(name), listed, knowns, apart) for name in stacked.columns}
+    every = [*zip(listed, knowns, strict=True)]
+    held = [pair for pair in every if len(pair[0])] or every
+    apart = _apart(held)
+    columns = {str(name): _stacked(str(name), held, every, apart) for name in stacked.columns}
+    empty = [known for frame, known in every if not len(frame)] if held != every else []
+    columns = with_absent(columns, held, empty)
     same = {known.key for known in knowns}
     key = same.pop() if len(same) == 1 else ()
     whole = unique_key(stacked, key)
@@ -156,61 +159,42 @@ def _stacked_grains(
     return grains, tuple(sorted(repeated))
 
 
-def _apart(
-    frames: Sequence[pd.DataFrame], knowns: Sequence[FrameMetadata]
-) -> list[Condition] | None:
+def _apart(frames: Sequence[Described]) -> list[Condition] | None:
     """Conditions that distinguish the rows of each frame; None if no column does.
 
     They name the values of a column that no two frames share: of its context, of what it was
-    read by, or of its key. A frame without rows has no values, and only what it was read by
-    says which rows it lacks: of another column, what it states stays true of the whole.
+    read by, or of its key.
     """
-    keys = [name for known in knowns for name in known.key]
+    keys = [name for _, known in frames for name in known.key]
     for name in dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys)):
-        if not all(
-            name in frame.columns and name in known.columns
-            for frame, known in zip(frames, knowns, strict=True)
-        ):
+        if not all(name in frame.columns and name in known.columns for frame, known in frames):
             continue
-        values = [_distinct(frame[name]) for frame in frames]
+        values = [distinct_texts(frame[name]) for frame, _ in frames]
         listed = [value for each in values if each for value in each]
-        known_all = all(each is not None for each in values)
-        if not (all(values) or (known_all and name in FILTERS)):
-            continue
-        if 0 < len(listed) == len({*listed}) <= _MOST_VALUES:
+        if all(values) and len(listed) == len({*listed}) <= MOST_VALUES:
             return [Condition(name, "in", tuple(each or ())) for each in values]
     return None
 
 
-def _distinct(values: pd.Series) -> list[str] | None:
-    """The distinct values of a column as text; None if there are too many, or some are missing."""
-    if values.isna().any():
-        return None
-    found = values.unique()
-    if len(found) > _MOST_VALUES:
-        return None
-    return [
-        each.isoformat() if isinstance(each, date) else str(each)
-        for each in pd.Series(found).astype(object)
-    ]
-
-
 def _stacked(
     name: str,
-    frames: Sequence[pd.DataFrame],
-    knowns: Sequence[FrameMetadata],
+    held: Sequence[Described],
+    every: Sequence[Described],
     apart: Sequence[Condition] | None,
 ) -> ColumnMetadata:
-    """The metadata of a column over the frames that have it, and those that lack it."""
-    having = [known.columns[name] for known in knowns if name in known.columns]
-    lacking = [
-        frame for frame, known in zip(frames, knowns, strict=True) if name not in known.columns
-    ]
+    """The metadata of a column over the frames that have it, and those that lack it.
+
+    Where none of the frames with rows has it, it is that of all frames.
+    """
+    is_held = any(name in known.columns for _, known in held)
+    frames, apart = (held, apart) if is_held else (every, None)
+    having = [known.columns[name] for _, known in frames if name in known.columns]
+    lacking = [frame for frame, known in frames if name not in known.columns]
     of = {column.of for column in having}
     whole = ColumnMetadata(
         of.pop() if len(of) == 1 else None, combine(column.availability for column in having)
     )
-    rows, without = sum(map(len, frames)), sum(map(len, lacking))
+    rows, without = sum(len(frame) for frame, _ in frames), sum(map(len, lacking))
     alike = not lacking and len({column.statements for column in having}) == 1
     if alike and len({column.elsewhere for column in having}) == 1:
         return replace(having[0], of=whole.of, otherwise=having[0].elsewhere)
@@ -222,8 +206,7 @@ def _stacked(
     absent = ColumnMetadata(None, absent_rows(without, rows, Cause.ABSENT, "are of frames without"))
     stated = tuple(
         statement
-        for known, condition in zip(knowns, apart, strict=True)
-        if condition.values  # a frame without rows says nothing of the others' rows
+        for (_, known), condition in zip(frames, apart, strict=True)
         for statement in known.columns.get(name, absent).within(condition)
     )
     return replace(whole, statements=stated)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import Availability, Status
@@ -202,18 +201,11 @@ def over_rows(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
     """Recompute the columns' availability over the rows that the frame has."""
-    if not any(column.statements for column in columns.values()):
+    if not any(column.statements or column.absent for column in columns.values()):
         return {**columns}
     rows = rows_of(frame, FrameMetadata(columns))
-    overall = cache(rows.overall)
     return {
-        name: replace(
-            column,
-            availability=overall(column.elsewhere, column.statements),
-            otherwise=column.elsewhere,
-        )
-        if column.statements
-        else column
+        name: rows.over(column) if column.statements or column.absent else column
         for name, column in columns.items()
     }
 

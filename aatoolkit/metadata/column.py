@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from aatoolkit.availability import UNKNOWN, Availability, Status, combine
-from aatoolkit.availability.subject import Condition, Statement
+from aatoolkit.availability.subject import AbsentRows, Condition, Statement
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,15 @@ class ColumnMetadata:
         What is stated of some of its rows only, those that match conditions.
     otherwise : Availability, optional
         The availability of rows that no statement is about; ``availability`` if None.
+    absent : tuple of AbsentRows
+        What is stated of rows that the frame lacks, which is part of ``availability``.
     """
 
     of: str | None = None
     availability: Availability = UNKNOWN
     statements: tuple[Statement, ...] = ()
     otherwise: Availability | None = field(default=None, compare=False)
+    absent: tuple[AbsentRows, ...] = ()
 
     @property
     def elsewhere(self) -> Availability:
@@ -60,14 +63,23 @@ class ColumnMetadata:
 
     def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
         """Return the column with other names of columns in its conditions."""
-        statements = tuple(
-            replace(
-                each,
-                rows=tuple(replace(c, column=names.get(c.column, c.column)) for c in each.rows),
-            )
-            for each in self.statements
+
+        def anew(rows: Condition) -> Condition:
+            return replace(rows, column=names.get(rows.column, rows.column))
+
+        return replace(
+            self,
+            statements=tuple(
+                replace(each, rows=tuple(map(anew, each.rows))) for each in self.statements
+            ),
+            absent=tuple(replace(each, rows=each.rows and anew(each.rows)) for each in self.absent),
         )
-        return replace(self, statements=statements)
+
+    def lacking(self, *absent: AbsentRows) -> ColumnMetadata:
+        """Return the column of a frame that lacks some rows, of which something is stated."""
+        new = tuple(dict.fromkeys((*self.absent, *absent)))
+        whole = combine([self.availability, *(each.availability for each in absent)])
+        return replace(self, availability=whole, otherwise=self.elsewhere, absent=new)
 
     def within(self, *conditions: Condition) -> tuple[Statement, ...]:
         """Return the column's statements, limited to the rows that match some conditions."""

@@ -15,9 +15,11 @@ from aatoolkit.metadata.fingerprint import Fingerprint
 from aatoolkit.metadata.recipe import Recipe, dump_recipe, load_recipe, read_from
 from aatoolkit.metadata.serialize import (
     dump_fingerprint,
+    dump_lacking,
     dump_state,
     dump_statements,
     load_fingerprint,
+    load_lacking,
     load_state,
     load_statements,
     source_fields,
@@ -95,6 +97,9 @@ class FrameMetadata:
         stated = dump_statements(self.columns)
         if stated:
             body["statements"] = stated
+        lacking = dump_lacking(self.columns)
+        if lacking:
+            body["lacking"] = lacking
         if self.recipe is not None:
             whole = [read_from(0, table) for table in tables_of(self)]
             body["recipe"] = 0 if [self.recipe] == whole else dump_recipe(self.recipe)
@@ -138,6 +143,7 @@ def _loads(text: str) -> FrameMetadata:
     try:
         states = [load_state(state) for state in body["states"]]
         stated = load_statements(body.get("statements", []))
+        stated |= load_lacking(body.get("lacking", []))
         return FrameMetadata(
             {
                 name: ColumnMetadata(of, states[state], *stated.get(name, ()))

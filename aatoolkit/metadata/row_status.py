@@ -9,11 +9,13 @@ row may be meant: then the statement is combined with what else is known of each
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import Availability, combine
-from aatoolkit.availability.subject import Condition, Statement
+from aatoolkit.availability.subject import AbsentRows, Condition, Statement, as_text
+from aatoolkit.metadata.column import ColumnMetadata
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,6 +47,14 @@ class RowStatus:
     def _masks(self) -> dict[Condition, Mask]:
         return {}
 
+    @cached_property
+    def _found(self) -> dict[tuple[Availability, tuple[Statement, ...]], Availability]:
+        return {}
+
+    @cached_property
+    def _texts(self) -> dict[str, frozenset[str]]:
+        return {}
+
     def states(
         self, otherwise: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
@@ -61,7 +71,31 @@ class RowStatus:
 
     def overall(self, otherwise: Availability, statements: Sequence[Statement]) -> Availability:
         """The status of a whole column: that of all its rows combined."""
-        return combine(self.states(otherwise, statements)[0])
+        stated = (otherwise, tuple(statements))
+        if stated not in self._found:
+            self._found[stated] = combine(self.states(otherwise, statements)[0])
+        return self._found[stated]
+
+    def over(self, column: ColumnMetadata) -> ColumnMetadata:
+        """The metadata of a column over the rows that are here."""
+        whole = self.overall(column.elsewhere, column.statements)
+        here = replace(column, availability=whole, otherwise=column.elsewhere, absent=())
+        return here.lacking(*filter(self.lacks, column.absent))
+
+    def lacks(self, absent: AbsentRows) -> bool:
+        """Whether what is stated of absent rows concerns the rows that are here.
+
+        It does not where the rows are those of some values only of the column that picks them.
+        """
+        if absent.rows is None or not self._is_here(absent.rows):
+            return True
+        column = absent.rows.column
+        if column not in self._texts:
+            import pandas as pd
+
+            there = pd.Series(self._arrays[column]).dropna().unique()
+            self._texts[column] = frozenset(map(as_text, there))
+        return self._texts[column] >= {*absent.others}
 
     def _is_here(self, condition: Condition) -> bool:
         return condition.column in self._arrays and condition.column in self._trusted

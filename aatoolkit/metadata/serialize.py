@@ -9,12 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.subject import Condition, Statement
+from aatoolkit.availability.subject import AbsentRows, Condition, Statement
 from aatoolkit.metadata.column import ColumnMetadata, Source
 from aatoolkit.metadata.fingerprint import Fingerprint, row_numbers
 
 PACKED = "zlib:"
 """What packed text begins with."""
+
+Stated = (
+    tuple[tuple[Statement, ...], Availability]
+    | tuple[tuple[Statement, ...], Availability, tuple[AbsentRows, ...]]
+)
+"""Of a column its statements, the status of other rows, and what is stated of absent ones."""
 
 _MOST = 1 << 26
 """The largest text that is unpacked, in bytes: more than any frame carries."""
@@ -67,39 +73,83 @@ def dump_statements(columns: Mapping[str, ColumnMetadata]) -> list[Any]:
     """Serialize statements about rows: their columns, the status of other rows, conditions."""
     alike: dict[Any, list[str]] = {}
     for name, column in columns.items():
-        if column.statements:
+        if column.statements and not column.absent:
             alike.setdefault((column.elsewhere, column.statements), []).append(name)
     return sorted(
-        [
-            sorted(names),
-            dump_state(elsewhere),
-            [
-                [
-                    list(dump_state(each.availability)),
-                    [[rows.column, rows.op, list(rows.values)] for rows in each.rows],
-                ]
-                for each in statements
-            ],
-        ]
+        [sorted(names), dump_state(elsewhere), _dump_rows(statements)]
         for (elsewhere, statements), names in alike.items()
     )
 
 
-def load_statements(
-    body: Sequence[Any],
-) -> dict[str, tuple[tuple[Statement, ...], Availability]]:
+def load_statements(body: Sequence[Any]) -> dict[str, Stated]:
     """Parse statements about rows and the status of other rows, by column."""
-    found: dict[str, tuple[tuple[Statement, ...], Availability]] = {}
+    found: dict[str, Stated] = {}
     for names, elsewhere, listed in body:
-        statements = tuple(
-            Statement(
-                load_state(state),
-                tuple(Condition(column, op, tuple(values)) for column, op, values in rows),
-            )
-            for state, rows in listed
-        )
-        found |= dict.fromkeys(names, (statements, load_state(elsewhere)))
+        found |= dict.fromkeys(names, (_load_rows(listed), load_state(elsewhere)))
     return found
+
+
+def dump_lacking(columns: Mapping[str, ColumnMetadata]) -> list[Any]:
+    """Serialize what is stated of columns that lack rows, of those rows and of the others.
+
+    It is no part of the other statements: a reader that does not know of absent rows then takes
+    the status of the whole column for that of each row, and no total for a whole one.
+    """
+    alike: dict[Any, list[str]] = {}
+    for name, column in columns.items():
+        if column.absent:
+            alike.setdefault((column.elsewhere, column.statements, column.absent), []).append(name)
+    return sorted(
+        [
+            sorted(names),
+            dump_state(elsewhere),
+            _dump_rows(statements),
+            [
+                [
+                    list(dump_state(each.availability)),
+                    each.rows and _dump_condition(each.rows),
+                    list(each.others),
+                ]
+                for each in absent
+            ],
+        ]
+        for (elsewhere, statements, absent), names in alike.items()
+    )
+
+
+def load_lacking(body: Sequence[Any]) -> dict[str, Stated]:
+    """Parse what is stated of columns that lack rows, by column."""
+    found: dict[str, Stated] = {}
+    for names, elsewhere, listed, absent in body:
+        lacking = tuple(
+            AbsentRows(load_state(state), rows and _load_condition(rows), tuple(others))
+            for state, rows, others in absent
+        )
+        stated = (_load_rows(listed), load_state(elsewhere), lacking)
+        found |= dict.fromkeys(names, stated)
+    return found
+
+
+def _dump_condition(rows: Condition) -> list[Any]:
+    return [rows.column, rows.op, list(rows.values)]
+
+
+def _load_condition(body: Sequence[Any]) -> Condition:
+    column, op, values = body
+    return Condition(column, op, tuple(values))
+
+
+def _dump_rows(statements: Sequence[Statement]) -> list[Any]:
+    return [
+        [list(dump_state(each.availability)), [*map(_dump_condition, each.rows)]]
+        for each in statements
+    ]
+
+
+def _load_rows(body: Sequence[Any]) -> tuple[Statement, ...]:
+    return tuple(
+        Statement(load_state(state), tuple(map(_load_condition, rows))) for state, rows in body
+    )
 
 
 def source_fields(source: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,162 @@
+"""Rows that a frame lacks: those of answers that have none, while others have some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date
+
+import numpy as np
+import pandas as pd
+
+from aatoolkit.availability import AbsentRows, Availability, Status, combine
+from aatoolkit.availability.subject import Condition
+from aatoolkit.errors import ScopeError
+from aatoolkit.frame.cell_status import Codes
+from aatoolkit.frame.groupby import Groups
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata
+from aatoolkit.scope import FILTERS, Scope
+
+MOST_VALUES = 500
+"""The most values of a column by which the rows of frames are distinguished."""
+
+_WHOLE = (Status.AVAILABLE, Status.NOT_APPLICABLE)
+_PREFIX = "filter_"
+
+
+def distinct_texts(values: pd.Series) -> list[str] | None:
+    """The distinct values of a column as text; None if there are too many, or some are missing."""
+    if values.isna().any():
+        return None
+    found = values.unique()
+    if len(found) > MOST_VALUES:
+        return None
+    return [
+        each.isoformat() if isinstance(each, date) else str(each)
+        for each in pd.Series(found).astype(object)
+    ]
+
+
+def picking(
+    knowns: Iterable[FrameMetadata], frames: Sequence[tuple[pd.DataFrame, FrameMetadata]]
+) -> list[tuple[Condition | None, tuple[str, ...]]]:
+    """For each frame without rows, the value its rows would have, and those of other frames.
+
+    Parameters
+    ----------
+    knowns : iterable of FrameMetadata
+        The metadata of the frames without rows.
+    frames : sequence of pandas.DataFrame and FrameMetadata
+        The frames with rows.
+    """
+    names = [
+        name
+        for name in ("host", *(f"{_PREFIX}{each}" for each in FILTERS), *FILTERS)
+        if all(name in frame.columns and name in known.columns for frame, known in frames)
+    ]
+    there = {name: _together(frame[name] for frame, _ in frames) for name in names}
+    found: list[tuple[Condition | None, tuple[str, ...]]] = []
+    for known in knowns:
+        values = ((name, _value(known, name)) for name in names)
+        chosen = [
+            (Condition(name, "in", (value,)), others)
+            for name, value in values
+            if value is not None and (others := there[name]) and value not in others
+        ]
+        found.append(chosen[0] if chosen else (None, ()))
+    return found
+
+
+def of_groups(
+    absent: Iterable[AbsentRows], known: FrameMetadata, groups: Groups
+) -> Iterator[tuple[AbsentRows, Codes, bool]]:
+    """What is stated of absent rows, the groups it concerns, and whether only some are."""
+    for each in absent:
+        name = each.rows.column if each.rows else None
+        if each.rows is None or name not in groups.by_value or not known.holds(str(name)):
+            yield each, np.ones(len(groups), bool), False
+        else:
+            keys = groups.keys[name].astype(object)
+            yield each, np.array(each.rows.matches(keys.where(keys.notna(), None)), bool), True
+
+
+def in_groups(
+    states: Sequence[Availability], codes: Codes, absent: Iterable[tuple[AbsentRows, Codes, bool]]
+) -> tuple[list[Availability], Codes]:
+    """The states of groups, with what is stated of rows that they lack."""
+    stated: dict[bytes, tuple[Codes, list[Availability]]] = {}
+    for each, concerned, _ in absent:
+        if concerned.any():
+            stated.setdefault(concerned.tobytes(), (concerned, []))[1].append(each.availability)
+    listed = [*states]
+    for concerned, lacking in stated.values():
+        codes = np.where(concerned, codes + len(listed), codes)
+        listed += [combine([state, *lacking]) for state in listed]
+    return listed, codes
+
+
+def with_absent(
+    columns: Mapping[str, ColumnMetadata],
+    frames: Sequence[tuple[pd.DataFrame, FrameMetadata]],
+    knowns: Sequence[FrameMetadata],
+) -> dict[str, ColumnMetadata]:
+    """Return the metadata of the columns of several frames, with what the empty ones state.
+
+    Parameters
+    ----------
+    columns : mapping of str to ColumnMetadata
+        The columns over the frames with rows.
+    frames : sequence of pandas.DataFrame and FrameMetadata
+        Those frames.
+    knowns : sequence of FrameMetadata
+        The metadata of the frames without rows.
+    """
+    rows = picking(knowns, frames)
+    found = {}
+    for name, column in columns.items():
+        absent = [
+            each
+            for known in (*(known for _, known in frames), *knowns)
+            if name in known.columns
+            for each in known.columns[name].absent
+        ]
+        stated: dict[tuple[Availability, str, tuple[str, ...]], list[str]] = {}
+        for known, (condition, others) in zip(knowns, rows, strict=True):
+            state = known.columns[name].availability if name in known.columns else None
+            if state is None or state.status in _WHOLE:
+                continue
+            if condition is None:
+                absent.append(AbsentRows(state))
+            else:
+                stated.setdefault((state, condition.column, others), []).extend(condition.values)
+        absent += [
+            AbsentRows(state, Condition(of, "in", tuple(dict.fromkeys(values))), others)
+            for (state, of, others), values in stated.items()
+        ]
+        found[name] = column.lacking(*absent) if absent else column
+    return found
+
+
+def _together(columns: Iterable[pd.Series]) -> tuple[str, ...]:
+    """The distinct values of several columns as text; none where they are not all known."""
+    texts = [distinct_texts(values) for values in columns]
+    if any(each is None for each in texts):
+        return ()
+    found = tuple(dict.fromkeys(text for each in texts for text in each or ()))
+    return found if len(found) <= MOST_VALUES else ()
+
+
+def _value(known: FrameMetadata, name: str) -> str | None:
+    """The value of a column that the rows of some answers would have, if it is one."""
+    if name == "host":
+        found = {source.host for source in known.sources}
+    else:
+        found = {_filtered(source.scope, name.removeprefix(_PREFIX)) for source in known.sources}
+    return found.pop() if len(found) == 1 else None
+
+
+def _filtered(scope: str | None, name: str) -> str | None:
+    """What a scope is filtered by, as a text."""
+    with suppress(ScopeError):
+        return ",".join(Scope.from_query(scope or "").filters.get(name, ())) or None
+    return None

@@ -1,0 +1,146 @@
+"""What an answer without rows states concerns totals over several answers, and no row of others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine
+from aatoolkit.metadata.attrs import (
+    ATTRIBUTE,
+    ColumnMetadata,
+    FrameMetadata,
+    Source,
+    attach,
+    metadata_of,
+)
+from tests.helpers.effort import examples
+
+MEASURED = Availability(Status.AVAILABLE)
+NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
+STATES = (
+    MEASURED,
+    NOT_CONNECTED,
+    Availability(Status.PARTIAL, Cause.PENDING, "Still counting."),
+    Availability(Status.NOT_APPLICABLE),
+    Availability(Status.UNKNOWN),
+)
+RULES = {"requests": "sum"}
+
+
+def visits(
+    host: str, rows: int, state: Availability = MEASURED, *, named: bool = True
+) -> pd.DataFrame:
+    """Requests by bot of one host, synthetic."""
+    bots = [f"bot-{number}" for number in range(rows)]
+    frame = pd.DataFrame({"host": host, "bot": bots, "requests": 2}, index=range(rows))
+    frame = frame.astype({"host": "string", "bot": "string", "requests": "Int64"})
+    columns = dict.fromkeys(frame, ColumnMetadata(None, MEASURED))
+    columns["requests"] = ColumnMetadata(None, state)
+    source = Source(f"{host}.example", "crawl", "days=7")
+    frame["host"] += ".example"
+    known = FrameMetadata(columns, ("host", "bot"), (source,))
+    return attach(frame, known) if named else attach(frame.drop(columns="host"), known)
+
+
+def state(frame: pd.DataFrame) -> Availability:
+    return metadata_of(frame).columns["requests"].availability
+
+
+def cells(frame: pd.DataFrame) -> set[str]:
+    return {*frame.aa.to_long(columns="requests")["availability"].astype(str)}
+
+
+def total(frame: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
+    return frame.aa.aggregate(by, "requests", rules=RULES)
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_of_others_are_measured_and_a_total_is_not_whole(order: int, named: bool) -> None:
+    parts = [visits("acme", 2, named=named), visits("initech", 0, NOT_CONNECTED, named=named)]
+    both = aa.concat(parts[::order])
+    assert state(both) == Availability(Status.PARTIAL, Cause.NOT_CONNECTED, "Create the CNAME.")
+    assert cells(both) == {"available"}
+    assert len(both.aa.measured("requests")) == 2
+    assert total(both)["requests"].tolist() == [4]
+    assert state(total(both)).reason == "Create the CNAME."
+    by_bot = total(both, "bot")
+    assert cells(by_bot) == {"partial"}
+    assert state(by_bot).status == "partial"
+
+
+def test_groups_of_the_hosts_that_answered_are_whole() -> None:
+    three = aa.concat([visits("acme", 2), visits("initech", 0, NOT_CONNECTED), visits("globex", 1)])
+    assert state(three).status == "partial"
+    by_host = total(three, "host")
+    assert cells(by_host) == {"available"}
+    assert state(by_host).reason == "Create the CNAME."
+    for frame in (three, by_host, three.set_index("host")):
+        flat = frame if "host" in frame else frame.reset_index()
+        assert state(flat[flat["host"] == "globex.example"]) == MEASURED
+        assert state(flat[flat["host"] != "umbrella.example"]).status == "partial"
+    assert state(total(three[three["host"] == "acme.example"])) == MEASURED
+    renamed = three.aa.rename(columns={"host": "site"})
+    assert state(renamed[renamed["site"] == "acme.example"]) == MEASURED
+
+
+def test_frames_that_lack_rows_are_concatenated_again(tmp_path: Path) -> None:
+    both = aa.concat([visits("acme", 2), visits("initech", 0, NOT_CONNECTED)])
+    three = aa.concat([both, visits("globex", 1)])
+    file = tmp_path / "three.parquet"
+    three.aa.to_parquet(file)
+    for frame in (three, aa.read_parquet(file)):
+        assert state(frame).reason == "Create the CNAME."
+        assert cells(frame) == {"available"}
+        assert state(frame[frame["host"] == "globex.example"]) == MEASURED
+        assert total(frame, "host")["requests"].tolist() == [4, 2]
+
+
+def test_a_reader_that_knows_nothing_of_absent_rows_takes_no_row_for_a_whole_one() -> None:
+    late = Availability(Status.PARTIAL, Cause.PENDING, "Still counting.")
+    parts = [visits("acme", 2), visits("globex", 2, late), visits("initech", 0, NOT_CONNECTED)]
+    whole = aa.concat(parts)
+    body = json.loads(str(whole.attrs[ATTRIBUTE]))
+    del body["lacking"]
+    whole.attrs[ATTRIBUTE] = json.dumps(body)
+    assert cells(whole) == {"partial"}
+    assert state(total(whole)).status == "partial"
+    assert state(whole[whole["host"] == "acme.example"]).status == "partial"
+
+
+PARTS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(STATES)), min_size=1, max_size=4)
+
+
+@settings(max_examples=examples(120, fast=12))
+@given(parts=PARTS, named=st.booleans())
+def test_the_whole_is_the_join_of_all_answers_and_a_row_is_of_its_own(
+    parts: list[tuple[int, Availability]], named: bool
+) -> None:
+    parts = [
+        (0 if each.status in ("unavailable", "not_applicable") else rows, each)
+        for rows, each in parts
+    ]
+    frames = [visits(f"h{n}", *each, named=named) for n, each in enumerate(parts)]
+    whole = aa.concat(frames, ignore_index=True)
+    assert state(whole).status == combine(each for _, each in parts).status
+    if named and len({rows > 0 for rows, _ in parts}) == 2:
+        found = whole.aa.to_long(columns="requests")
+        for number, (rows, own) in enumerate(parts):
+            here = found[found["host"] == f"h{number}.example"]
+            assert here["availability"].tolist() == [str(own.status)] * rows
+
+
+def test_many_answers_without_rows_are_stated_in_short() -> None:
+    empty = [visits(f"h{number}", 0, NOT_CONNECTED) for number in range(40)]
+    column = metadata_of(aa.concat([visits("acme", 1), *empty])).columns["requests"]
+    [absent] = column.absent
+    assert isinstance(absent, AbsentRows)
+    assert absent.rows is not None
+    assert len(absent.rows.values) == 40
