@@ -237,15 +237,28 @@ def test_every_table_of_every_section_can_be_put_together(service: aa.Client) ->
 
 
 def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, reply: Any) -> None:
-    scripted.script = lambda request: reply(
-        sample(request.params["section"]), 500 if host_of(request) == HOSTS[1] else 200
-    )
+    late = {"status": "partial", "reason": "Still counting."}
+
+    def answer(request: Any) -> Any:
+        body, host = sample(request.params["section"]), host_of(request)
+        return reply(
+            body | ({"availability": late} if host == HOSTS[2] else {}),
+            500 if host == HOSTS[1] else 200,
+        )
+
+    scripted.script = answer
     collected = client().collect(HOSTS[:3], sections="domains")
     one = collected[HOSTS[0]]["domains"].main.aa.availability
-    whole = collected.concat("domains").aa.availability
+    whole = collected.concat("domains")
+    states = whole.aa.availability
     assert one.loc["citation_count", "status"] == "available"
-    assert whole.loc["citation_count", "status"] == "partial"
-    assert "1 of 3 answers failed" in whole.loc["citation_count", "reason"]
+    assert states.loc["citation_count", "status"] == "partial"
+    for words in ("1 of 3 answers failed", "Still counting."):
+        assert words in states.loc["citation_count", "reason"]
+    total = whole.aa.aggregate(columns="citation_count").aa.availability
+    assert "1 of 3 answers failed" in total.loc["citation_count", "reason"]
+    first = whole[whole["host"] == HOSTS[0]].aa.availability
+    assert first.loc["citation_count", "status"] == "available"
     scripted.script = reply({}, 500)
     with pytest.raises(KeyError, match="every answer failed"):
         client().collect(HOSTS[:2], sections="domains").concat("domains")

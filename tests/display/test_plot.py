@@ -191,6 +191,7 @@ def test_a_rate_of_nothing_is_not_called_unmeasured(client: aa.Client) -> None:
         "claude": "nothing to count",
         "google-ai-overview": "does not apply",
     }
+    assert "1 with nothing to count; 1 to which it does not apply" in axes.finding
     assert rates["claude"] == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -32,8 +33,16 @@ from aatoolkit.display.plot.whiskers import Whiskers, whiskers
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
-_UNMEASURED = 3
-"""How many unmeasured rows are shown beside as many measured ones as there is room for."""
+_MOST_LACKING = 3
+"""How many rows without a number are shown beside as many others as there is room for."""
+
+_UNMEASURED, _NO_COUNT, _NO_USE = "not measured", "nothing to count", "does not apply"
+_WITHOUT = {
+    _UNMEASURED: "not measured",
+    _NO_COUNT: "with nothing to count",
+    _NO_USE: "to which it does not apply",
+}
+"""Of rows without a number the reasons, as they are counted in words."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class Bars:
     by: str | None
     left_out: int
     zeros: int
-    missing: int
+    missing: tuple[str, ...]
     ends: Whiskers
     levels: tuple[str, ...] = ()
 
@@ -78,8 +87,14 @@ class Bars:
         """The main result in words, for the alternative text."""
         values, labels, unit = self.values, self.data.text(self.x), self.data.unit(self.y)
         there = np.flatnonzero(~np.isnan(values))
+        lacking = "; ".join(
+            f"{self.missing.count(words)} {shown}"
+            for words, shown in _WITHOUT.items()
+            if words in self.missing
+        )
         if not len(there):
-            return "none of them was measured"
+            alike = {*self.missing} <= {_UNMEASURED}
+            return "none of them was measured" if alike else f"none has a number: {lacking}"
         first, last = there[0], there[-1]
         text = f"{labels[first]} {format_number(values[first], unit)}"
         if last != first:
@@ -88,7 +103,7 @@ class Bars:
         if own:
             text += f"; own brand {labels[own[0]]} {format_number(values[own[0]], unit)}"
         text += f"; {self.zeros} others are 0" if self.zeros else ""
-        return text + (f"; {self.missing} not measured" if self.missing else "")
+        return text + (f"; {lacking}" if lacking else "")
 
     def marks(self) -> Marks:
         """Return the rows and columns that the bars were drawn from."""
@@ -193,25 +208,34 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     measured = len(order) - missing
     kept, zeros = order[:measured][:top], 0
     above = int((values > 0).sum())
-    if 0 < above < len(kept) - _UNMEASURED and measured > top and not (values < 0).any():
-        kept, zeros = kept[: above + _UNMEASURED], measured - above - _UNMEASURED
+    if 0 < above < len(kept) - _MOST_LACKING and measured > top and not (values < 0).any():
+        kept, zeros = kept[: above + _MOST_LACKING], measured - above - _MOST_LACKING
     # A few unmeasured rows are shown after the largest; the finding counts the others.
-    shown = [*kept, *order[measured:][: max(top - len(kept), _UNMEASURED)]]
+    shown = [*kept, *order[measured:][: max(top - len(kept), _MOST_LACKING)]]
     drawn = PlotData(data.frame.iloc[shown].reset_index(drop=True), data.known)
     ends = whiskers(drawn, y, rows if options.x else None, marks)
     left_out = measured - len(kept) - zeros
-    return Bars(drawn, x, y, options.by, left_out, zeros, missing, ends, options.levels)
+    why = _whys_missing(data, y, order[measured:])
+    lacking = tuple(words if words in _WITHOUT else _UNMEASURED for words in why)
+    return Bars(drawn, x, y, options.by, left_out, zeros, lacking, ends, options.levels)
 
 
 def why_missing(data: PlotData, name: str, row: int) -> str:
     """Describe in a few words why a cell has no number."""
+    return _whys_missing(data, name, [row])[0]
+
+
+def _whys_missing(data: PlotData, name: str, rows: Iterable[int]) -> list[str]:
     cells = data.cells(name)
-    status = str(cells.states[int(cells.codes[row])].status)
     rule = data.rule(name)
     counted = None if rule is None else rule.over[1] if rule.over else rule.by
-    if status in ("available", "partial") and counted in data.frame:
-        count = data.frame[counted].iloc[row]
-        if pd.notna(count) and count == 0:
-            return "nothing to count"
-    words = {"not_applicable": "does not apply", "unknown": "no value given"}
-    return words.get(status, "not measured")
+    none = np.zeros(len(data), bool)
+    if counted in data.frame:
+        none = (data.frame[counted] == 0).fillna(False).to_numpy(bool)
+    words = {"not_applicable": _NO_USE, "unknown": "no value given"}
+    found = []
+    for row in rows:
+        status = str(cells.states[int(cells.codes[row])].status)
+        is_none = bool(none[row]) and status in ("available", "partial")
+        found.append(_NO_COUNT if is_none else words.get(status, _UNMEASURED))
+    return found
