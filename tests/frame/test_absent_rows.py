@@ -96,7 +96,8 @@ def test_frames_that_lack_rows_are_concatenated_again(tmp_path: Path) -> None:
     three = aa.concat([both, visits("globex", 1)])
     file = tmp_path / "three.parquet"
     three.aa.to_parquet(file)
-    for frame in (three, aa.read_parquet(file)):
+    turned = aa.concat([visits("globex", 1), both]).sort_values("host")
+    for frame in (three, aa.read_parquet(file), turned):
         assert state(frame).reason == "Create the CNAME."
         assert cells(frame) == {"available"}
         assert state(frame[frame["host"] == "globex.example"]) == MEASURED

@@ -6,7 +6,7 @@ Each is believed with evidence in the records: those with a code of a lack hold 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +38,10 @@ _MEANS = re.compile(
     r"[\"'(]?(-?\d+(?:\.\d+)?)[\"')]?"
     r"\s+(?:means|stands for|denotes|indicates|=|is|marks)\s+(.+)$"
 )
+_CLAUSES = re.compile(r"[;.,()](?=\s|$)|\s[(]|\s[-–—]\s")
+_UNLIKE = re.compile(r"-\d+(\.\d+)?|0|9{2,}")
+"""Numbers that fields of numbers seldom hold, unlike ``404`` of a status."""
+
 _CODE = ("code", "value", "id", "key", "symbol", "flag", "sign", "letter", "mark")
 _LABEL = ("label", "meaning", "text", "description")
 
@@ -50,6 +54,7 @@ def read_codes(answer: AnswerContext) -> None:
     found = [*members(answer.document)]
     _minimum(answer, found)
     _described(answer)
+    _explained(answer, found)
     legends = [(member, codes) for member in found if (codes := _legend(member))]
     sentinels = [(member, codes) for member in found if (codes := _sentinels(member))]
     if not legends and not sentinels:
@@ -88,13 +93,20 @@ def _sentinels(member: ObjectMember) -> States:
     listed = value if isinstance(value, list) else [value]
     if isinstance(value, list | str) and _is_remark(member.key):
         sentences = (each.rstrip(". ") for each in listed if isinstance(each, str))
-        texts = {match[1]: match[2] for match in map(_MEANS.match, sentences) if match}
-    elif not _SENTINEL.fullmatch(spaced(member.key)):
+        return _meant(sentences)
+    if not _SENTINEL.fullmatch(spaced(member.key)):
         return {}
-    elif all(type(each) in (int, float, str) for each in listed):
+    if all(type(each) in (int, float, str) for each in listed):
         return dict.fromkeys(map(str, listed), Availability(Status.UNAVAILABLE))
-    else:
-        texts = dict(_texts(value))
+    return _lacks(dict(_texts(value)))
+
+
+def _meant(sentences: Iterable[str]) -> States:
+    """Read what sentences such as "-1 means not measured" declare to mean missing."""
+    return _lacks({match[1]: match[2] for match in map(_MEANS.match, sentences) if match})
+
+
+def _lacks(texts: Mapping[str, str]) -> States:
     return {
         code: word.because(text)
         for code, text in texts.items()
@@ -200,6 +212,33 @@ def _described(answer: AnswerContext) -> None:
             for records in _records(answer) if codes else ():
                 if name in records.names:
                     _replace(records, codes, (name,))
+
+
+def _explained(answer: AnswerContext, found: list[ObjectMember]) -> None:
+    """Read sentinels that a text about a field declares: ``{"hits": "Hits; -1 = no data"}``."""
+    texts = [pair for member in found for pair in _texts_of_fields(member.value)]
+    declared = [
+        (name, codes)
+        for name, text in texts
+        if (codes := _meant(map(str.strip, _CLAUSES.split(text))))
+    ]
+    for records in _records(answer) if declared else ():
+        for name, codes in declared:
+            unlike = {code: state for code, state in codes.items() if _UNLIKE.fullmatch(code)}
+            if name in records.names:
+                _replace(records, unlike, (name,))
+
+
+def _texts_of_fields(value: Any) -> Iterator[tuple[str, str]]:
+    """Names with texts: an object of texts, or records of a name and a description."""
+    if isinstance(value, dict):
+        yield from ((name, text) for name, text in value.items() if isinstance(text, str))
+    for each in value if isinstance(value, list) else ():
+        given = each if isinstance(each, dict) else {}
+        name = next((given[key] for key in ("name", "field", "id") if key in given), None)
+        text = next((given[key] for key in _LABEL if isinstance(given.get(key), str)), None)
+        if isinstance(name, str) and text is not None:
+            yield name, text
 
 
 _LEAST = words("min minimum least threshold")
