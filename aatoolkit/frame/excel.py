@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from aatoolkit._util.files import writing
+from aatoolkit._util.text import escaped, visible
 from aatoolkit.errors import ExportError
 from aatoolkit.frame.csv import as_texts, needs_guard
 
@@ -129,7 +130,7 @@ class _Book:
 
     def _name(self, table: str) -> str:
         """A unique sheet name; Excel ignores case in them."""
-        plain = re.sub(r"[\[\]:*?/\\\x00-\x1f]", "_", table).strip("'") or "table"
+        plain = re.sub(r"[\[\]:*?/\\]", "_", visible(table)).strip("'") or "table"
         name, number = plain[:SHEET], 1
         while name.lower() in self._names:
             number += 1
@@ -161,7 +162,8 @@ class _Book:
             sheet.write_number(row, column, value)
 
     def _fitted(self, text: str) -> str:
-        """A text truncated to fit a cell; Excel counts UTF-16 units."""
+        """A text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
+        text = escaped(text)
         if len(text) * 2 <= CELL or len(text.encode("utf-16-le")) <= 2 * CELL:
             return text
         self._cut += 1

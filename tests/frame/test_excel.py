@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 import aatoolkit as aa
+from aatoolkit._util.text import escaped, unescaped
 from aatoolkit.errors import ExportError, NotWritten
 from aatoolkit.frame.csv import csv_bytes
+from aatoolkit.frame.excel import SheetTable, write_excel
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -87,6 +89,22 @@ def test_a_text_is_never_a_formula_and_what_is_missing_is_empty(tmp_path: Path) 
         ("n", None),
     ]
     assert [cell.value for cell in sheet["B"]] == ["n", None, 0]
+
+
+def test_what_steers_a_terminal_or_reorders_a_line_is_escaped_as_in_csv(tmp_path: Path) -> None:
+    texts = ["C1\x9b31m", "exe\u202egnp", "\x1b]0;x\x07", "a\rb", "line\nnext", r"\u0041"]
+    frame = pd.DataFrame({"text": texts, "k\u2066": texts})
+    path = frame.aa.to_excel(tmp_path / "texts.xlsx")
+    sheet = pd.read_excel(path, sheet_name=0, keep_default_na=False)
+    sheet = sheet if "text" in sheet else pd.read_excel(path, sheet_name=1, keep_default_na=False)
+    assert [*sheet] == ["text", r"k\u2066"]
+    assert sheet["text"].tolist() == [escaped(text) for text in texts]
+    assert [unescaped(text) for text in sheet["text"]] == texts
+    tables = [SheetTable("t\x9b\u202e", "holds \u202e", frame)]
+    write_excel(tables, tmp_path / "named.xlsx")
+    named = pd.read_excel(tmp_path / "named.xlsx", sheet_name=None)
+    assert [*named] == ["tables", "t_x9b_u202e"]
+    assert named["tables"].loc[0, "holds"] == r"holds \u202e"
 
 
 def test_another_suffix_or_place_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
