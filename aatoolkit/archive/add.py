@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.dataset as ds
 
+from aatoolkit._util.hosts import canonical_host
 from aatoolkit.archive.answers import Question, StoredAnswer
 from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many
 from aatoolkit.archive.index import AnswerIndex, groups_of, since
@@ -178,8 +179,9 @@ def payloads_of(source: Any) -> Iterator[Payload]:
     Raises
     ------
     ScopeError
-        If it gives anything else.
+        If it gives anything else, or the host of one is not a domain.
     """
+    hosts: dict[str, str] = {}
     for payload in source if isinstance(source, Iterable) else [source]:
         if not isinstance(payload, Payload):
             raise ScopeError(
@@ -187,6 +189,11 @@ def payloads_of(source: Any) -> Iterator[Payload]:
                 "such as [tables.payload]",
                 parameter="source",
             )
+        if payload.host is not None:
+            if payload.host not in hosts:
+                hosts[payload.host] = canonical_host(payload.host)
+            if hosts[payload.host] != payload.host:
+                payload = replace(payload, host=hosts[payload.host])
         yield payload
 
 

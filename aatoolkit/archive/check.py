@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,7 +176,7 @@ def _body_problem(row: dict[str, Any]) -> str | None:
     return None
 
 
-def _counts(snapshot: Snapshot, names: Iterable[str]) -> list[tuple[str, str]]:
+def _counts(snapshot: Snapshot, names: Mapping[str, tuple[str, str]]) -> list[tuple[str, str]]:
     """Compare the number of rows of each table with what its answers gave."""
     found: list[tuple[str, str]] = []
     if snapshot.files(FRAMES).table is None:
@@ -188,8 +188,7 @@ def _counts(snapshot: Snapshot, names: Iterable[str]) -> list[tuple[str, str]]:
             f'CREATE TEMP TABLE wanted AS SELECT section, "table" AS name, {place}, sum(rows) AS n '
             "FROM frames WHERE rows > 0 GROUP BY ALL"
         )
-        for name in names:
-            section, table = name.split("/")[1:]
+        for name, (section, table) in names.items():
             view = name.replace("/", ".")
             snapshot.view(connection, view, name)
             rows = run(

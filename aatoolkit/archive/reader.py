@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 
 from aatoolkit.archive.explaining import ArchiveExplanations, recipe_of
 from aatoolkit.archive.frames import frame_of
-from aatoolkit.archive.history import ADDED
-from aatoolkit.archive.schema import StoredTable
+from aatoolkit.archive.schema import ADDED, StoredTable
 from aatoolkit.archive.selection import Selection, When
 from aatoolkit.archive.snapshot import Snapshot, changes_of
 from aatoolkit.archive.store import ArchiveStore
@@ -74,7 +73,9 @@ class ArchiveReader(ArchiveExplanations):
         -------
         pandas.DataFrame
             The context (``host``, ``days``, ``window_start``, ``window_end``, ``filter_…``,
-            ``fetched_at``) and the columns of the table, with availability, units and sources.
+            ``fetched_at``) and the columns of the table, with availability, units and sources. A
+            column of the table with a name of the context, or of those that `history` adds, has
+            an underscore behind it: ``host_``, ``first_seen_``.
 
         Raises
         ------

@@ -6,7 +6,9 @@ key, words) stands in the metadata of the table and its fields, and nowhere else
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +41,14 @@ CONTEXT_FIELDS = (
 )
 """Where and when the rows of every table were read; ``month`` is that of ``fetched_at``."""
 
-_TAKEN = frozenset(field.name for field in CONTEXT_FIELDS)
+ADDED = ("first_seen", "last_seen", "last_changed", "revisions")
+"""The columns that a history has beside those of its table."""
+
+_TAKEN = frozenset((*(field.name for field in CONTEXT_FIELDS), *ADDED))
+
+_FOLDER = re.compile(r"\w(?:[\w .-]*[\w-])?")
+_LONGEST_FOLDER = 200
+"""The longest name of a folder, in bytes; file systems allow 255."""
 
 _TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(),
@@ -135,19 +144,33 @@ class StoredTable:
 
 
 def path_of(section: str, table: str) -> str:
-    """The path of a table below the archive's root."""
-    return f"tables/{section}/{table}"
-
-
-def stored(name: str) -> str:
-    """The name that a declared column has here: another where the context has it.
+    """The path of a table below the archive's root.
 
     Examples
     --------
-    >>> stored("brand"), stored("host")
-    ('brand', 'host_')
+    >>> path_of("ranking", "ranking_history"), path_of("ads", "cost/day")
+    ('tables/ranking/ranking_history', 'tables/ads/cost-day-e1170b2eb66d')
     """
-    return f"{name}_" if name in _TAKEN else name
+    return f"tables/{_folder(section)}/{_folder(table)}"
+
+
+def _folder(name: str) -> str:
+    """The name of a folder: of a name that no file system could hold, its letters and its hash."""
+    if _FOLDER.fullmatch(name) and len(name.encode()) <= _LONGEST_FOLDER:
+        return name
+    words = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
+    return f"{words}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+
+
+def stored(name: str) -> str:
+    """The name that a declared column has here: another where the context or a history has it.
+
+    Examples
+    --------
+    >>> stored("brand"), stored("host"), stored("host_"), stored("revisions")
+    ('brand', 'host_', 'host__', 'revisions_')
+    """
+    return f"{name}_" if name.rstrip("_").lower() in _TAKEN else name
 
 
 def field_of(name: str, column: Column) -> pa.Field:

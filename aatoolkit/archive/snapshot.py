@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from aatoolkit.archive.runs import RUNS, read_runs
+from aatoolkit.archive.schema import path_of
 from aatoolkit.archive.store import ArchiveStore, duckdb
 from aatoolkit.errors import ArchiveError
 
@@ -192,7 +193,7 @@ class Snapshot:
     def _grown(self) -> frozenset[str]:
         if not hasattr(self, "_grown_tables"):
             self._grown_tables = frozenset(
-                f"tables/{row['section']}/{row['table']}"
+                path_of(row["section"], row["table"])
                 for row in changes_of(self)
                 if row["change"] == "new column"
             )

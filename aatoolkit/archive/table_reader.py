@@ -17,6 +17,9 @@ from aatoolkit.archive.snapshot import Snapshot, identifier, run
 from aatoolkit.errors import ArchiveError, ScopeError
 from aatoolkit.scope import FILTERS, Scope
 
+_ROWS = "rows of the table"
+"""The view of a table's rows, whatever the table is called."""
+
 
 class TableReader:
     """One table of a snapshot, as rows of a selection.
@@ -66,25 +69,23 @@ class TableReader:
 
     def rows(self, selection: Selection) -> pa.Table:
         """The rows of a selection, ordered by host, time and key."""
-        name = self.stored.table.name
         order = ["host", "fetched_at", "days", *self.stored.key, "_row"]
         with self.connected() as connection:
             return self._run(
                 connection,
-                f"SELECT * FROM {identifier(name)} WHERE {selection.where()} "
+                f"SELECT * FROM {identifier(_ROWS)} WHERE {selection.where()} "
                 f"ORDER BY {', '.join(map(identifier, order))}",
             )
 
     def history(self, selection: Selection, *, withdrawn: bool) -> pa.Table:
         """The history of a dated table."""
-        name = self.stored.table.name
-        sql = history_sql(self.stored, name, selection.where(), withdrawn=withdrawn)
+        sql = history_sql(self.stored, _ROWS, selection.where(), withdrawn=withdrawn)
         with self.connected("frames") as connection:
             return self._run(connection, sql)
 
     def connected(self, *others: str) -> Any:
-        """A connection with a view of the table, and of others."""
-        views = {self.stored.table.name: self.path, **{name: name for name in others}}
+        """A connection with a view of the table's rows, and of others."""
+        views = {_ROWS: self.path, **{name: name for name in others}}
         return self.snapshot.connect(views)
 
     def _run(self, connection: Any, sql: str) -> pa.Table:

@@ -1,0 +1,90 @@
+"""Tables, columns and hosts with names that an archive uses itself, or that no folder has."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import ScopeError
+from aatoolkit.payload import Payload
+from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
+
+INTERNAL = (
+    "known",
+    "place",
+    "nth",
+    "packed",
+    "covered",
+    "first_seen",
+    "revisions",
+    "host",
+    "host_",
+)
+NAMES = ("frames", "cost/day", "..", "t" * 300)
+
+
+def column(name: str) -> Column:
+    return Column(name, "Int64", unit="count", aggregate=SUM, source="n")
+
+
+PROFILE = Profile(
+    "odd",
+    Section(
+        "daily",
+        "Days.",
+        *(
+            Table(
+                name,
+                "One row per day.",
+                records("rows"),
+                "date",
+                (Column("date", "date"), *map(column, INTERNAL if at == 0 else INTERNAL[:1])),
+            )
+            for at, name in enumerate(NAMES)
+        ),
+    ),
+)
+
+
+def answer(day: int, n: int, host: str = "acme.example") -> Payload:
+    body = {"rows": [{"date": "2026-10-03", "n": n}], "availability": {"status": "available"}}
+    return Payload(
+        json.dumps(body).encode(),
+        url="https://api.example/api",
+        fetched_at=datetime(2026, 10, day, 6, tzinfo=UTC),
+        section="daily",
+        scope=aa.Scope(days=7),
+        host=host,
+    )
+
+
+def test_names_of_the_archive_itself_and_names_of_no_folder(place: Path) -> None:
+    archive = aa.Archive(place, profile=PROFILE)
+    assert archive.add([answer(5, 3), answer(6, 4)], progress=False)
+    found = archive.history("daily", NAMES[0]).iloc[0]
+    stored = [f"{n}_" if n in ("first_seen", "revisions", "host", "host_") else n for n in INTERNAL]
+    assert found[stored].tolist() == [4] * len(INTERNAL)
+    assert (found["host"], found["revisions"]) == ("acme.example", 1)
+    assert (found["first_seen"].day, found["last_changed"].day) == (5, 6)
+    assert {path.name for path in (place / "tables").iterdir()} == {"daily"}
+    assert len([*(place / "tables" / "daily").iterdir()]) == len(NAMES)
+    for name in NAMES[1:2]:
+        assert archive.history("daily", name)["known"].tolist() == [4]
+    assert archive.tables["table"].tolist() == [*NAMES]
+    assert archive.verify(replay=True)
+
+
+def test_a_host_is_one_however_it_is_spelt(place: Path) -> None:
+    archive = aa.Archive(place, profile=PROFILE)
+    assert archive.add([answer(5, 3, "MÜNCHEN.example."), answer(6, 4, "münchen.example")])
+    same = archive.add([answer(5, 3, "xn--mnchen-3ya.example")], hosts="München.Example")
+    assert (same.answers, same.run) == (0, None), "it is there already"
+    found = archive.history("daily", NAMES[1], hosts="München.example")
+    assert found["host"].tolist() == ["xn--mnchen-3ya.example"]
+    assert found["revisions"].tolist() == [1]
+    with pytest.raises(ScopeError, match="not a project's domain"):
+        archive.add([answer(5, 3, "no host/../at all")])
