@@ -123,12 +123,15 @@ def _files(snapshot: Snapshot, name: str) -> Iterator[str]:
         return
     for path, size in zip(*(column.to_pylist() for column in sizes.columns), strict=True):
         file = Path(snapshot.store.uri(name), path)
-        if not file.exists():
-            file = Path(snapshot.store.uri(name), path.replace("%3D", "="))
-        if not file.exists():
-            yield f"the file {path} is missing"
-        elif file.stat().st_size != size:
-            yield f"the file {path} has {file.stat().st_size} bytes, not {size}"
+        try:
+            if not file.exists():
+                file = Path(snapshot.store.uri(name), path.replace("%3D", "="))
+            if not file.exists():
+                yield f"the file {path} is missing"
+            elif file.stat().st_size != size:
+                yield f"the file {path} has {file.stat().st_size} bytes, not {size}"
+        except OSError as error:
+            yield f"the file {path} cannot be read: {error.strerror}"
 
 
 def _answers(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import random
 import re
@@ -124,8 +125,9 @@ class ArchiveStore:
     def open(self, name: str, version: int | None = None) -> Any | None:
         """A table as it is now, as a ``DeltaTable``; None if there is none."""
         deltalake = engine()
-        if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
-            return None
+        with self.errors(name):
+            if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
+                return None
         derived = not name.startswith(("answers", "runs"))
         hint = "; remove its folder and run archive.rebuild()" if derived else ""
         with self.errors(name, hint if self.is_local else ""):
@@ -280,6 +282,7 @@ class ArchiveStore:
                 path=self.root,
             )
         if problem:
+            hint = hint or _remedy(problem)
             raise ArchiveError(f"{what} at {self.root}: {problem}{hint}", path=self.root)
 
     def masked(self, text: str) -> str:
@@ -291,9 +294,23 @@ class ArchiveStore:
         ]
         for value in sorted(hidden, key=len, reverse=True):
             text = text.replace(value, "…")
-        line = " ".join(text.split())
+        line = " ".join(_COLOUR.sub("", text).split())
         return visible(line if len(line) <= 500 else f"{line[:499]}…")
 
+
+def _remedy(problem: str) -> str:
+    """What to do about an error of a file system, as far as its number says it."""
+    found = _NUMBER.search(problem)
+    number = int(found[1]) if found else 0
+    if number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return "; make room and do it again: what was committed before is whole"
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "; check that the folder may be read and written"
+    return ""
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_NUMBER = re.compile(r"(?:os error |Errno )(\d+)")
 
 _SECRET = ("KEY", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "SAS", "SIGNATURE")
 

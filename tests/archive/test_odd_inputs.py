@@ -1,4 +1,4 @@
-"""Tables, columns and hosts with names that an archive uses itself, or that no folder has."""
+"""Odd names of tables, columns and hosts, and folders that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import ScopeError
+from aatoolkit.errors import ArchiveError, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
 
@@ -88,3 +88,24 @@ def test_a_host_is_one_however_it_is_spelt(place: Path) -> None:
     assert found["revisions"].tolist() == [1]
     with pytest.raises(ScopeError, match="not a project's domain"):
         archive.add([answer(5, 3, "no host/../at all")])
+
+
+def test_errors_of_file_systems_are_typed_and_say_what_to_do(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import deltalake
+
+    nowhere = aa.Archive(place / ("x" * 300), profile=PROFILE)
+    with pytest.raises(ArchiveError, match="File name too long"):
+        _ = nowhere.tables
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError("cannot copy \x1b[31m↳\x1b[0m No space left on device (os error 28)")
+
+    archive = aa.Archive(place, profile=PROFILE)
+    with monkeypatch.context() as patched:
+        patched.setattr(deltalake, "write_deltalake", full)
+        with pytest.raises(ArchiveError, match="make room and do it again") as refused:
+            archive.add([answer(5, 3)], progress=False)
+    assert "cannot copy ↳ No space left" in str(refused.value)
+    assert archive.add([answer(5, 3)], progress=False).answers == 1
