@@ -63,7 +63,7 @@ class AnswerIndex:
         if self._hosts is not None:
             condition &= ds.field("host").isin(self._hosts)
         with self._store.errors(ANSWERS):
-            rows = table.to_pyarrow_dataset().to_table(columns=_COLUMNS, filter=condition)
+            rows = self._store.dataset(ANSWERS, table).to_table(columns=_COLUMNS, filter=condition)
         committed = self.runs.committed
         for row in rows.to_pylist():
             if row["run"] not in committed:
@@ -135,7 +135,7 @@ def groups_of(
     table = store.open(ANSWERS)
     if table is None:
         return
-    dataset = table.to_pyarrow_dataset()
+    dataset = store.dataset(ANSWERS, table)
     with store.errors(ANSWERS):
         places = dataset.to_table(columns=["month", "host"], filter=condition)
     counts = Counter(zip(places["month"].to_pylist(), places["host"].to_pylist(), strict=True))
@@ -176,7 +176,7 @@ def bodies_of(store: ArchiveStore, wanted: Collection[str], runs: Collection[str
         & ds.field("run").isin(sorted(runs))
     )
     with store.errors(ANSWERS):
-        return table.to_pyarrow_dataset().to_table(columns=columns, filter=condition)
+        return store.dataset(ANSWERS, table).to_table(columns=columns, filter=condition)
 
 
 def with_bodies(

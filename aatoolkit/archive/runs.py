@@ -108,7 +108,7 @@ def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
 
 def _rows(store: ArchiveStore, table: Any) -> list[dict[str, Any]]:
     with store.errors(RUNS):
-        found = pa.table(table.to_pyarrow_table())
+        found = store.dataset(RUNS, table).to_table()
     return list(found.to_pylist())
 
 

@@ -104,7 +104,7 @@ class Snapshot:
         if found.table is None:
             raise self._missing_table(name)
         with self.store.errors(name):
-            whole = found.table.to_pyarrow_dataset()
+            whole = self.store.dataset(name, found.table)
         names = {uri.rsplit("/", 1)[-1] for uri in found.files}
         kept = [f for f in whole.get_fragments() if f.path.rsplit("/", 1)[-1] in names]
         part = ds.FileSystemDataset(kept, whole.schema, whole.format, whole.filesystem)

@@ -15,6 +15,8 @@ from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.dataset as ds
+from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 from aatoolkit._util.text import visible
 from aatoolkit.errors import ArchiveConflict, ArchiveError
@@ -168,9 +170,19 @@ class ArchiveStore:
         known, rows = self._rows.get(name, (None, []))
         if known is not table:
             with self.errors(name):
-                rows = pa.table(table.to_pyarrow_table()).to_pylist()
+                rows = self.dataset(name, table).to_table().to_pylist()
             self._rows[name] = table, rows
         return list(rows)
+
+    def dataset(self, name: str, table: Any) -> ds.Dataset:
+        """A table as an Arrow dataset.
+
+        The files of a folder are read by Arrow alone. A file system written in Python, as deltalake
+        gives, is let go of by threads of Arrow, which end the process with an error where the
+        interpreter is being shut down meanwhile.
+        """
+        files = SubTreeFileSystem(self.uri(name), LocalFileSystem()) if self.is_local else None
+        return table.to_pyarrow_dataset(filesystem=files)
 
     def _last(self, name: str) -> tuple[Any, ...] | None:
         """The identity of a table's newest log file; None where it cannot be looked up."""

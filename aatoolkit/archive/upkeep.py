@@ -224,7 +224,7 @@ def _rows(table: Any) -> int:
 
 def _heirs(store: ArchiveStore, table: Any, before: datetime) -> tuple[list[str], pa.Table | None]:
     """The hashes of bodies to move to later rows, as their first row is removed; and those rows."""
-    dataset = table.to_pyarrow_dataset()
+    dataset = store.dataset(ANSWERS, table)
     columns = [*_QUESTION, "fetched_at", "has_body"]
     with store.errors(ANSWERS):
         rows = dataset.to_table(columns=columns).to_pylist()

@@ -190,7 +190,7 @@ class RunWriter:
         columns = ["host", "section", "scope", "fetched_at", "sha256"]
         wanted = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
         with self.store.errors(ANSWERS):
-            rows = table.to_pyarrow_dataset().to_table(columns=columns, filter=wanted)
+            rows = self.store.dataset(ANSWERS, table).to_table(columns=columns, filter=wanted)
         return {tuple(row[name] for name in columns) for row in rows.to_pylist()}
 
     def _again(self, others: frozenset[str]) -> str | None:

@@ -136,6 +136,22 @@ def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
     assert total == wanted
 
 
+def test_a_folder_is_read_without_a_file_system_in_python(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Threads of Arrow let go of one, and a process that ends meanwhile is aborted: exit code 134.
+    def handler(*_: object) -> None:
+        raise AssertionError("a file system in Python")
+
+    monkeypatch.setattr("deltalake.fs.DeltaStorageHandler.from_table", handler)
+    archive = aa.Archive(place, profile=DAILY)
+    for day in (5, 6, 6):
+        archive.add([trend(day, {"2026-10-03": 3})], progress=False)
+    assert archive.forget(before="2026-10-06").rows > 0
+    assert archive.verify(replay=True)
+    assert len(archive.read("daily")) == len(archive.arrow("daily")) == 1
+
+
 def test_a_body_that_did_not_change_is_stored_once(filled: aa.Archive) -> None:
     ((rows, bodies),) = filled.sql("SELECT count(*), count(body) FROM answers").fetchall()
     assert (rows, bodies) == (6 * len(HOSTS) * len(SECTIONS), len(HOSTS) * len(SECTIONS))

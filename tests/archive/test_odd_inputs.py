@@ -95,6 +95,7 @@ def test_errors_of_file_systems_are_typed_and_say_what_to_do(
 ) -> None:
     import deltalake
 
+    place.mkdir()
     nowhere = aa.Archive(place / ("x" * 300), profile=PROFILE)
     with pytest.raises(ArchiveError, match="File name too long"):
         _ = nowhere.tables
