@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aatoolkit.archive.answers import StoredAnswer, context_table
 from aatoolkit.archive.derive import DerivedAnswer
-from aatoolkit.archive.schema import StoredTable, bare, stored
+from aatoolkit.archive.schema import StoredTable, bare
 from aatoolkit.archive.statement_tables import BESIDE, COLUMNS, Rows
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.normalizer.batch import RowRange
@@ -65,6 +65,7 @@ class TableBuffer:
             places = pa.array(np.repeat([at for _, at in parts], sizes))
             whole = _stacked([*_joined(part for part, _ in parts)])
             context = contexts.take(places)
+            stored = self.declared[name].stored
             columns = {stored(own): whole[own] for own in whole.column_names}
             yield name, pa.table({**{n: context[n] for n in context.column_names}, **columns})
 

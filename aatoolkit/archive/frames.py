@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit.archive.schema import StoredTable, stored
+from aatoolkit.archive.schema import StoredTable
 from aatoolkit.archive.statement_tables import load_states
 from aatoolkit.availability import UNKNOWN, AbsentRows, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
@@ -96,7 +96,7 @@ def _columns(
     table: StoredTable, names: Sequence[str], answers: Sequence[AnswerStates], moment: str
 ) -> dict[str, ColumnMetadata]:
     """The metadata of columns over answers: statements about rows where answers differ."""
-    declared = {stored(column.name): column.name for column in table.table.columns}
+    declared = {table.stored(column.name): column.name for column in table.table.columns}
     of = {name: f"{table.prefix}{table.table.name}.{declared[name]}" for name in names}
     groups: dict[str, list[AnswerStates]] = {}
     for answer in answers:

@@ -74,8 +74,8 @@ class ArchiveReader(ArchiveExplanations):
         pandas.DataFrame
             The context (``host``, ``days``, ``window_start``, ``window_end``, ``filter_…``,
             ``fetched_at``) and the columns of the table, with availability, units and sources. A
-            column of the table with a name of the context, or of those that `history` adds, has
-            an underscore behind it: ``host_``, ``first_seen_``.
+            column of the table with a name of the context has an underscore behind it
+            (``host_``), and in tables by day one with a name that `history` adds.
 
         Raises
         ------

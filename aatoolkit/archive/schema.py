@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ CONTEXT_FIELDS = (
 ADDED = ("first_seen", "last_seen", "last_changed", "revisions")
 """The columns that a history has beside those of its table."""
 
-_TAKEN = frozenset((*(field.name for field in CONTEXT_FIELDS), *ADDED))
+_TAKEN = frozenset(field.name for field in CONTEXT_FIELDS)
 
 _FOLDER = re.compile(r"\w(?:[\w .-]*[\w-])?")
 _LONGEST_FOLDER = 200
@@ -90,18 +90,35 @@ class StoredTable:
     @property
     def columns(self) -> dict[str, Column]:
         """The declared columns by the names that they have here."""
-        return {stored(column.name): column for column in self.table.columns}
+        return {self.stored(column.name): column for column in self.table.columns}
 
     @property
     def key(self) -> tuple[str, ...]:
         """The declared key, by the names that its columns have here."""
-        return tuple(map(stored, self.table.key))
+        return tuple(map(self.stored, self.table.key))
+
+    def stored(self, name: str) -> str:
+        """The name that a declared column has here: another where the context or a history has it.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> table = StoredTable("ranking", aa.sections.table("ranking_history"))
+        >>> [table.stored(name) for name in ("brand", "host", "host_", "revisions")]
+        ['brand', 'host_', 'host__', 'revisions_']
+        """
+        plain = name.rstrip("_").lower()
+        is_taken = plain in _TAKEN or (plain in ADDED and any(self._moments()))
+        return f"{name}_" if is_taken else name
+
+    def _moments(self) -> Iterator[str]:
+        """Yield the declared columns of the key that hold a day or a moment."""
+        return (name for name in self.table.key if self.table[name].dtype in ("date", "timestamp"))
 
     @property
     def moment(self) -> str | None:
         """The column of the key that holds a row's day or moment; None if there is none."""
-        kinds = {stored(name): self.table[name].dtype for name in self.table.key}
-        return next((name for name, kind in kinds.items() if kind in ("date", "timestamp")), None)
+        return next(map(self.stored, self._moments()), None)
 
     def schema(self) -> pa.Schema:
         """The schema that the table is created with."""
@@ -160,17 +177,6 @@ def _folder(name: str) -> str:
         return name
     words = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
     return f"{words}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-
-
-def stored(name: str) -> str:
-    """The name that a declared column has here: another where the context or a history has it.
-
-    Examples
-    --------
-    >>> stored("brand"), stored("host"), stored("host_"), stored("revisions")
-    ('brand', 'host_', 'host__', 'revisions_')
-    """
-    return f"{name}_" if name.rstrip("_").lower() in _TAKEN else name
 
 
 def field_of(name: str, column: Column) -> pa.Field:
