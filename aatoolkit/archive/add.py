@@ -18,6 +18,7 @@ from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many
 from aatoolkit.archive.index import AnswerIndex, groups_of, since
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.runs import RunLog
+from aatoolkit.archive.schema import among
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writer import RunWriter
 from aatoolkit.client.concurrency import in_order
@@ -256,7 +257,7 @@ def plan(
 def _unfinished(store: ArchiveStore, runs: RunLog, today: datetime) -> Iterator[list[StoredAnswer]]:
     if not runs.unfinished:
         return
-    wanted = since(today) & ds.field("run").isin(sorted(runs.unfinished))
+    wanted = since(today) & among("run", runs.unfinished)
     wanted &= ds.field("error").is_null()
     yield from groups_of(store, wanted, runs.begun)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import contextlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +12,11 @@ import pyarrow as pa
 
 from aatoolkit.archive.answers import StoredAnswer, context_table
 from aatoolkit.archive.derive import DerivedAnswer
-from aatoolkit.archive.schema import StoredTable, bare
+from aatoolkit.archive.schema import StoredTable, bare, text_of, united
 from aatoolkit.archive.statement_tables import BESIDE, COLUMNS, Rows
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.normalizer.batch import RowRange
+from aatoolkit.sections.section import Column
 
 
 class TableBuffer:
@@ -26,6 +28,7 @@ class TableBuffer:
         self._beside: dict[str, tuple[Rows, list[int]]] = {}
         self._sizes: dict[str, tuple[pa.Table, float]] = {}
         self.declared: dict[str, StoredTable] = {}
+        self.drafted: set[str] = set()
         self.size = 0
 
     def __len__(self) -> int:
@@ -42,7 +45,10 @@ class TableBuffer:
         section = derived.section
         for table in section.tables if section is not None else ():
             kept = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
-            self.declared[kept.name] = kept
+            known = self.declared.get(kept.name)
+            self.declared[kept.name] = kept if known is None else united(known, kept)
+            if kept.is_draft:
+                self.drafted.add(kept.name)
             if table.name in derived.tables:
                 arrow = derived.tables[table.name]
                 part = arrow if isinstance(arrow, RowRange) else RowRange.whole(arrow)
@@ -63,7 +69,7 @@ class TableBuffer:
         for name, parts in self._tables.items():
             sizes = [part.num_rows for part, _ in parts]
             places = pa.array(np.repeat([at for _, at in parts], sizes))
-            whole = _stacked([*_joined(part for part, _ in parts)])
+            whole = _stacked([*_joined(part for part, _ in parts)], self.declared[name])
             context = contexts.take(places)
             stored = self.declared[name].stored
             columns = {stored(own): whole[own] for own in whole.column_names}
@@ -105,12 +111,36 @@ def _joined(parts: Iterable[RowRange]) -> Iterator[pa.Table]:
         yield last.slice()
 
 
-def _stacked(parts: Sequence[pa.Table]) -> pa.Table:
-    """Tables on each other; categories as text, so that each may have levels of its own."""
+def _stacked(parts: Sequence[pa.Table], declared: StoredTable) -> pa.Table:
+    """Tables on each other; categories as text, so that each may have levels of its own.
+
+    Drafts of answers may give a column different types: it has the one that holds them all.
+    """
     plain = [_plain(part) for part in parts]
     if all(part.schema.equals(plain[0].schema) for part in plain):
         return pa.concat_tables(plain)
-    return pa.concat_tables(plain, promote_options="default")
+    types: dict[str, set[pa.DataType]] = {}
+    for part in plain:
+        for field in part.schema:
+            types.setdefault(field.name, set()).add(field.type)
+    uneven = {name for name, found in types.items() if len(found - {pa.null()}) > 1}
+    texts = {n for n in uneven if n in declared.table.names and _is_text(declared.table[n])}
+    with contextlib.suppress(pa.ArrowException):
+        fit = [_with_text(part, texts) for part in plain]
+        return pa.concat_tables(fit, promote_options="permissive")
+    return pa.concat_tables([_with_text(part, uneven) for part in plain], promote_options="default")
+
+
+def _is_text(column: Column) -> bool:
+    return column.dtype in ("string", "category")
+
+
+def _with_text(table: pa.Table, names: Collection[str]) -> pa.Table:
+    """A table with some of its columns as text."""
+    for at, name in enumerate(table.column_names):
+        if name in names:
+            table = table.set_column(at, name, text_of(table[name]))
+    return table
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -18,7 +18,7 @@ from aatoolkit.archive.answers import ANSWERS, unpacked
 from aatoolkit.archive.buffer import TableBuffer
 from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of
-from aatoolkit.archive.schema import fitted
+from aatoolkit.archive.schema import among, fitted
 from aatoolkit.archive.snapshot import Snapshot, identifier, run
 from aatoolkit.archive.statement_tables import BESIDE, FRAMES
 from aatoolkit.archive.store import ArchiveStore
@@ -214,7 +214,7 @@ def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> li
     """Derive the tables again from the answers, and compare them with the rows stored."""
     found: list[tuple[str, str]] = []
     runs = snapshot.runs.committed
-    wanted = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
+    wanted = among("run", runs) & ds.field("error").is_null()
     buffer = TableBuffer()
     groups = groups_of(snapshot.store, wanted, runs)
     for answer, derived in derive_stored(groups, profile, max_nodes):
@@ -237,7 +237,7 @@ def _compared(snapshot: Snapshot, buffer: TableBuffer) -> list[tuple[str, str]]:
                 continue
             view = name.replace("/", ".")
             snapshot.view(connection, view, name)
-            table = fitted(rows, loaded[1].schema())
+            table = fitted(rows, loaded[1].schema(), as_text=name in buffer.drafted)
             connection.register("derived", table)
             names = ", ".join(map(identifier, table.column_names))
             differ = run(

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.dataset as ds
 
 from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import Selection
 from aatoolkit.archive.snapshot import Snapshot
 from aatoolkit.study.record import Record
@@ -21,7 +22,7 @@ def cut(
 ) -> Study:
     """Create a sealed study of the answers of a selection, in the order of their fetching."""
     runs = snapshot.runs.committed
-    condition = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
+    condition = among("run", runs) & ds.field("error").is_null()
     condition &= selection.expression()
     study = Study.create(path, **about)
     with study:

@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 from aatoolkit.archive.answers import StoredAnswer
 from aatoolkit.archive.frames import source_of
 from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import When
 from aatoolkit.archive.snapshot import Snapshot
 from aatoolkit.archive.store import ArchiveStore
@@ -90,7 +91,7 @@ class ArchiveExplanations:
         """
         snapshot = self._snapshot()
         runs = snapshot.runs.committed
-        condition = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
+        condition = among("run", runs) & ds.field("error").is_null()
         for name in ("sha256", "host", "section", "scope"):
             given = getattr(source, name)
             if given is not None:

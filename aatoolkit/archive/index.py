@@ -22,6 +22,7 @@ from aatoolkit.archive.answers import (
     unpacked,
 )
 from aatoolkit.archive.runs import RunLog
+from aatoolkit.archive.schema import among
 from aatoolkit.archive.store import ArchiveStore
 
 _COLUMNS = ["run", "host", "section", "scope", "fetched_at", "sha256", "error", "has_body"]
@@ -59,9 +60,9 @@ class AnswerIndex:
         table = self._store.open(ANSWERS)
         if table is None:
             return
-        condition = ds.field("month").isin(sorted(wanted))
+        condition = among("month", wanted)
         if self._hosts is not None:
-            condition &= ds.field("host").isin(self._hosts)
+            condition &= among("host", self._hosts)
         with self._store.errors(ANSWERS):
             rows = self._store.dataset(ANSWERS, table).to_table(columns=_COLUMNS, filter=condition)
         committed = self.runs.committed
@@ -141,7 +142,7 @@ def groups_of(
     counts = Counter(zip(places["month"].to_pylist(), places["host"].to_pylist(), strict=True))
     columns = [name for name in SCHEMA.names if name != "has_body"]
     for month, hosts in _chunks(counts, most):
-        wanted = condition & (ds.field("month") == month) & ds.field("host").isin(hosts)
+        wanted = condition & (ds.field("month") == month) & among("host", hosts)
         with store.errors(ANSWERS):
             rows = dataset.to_table(columns=columns, filter=wanted)
         answers = with_bodies(store, from_arrow(rows), runs)
@@ -170,11 +171,7 @@ def bodies_of(store: ArchiveStore, wanted: Collection[str], runs: Collection[str
     columns = ["sha256", "size", "body"]
     if table is None or not wanted:
         return pa.table({name: [] for name in columns})
-    condition = (
-        ds.field("has_body")
-        & ds.field("sha256").isin(sorted(wanted))
-        & ds.field("run").isin(sorted(runs))
-    )
+    condition = ds.field("has_body") & among("sha256", wanted) & among("run", runs)
     with store.errors(ANSWERS):
         return store.dataset(ANSWERS, table).to_table(columns=columns, filter=condition)
 

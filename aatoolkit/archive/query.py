@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from aatoolkit.archive import tables as declared
+from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import Selection
 from aatoolkit.archive.snapshot import OWN, Snapshot, identifier, run
 from aatoolkit.archive.store import ArchiveStore, duckdb
@@ -187,7 +188,7 @@ def _read_file(
     """One file, in whichever process; only an object store needs its table opened there."""
     condition: ds.Expression | None = None
     if hidden:
-        condition = ~ds.field("run").isin(hidden)
+        condition = ~among("run", hidden)
     if until is not None:
         limit = ds.field("fetched_at") <= pa.scalar(until, pa.timestamp("us", tz="UTC"))
         condition = limit if condition is None else condition & limit

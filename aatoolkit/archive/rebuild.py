@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +17,14 @@ from aatoolkit.archive.buffer import TableBuffer
 from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of
 from aatoolkit.archive.runs import log, new_run, read_runs
-from aatoolkit.archive.schema import StoredTable, bare, fitted
+from aatoolkit.archive.schema import StoredTable, among, bare, fitted, united
 from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore, engine
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.sections import Profile
-from aatoolkit.sections.portable import dump_table, load_table
 
 _SPOOL_BYTES = 1 << 27
-_WIDER = {
-    frozenset({"Int64", "Float64"}): "Float64",
-    frozenset({"date", "timestamp"}): "timestamp",
-    frozenset({"category", "string"}): "string",
-}
-"""The dtype that holds the values of two; any other two are held as text."""
 
 
 def rebuild(
@@ -52,7 +44,7 @@ def rebuild(
     runs, _ = read_runs(store)
     with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
         spool = _Spool(Path(folder))
-        wanted = ds.field("run").isin(sorted(runs.committed)) & ds.field("error").is_null()
+        wanted = among("run", runs.committed) & ds.field("error").is_null()
         groups = groups_of(store, wanted, runs.committed)
         watched = progress_bar(groups, progress, total=0, unit="host")
         for answer, found in derive_stored(watched, profile, max_nodes):
@@ -89,7 +81,7 @@ class _Spool:
         buffer, self._buffer = self._buffer, TableBuffer()
         for name, table in buffer.declared.items():
             known = self.tables.get(name)
-            self.tables[name] = table if known is None else _united(known, table)
+            self.tables[name] = table if known is None else united(known, table)
         for name, rows in (*buffer.tables(), *buffer.beside()):
             path = self._folder / f"{self._count}.parquet"
             self._count += 1
@@ -103,24 +95,10 @@ class _Spool:
             for path in self.files.get(name, []):
                 with pq.ParquetFile(path) as file:
                     for batch in file.iter_batches(batch_size=65_536):
-                        rows = _as_text(pa.Table.from_batches([batch]), schema)
-                        yield from fitted(rows, schema).to_batches()
+                        rows = pa.Table.from_batches([batch])
+                        yield from fitted(rows, schema, as_text=True).to_batches()
 
         return pa.RecordBatchReader.from_batches(bare(schema), batches())
-
-
-def _as_text(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Cast columns to text where the schema says text, as answers give different types."""
-    for at, name in enumerate(rows.column_names):
-        kind = rows.schema.field(name).type
-        if name not in schema.names or not pa.types.is_string(schema.field(name).type):
-            continue
-        if pa.types.is_list(kind):
-            words = [None if v is None else ", ".join(map(str, v)) for v in rows[name].to_pylist()]
-            rows = rows.set_column(at, name, pa.array(words, pa.string()))
-        elif not (pa.types.is_string(kind) or pa.types.is_dictionary(kind)):
-            rows = rows.set_column(at, name, rows[name].cast(pa.string()))
-    return rows
 
 
 def _replace(store: ArchiveStore, spool: _Spool) -> None:
@@ -202,18 +180,3 @@ def _changes(old: StoredTable, new: StoredTable) -> list[declared.Change]:
         if name not in new.columns
     ]
     return found
-
-
-def _united(one: StoredTable, two: StoredTable) -> StoredTable:
-    """Merge two declarations of a table, which drafts of two answers may differ in."""
-    if one.prefix == two.prefix:
-        return two
-    facts, other = dump_table(two.table), dump_table(one.table)
-    columns = {column["name"]: dict(column) for column in facts["columns"]}
-    for column in other["columns"]:
-        known = columns.setdefault(column["name"], dict(column))
-        if known["dtype"] != column["dtype"]:
-            both = frozenset({known["dtype"], column["dtype"]})
-            known["dtype"] = _WIDER.get(both, "string")
-    facts["columns"] = [*columns.values()]
-    return replace(two, table=load_table(facts))

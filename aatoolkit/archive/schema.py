@@ -9,14 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from aatoolkit.errors import ArchiveError
+from aatoolkit.normalizer.draft import OWNER as DRAFT
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.portable import dump_table, load_table
 from aatoolkit.sections.registry import remember
@@ -86,6 +88,11 @@ class StoredTable:
     def name(self) -> str:
         """The name of the Delta table."""
         return path_of(self.section, self.table.name)
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether its declaration was drafted from the answer, which another may differ from."""
+        return self.prefix.startswith(f"{DRAFT}#")
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -196,6 +203,11 @@ def bare(schema: pa.Schema) -> pa.Schema:
     return pa.schema([pa.field(field.name, field.type) for field in schema])
 
 
+def among(column: str, values: Iterable[str]) -> ds.Expression:
+    """The condition that a column of text has one of some values, of which there may be none."""
+    return ds.field(column).isin(pa.array(sorted(values), pa.string()))
+
+
 def meaning(column: Column) -> dict[str, Any]:
     """The facts on which two declarations of a column must agree to share one column."""
     return {
@@ -206,8 +218,47 @@ def meaning(column: Column) -> dict[str, Any]:
     }
 
 
-def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+_WIDER = {
+    frozenset({"Int64", "Float64"}): "Float64",
+    frozenset({"date", "timestamp"}): "timestamp",
+    frozenset({"category", "string"}): "string",
+}
+"""The dtype that holds the values of two; any other two are held as text."""
+
+
+def united(one: StoredTable, two: StoredTable) -> StoredTable:
+    """Merge two declarations of a table, which drafts of two answers may differ in.
+
+    What identifies the rows of each identifies them together; where one has no key, both have none.
+    """
+    if one.table == two.table or (one.prefix == two.prefix and not two.is_draft):
+        return two
+    older, newer = (two, one) if two.is_draft and not one.is_draft else (one, two)
+    facts, other = dump_table(newer.table), dump_table(older.table)
+    columns = {column["name"]: dict(column) for column in facts["columns"]}
+    for column in other["columns"]:
+        known = columns.setdefault(column["name"], dict(column))
+        if known["dtype"] != column["dtype"]:
+            both = frozenset({known["dtype"], column["dtype"]})
+            known["dtype"] = _WIDER.get(both, "string")
+    facts["columns"] = [*columns.values()]
+    keys = (older.table.key, newer.table.key)
+    facts["key"] = [*dict.fromkeys((*keys[0], *keys[1]))] if all(keys) else []
+    return replace(newer, table=load_table(json.loads(json.dumps(facts))))
+
+
+def text_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as text; of a list its elements, with commas."""
+    if pa.types.is_list(column.type):
+        words = [None if v is None else ", ".join(map(str, v)) for v in column.to_pylist()]
+        return pa.chunked_array([pa.array(words, pa.string())])
+    return column if _is_text(column.type) else column.cast(pa.string())
+
+
+def fitted(table: pa.Table, schema: pa.Schema, *, as_text: bool = False) -> pa.Table:
     """Conform a table to the columns of a schema; missing ones are null.
+
+    With ``as_text`` any column becomes text where the schema says text: drafts of answers differ.
 
     Raises
     ------
@@ -223,7 +274,7 @@ def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
             columns.append(pa.nulls(table.num_rows, field.type))
             continue
         try:
-            columns.append(_cast(table[field.name], field.type))
+            columns.append(_cast(table[field.name], field.type, as_text))
         except (pa.ArrowException, ValueError) as error:
             problem = f"{field.name} holds {table[field.name].type}, not {field.type}: {error}"
             break
@@ -232,9 +283,11 @@ def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=bare(schema))
 
 
-def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+def _cast(column: pa.ChunkedArray, kind: pa.DataType, as_text: bool) -> pa.ChunkedArray:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
+    if as_text and pa.types.is_string(kind):
+        column = text_of(column)
     if column.type == kind:
         return column
     if pa.types.is_string(kind) and not _is_text(column.type):

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from aatoolkit._util.hosts import canonical_host
+from aatoolkit.archive.schema import among
 from aatoolkit.archive.snapshot import in_list
 from aatoolkit.errors import ScopeError
 from aatoolkit.scope import FILTERS, Scope
@@ -113,7 +114,7 @@ class Selection:
         kind = pa.timestamp("us", tz="UTC")
         found = pc.scalar(True)
         if self.hosts is not None:
-            found &= ds.field("host").isin([*self.hosts])
+            found &= among("host", self.hosts)
         if self.since is not None:
             found &= ds.field("fetched_at") >= pa.scalar(self.since, kind)
         if self.until is not None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from aatoolkit.archive.runs import RUNS, read_runs
-from aatoolkit.archive.schema import path_of
+from aatoolkit.archive.schema import among, path_of
 from aatoolkit.archive.store import ArchiveStore, duckdb
 from aatoolkit.errors import ArchiveError
 
@@ -109,7 +109,7 @@ class Snapshot:
         kept = [f for f in whole.get_fragments() if f.path.rsplit("/", 1)[-1] in names]
         part = ds.FileSystemDataset(kept, whole.schema, whole.format, whole.filesystem)
         hidden = sorted(found.hidden)
-        return part, ~ds.field("run").isin(hidden) if hidden else None
+        return part, ~among("run", hidden) if hidden else None
 
     def _missing_table(self, name: str) -> ArchiveError:
         hint = "" if name in (RUNS, "answers") else "; archive.rebuild() makes it of the answers"

@@ -20,6 +20,7 @@ from aatoolkit.archive.schema import (
     field_of,
     meaning,
     path_of,
+    united,
 )
 from aatoolkit.archive.store import TRIES, ArchiveStore, engine, wait
 from aatoolkit.errors import ArchiveConflict, ArchiveError
@@ -129,6 +130,9 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
             configuration=wanted.configuration(),
         )
     table, old = found
+    if wanted.is_draft:
+        # Drafts differ from answer to answer; what is there may hold the rows of this one too.
+        wanted = united(old, wanted)
     problems = differences(old.table, wanted.table)
     if problems:
         raise changed(store, wanted, problems)
@@ -141,7 +145,7 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
         )
         with store.errors(wanted.name):
             table.alter.add_columns(fields.fields)
-    if new or old.prefix != wanted.prefix:
+    if new or (old.prefix != wanted.prefix and not wanted.is_draft):
         facts = replace(wanted, table=grown).configuration()
         settings = {DECLARATION: facts[DECLARATION], PREFIX: facts[PREFIX]}
         with store.errors(wanted.name):

@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
-from aatoolkit.archive.schema import bare
+from aatoolkit.archive.schema import among, bare
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import TRIES, ArchiveStore, engine, wait
@@ -235,7 +234,7 @@ def _heirs(store: ArchiveStore, table: Any, before: datetime) -> tuple[list[str]
     if not shared:
         return [], None
     with store.errors(ANSWERS):
-        whole = dataset.to_table(filter=ds.field("sha256").isin(shared))
+        whole = dataset.to_table(filter=among("sha256", shared))
     listed = sorted(whole.to_pylist(), key=lambda row: row["fetched_at"])
     bodies = {_place(row): row["body"] for row in listed if row["has_body"]}
     kept = []

@@ -15,7 +15,7 @@ from aatoolkit.archive.buffer import TableBuffer
 from aatoolkit.archive.derive import DerivedAnswer
 from aatoolkit.archive.index import AnswerIndex, groups_of, of_run
 from aatoolkit.archive.runs import RunLog, log, new_run, read_runs
-from aatoolkit.archive.schema import fitted
+from aatoolkit.archive.schema import among, fitted
 from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
@@ -123,7 +123,8 @@ class RunWriter:
                 continue
             table = self._tables[name]
             try:
-                whole = fitted(rows, pa.schema(table.schema().to_arrow()))
+                schema = pa.schema(table.schema().to_arrow())
+                whole = fitted(rows, schema, as_text=name in buffer.drafted)
             except ArchiveError as error:
                 stored = buffer.declared[name]
                 self.problems[name] = error
@@ -188,7 +189,7 @@ class RunWriter:
         if table is None:
             return set()
         columns = ["host", "section", "scope", "fetched_at", "sha256"]
-        wanted = ds.field("run").isin(sorted(runs)) & ds.field("error").is_null()
+        wanted = among("run", runs) & ds.field("error").is_null()
         with self.store.errors(ANSWERS):
             rows = self.store.dataset(ANSWERS, table).to_table(columns=columns, filter=wanted)
         return {tuple(row[name] for name in columns) for row in rows.to_pylist()}

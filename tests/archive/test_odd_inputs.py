@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -88,6 +89,49 @@ def test_a_host_is_one_however_it_is_spelt(place: Path) -> None:
     assert found["revisions"].tolist() == [1]
     with pytest.raises(ScopeError, match="not a project's domain"):
         archive.add([answer(5, 3, "no host/../at all")])
+
+
+def drafted(day: int, host: str, *rows: dict[str, object]) -> Payload:
+    body = {"shelves": [*rows], "availability": {"status": "available"}}
+    return replace(answer(day, 0, host), body=json.dumps(body).encode(), section="gaps")
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.DraftWarning")
+def test_drafts_of_answers_that_differ_share_a_table(place: Path) -> None:
+    archive = aa.Archive(place)
+    one = [{"label": f"p{n}", "depth": n, "size": 10 + n, "mark": n} for n in range(4)]
+    two = [
+        {"label": f"p{n}", "depth": n + 0.5, "mark": "abc"[n % 3], "fit": True} for n in range(4)
+    ]
+    report = archive.add([drafted(5, "a.example", *one), drafted(5, "b.example", *two)])
+    assert (report.answers, report.problems) == (2, {})
+    rows = archive.arrow("gaps").to_pylist()
+    assert [row["depth"] for row in rows] == [0, 1, 2, 3, 0.5, 1.5, 2.5, 3.5]
+    assert [row["mark"] for row in rows] == ["0", "1", "2", "3", "a", "b", "c", "a"]
+    assert [row["size"] for row in rows] == [10, 11, 12, 13, None, None, None, None]
+    assert archive.add([drafted(6, "a.example", *one)]), "what is there is wide enough"
+    assert archive.add([drafted(7, "a.example", *one[:3])])
+    assert archive.arrow("gaps", since="2026-10-07")["mark"].to_pylist() == ["0", "1", "2"]
+    assert archive.verify(replay=True)
+    before = archive.read("gaps").drop(columns="fetched_at")
+    assert archive.rebuild(progress=False)
+    assert archive.read("gaps")[before.columns].equals(before)
+
+
+def test_an_archive_without_a_committed_run_is_empty_and_whole(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(_: object) -> None:
+        raise KeyboardInterrupt
+
+    archive = aa.Archive(place, profile=PROFILE)
+    with monkeypatch.context() as patched:
+        patched.setattr("aatoolkit.archive.writer.RunWriter.commit", dies)
+        with pytest.raises(KeyboardInterrupt):
+            archive.add([answer(5, 3)], progress=False)
+    assert archive.verify(replay=True)
+    assert archive.rebuild(progress=False)
+    assert archive.add([answer(5, 3)], progress=False).answers == 1
 
 
 def test_errors_of_file_systems_are_typed_and_say_what_to_do(
