@@ -178,7 +178,7 @@ class ArchiveStore:
         """A table as an Arrow dataset.
 
         The files of a folder are read by Arrow alone. A file system written in Python, as deltalake
-        gives, is let go of by threads of Arrow, which end the process with an error where the
+        gives, is released by threads of Arrow, which end the process with an error where the
         interpreter is being shut down meanwhile.
         """
         files = SubTreeFileSystem(self.uri(name), LocalFileSystem()) if self.is_local else None

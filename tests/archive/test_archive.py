@@ -139,7 +139,7 @@ def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
 def test_a_folder_is_read_without_a_file_system_in_python(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Threads of Arrow let go of one, and a process that ends meanwhile is aborted: exit code 134.
+    # Threads of Arrow release one, and a process that ends meanwhile is aborted: exit code 134.
     def handler(*_: object) -> None:
         raise AssertionError("a file system in Python")
 
