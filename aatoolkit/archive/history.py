@@ -86,8 +86,10 @@ def history_sql(table: StoredTable, view: str, where: str, *, withdrawn: bool) -
     """
 
 
-_OWN = ("known", "packed", "place", "last_of_all", "nth", "before", "is_change", "revised")
-_OWN += ("changed_at", "covered")
+_OWN: tuple[str, ...] = (
+    *("known", "packed", "place", "last_of_all", "nth"),
+    *("before", "is_change", "revised", "changed_at", "covered"),
+)
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
