@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -97,6 +98,20 @@ def part_periods(frame: pd.DataFrame, by: By, groups: Groups, known: FrameMetada
         if there < size:
             words[at] = f"{there} of the {size} days from {start.date()} to {end.date()}"
     return words
+
+
+def is_part_period(reason: str | None) -> bool:
+    """Whether a reason is that of `part_periods`.
+
+    Examples
+    --------
+    >>> is_part_period("3 of the 7 days from 2026-11-16 to 2026-11-22")
+    True
+    """
+    return reason is not None and _PART.search(reason) is not None
+
+
+_PART = re.compile(r"\b\d+ of the \d+ days from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d")
 
 
 def _bounds(label: pd.Timestamp, offset: Any, closed: str) -> tuple[pd.Timestamp, pd.Timestamp]:

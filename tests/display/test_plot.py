@@ -28,6 +28,7 @@ from aatoolkit.display.plot.style import (
     GRID,
     INK,
     MUTED,
+    NO_VALUE_FILL,
     PAPER,
     SERIES,
     UNMEASURED_FILL,
@@ -652,7 +653,7 @@ def test_absent_rows_and_unmeasured_cells_look_different() -> None:
     axes = frame.aa.plot("heatmap", x="to", by="who", y="n")
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
     assert legend == ["no value given", "not listed"]
-    (hatched,) = [p for p in axes.patches if p.get_hatch() == UNMEASURED_FILL["hatch"]]
+    (hatched,) = [p for p in axes.patches if p.get_hatch() == NO_VALUE_FILL["hatch"]]
     assert (hatched.get_x(), hatched.get_y()) == (0.5, 0.5)
     (marks,) = axes.lines
     assert marks.get_xydata().tolist() == [[1.0, 0.0]]

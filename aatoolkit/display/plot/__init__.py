@@ -12,6 +12,8 @@ measured are hatched, or break the line; they are never drawn as 0. In reading o
 - ``effects``, ``funnel``, ``scatter``, ``figures``, ``lines``, ``heatmap``, ``pairs``, ``stacks``,
   ``bars``, ``spans``, ``verdicts``: the kinds of pictures, each with a ``plan`` that returns None
   if it does not fit; ``empty`` is drawn if none does.
+- ``owners``: own rows and competitors' that only another table of the answer names; ``reasons``:
+  why a mark has no number.
 - ``whiskers``: the interval of each mark, and which one it is.
 - ``marks``: from a bar, a point or a cell to the numbers that it shows.
 - ``facets``: a panel for each value of a column.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,6 +15,14 @@ from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
 from aatoolkit.display.plot.marks import Marks, of_rows
 from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reasons import (
+    DOES_NOT_APPLY,
+    NOT_MEASURED,
+    NOT_MENTIONED,
+    NOTHING,
+    why_missing,
+    whys_missing,
+)
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import (
@@ -36,11 +43,11 @@ from aatoolkit.sections.aggregation import FRACTION, RANK
 _MOST_LACKING = 3
 """How many rows without a number are shown beside as many others as there is room for."""
 
-_UNMEASURED, _NO_COUNT, _NO_USE = "not measured", "nothing to count", "does not apply"
 _WITHOUT = {
-    _UNMEASURED: "not measured",
-    _NO_COUNT: "with nothing to count",
-    _NO_USE: "to which it does not apply",
+    NOT_MEASURED: "not measured",
+    NOT_MENTIONED: "not mentioned",
+    NOTHING: "with nothing to count",
+    DOES_NOT_APPLY: "to which it does not apply",
 }
 """Of rows without a number the reasons, as they are counted in words."""
 
@@ -93,7 +100,7 @@ class Bars:
             if words in self.missing
         )
         if not len(there):
-            alike = {*self.missing} <= {_UNMEASURED}
+            alike = {*self.missing} <= {NOT_MEASURED}
             return "none of them was measured" if alike else f"none has a number: {lacking}"
         first, last = there[0], there[-1]
         text = f"{labels[first]} {format_number(values[first], unit)}"
@@ -122,8 +129,9 @@ class Bars:
         for ends in (low[sure], high[sure]):
             axes.plot(ends, rows, "|", color=INK, markersize=6)
         ends = np.where(sure, high, np.fmax(np.nan_to_num(values), 0))
-        reach = float(ends.max()) or 1.0
-        axes.set_xlim(min(float(np.nanmin([*values, 0])) * 1.05, 0), reach * 1.02)
+        least = float(np.nanmin([*values, 0]))
+        reach = float(ends.max()) or (-least / 20 if least < 0 else 1.0)
+        axes.set_xlim(least * 1.05, reach * 1.02)
         if np.isnan(values).all():
             axes.set_xticks([])
         for row, sample in enumerate(self._samples()):
@@ -215,27 +223,6 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     drawn = PlotData(data.frame.iloc[shown].reset_index(drop=True), data.known)
     ends = whiskers(drawn, y, rows if options.x else None, marks)
     left_out = measured - len(kept) - zeros
-    why = _whys_missing(data, y, order[measured:])
-    lacking = tuple(words if words in _WITHOUT else _UNMEASURED for words in why)
+    why = whys_missing(data, y, order[measured:].tolist())
+    lacking = tuple(words if words in _WITHOUT else NOT_MEASURED for words in why)
     return Bars(drawn, x, y, options.by, left_out, zeros, lacking, ends, options.levels)
-
-
-def why_missing(data: PlotData, name: str, row: int) -> str:
-    """Describe in a few words why a cell has no number."""
-    return _whys_missing(data, name, [row])[0]
-
-
-def _whys_missing(data: PlotData, name: str, rows: Iterable[int]) -> list[str]:
-    cells = data.cells(name)
-    rule = data.rule(name)
-    counted = None if rule is None else rule.over[1] if rule.over else rule.by
-    none = np.zeros(len(data), bool)
-    if counted in data.frame:
-        none = (data.frame[counted] == 0).fillna(False).to_numpy(bool)
-    words = {"not_applicable": _NO_USE, "unknown": "no value given"}
-    found = []
-    for row in rows:
-        status = str(cells.states[int(cells.codes[row])].status)
-        is_none = bool(none[row]) and status in ("available", "partial")
-        found.append(_NO_COUNT if is_none else words.get(status, _UNMEASURED))
-    return found

@@ -42,6 +42,7 @@ class EmptyPlot:
         words = {
             Status.AVAILABLE: "Measured, with no rows.",
             Status.UNKNOWN: "No rows; the reason is not known.",
+            Status.PARTIAL: f"No rows. What was read was measured in part: {state.reason}",
         }
         return words.get(state.status) or f"Not measured. {capitalized(str(state))}"
 

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from aatoolkit.display.plot import canvas, fonts
-from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reasons import why_missing
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import INK, MUTED, OWN, UNMEASURED_FILL
 from aatoolkit.display.plot.whiskers import Whiskers, ends_of_figures, whiskers

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reasons import why_missing
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import MUTED, OWN, UNMEASURED_FILL
 from aatoolkit.sections.aggregation import FRACTION

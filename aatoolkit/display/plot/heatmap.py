@@ -12,24 +12,33 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from aatoolkit.display.plot import canvas, fonts
-from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
 from aatoolkit.display.plot.lines import moments_between
 from aatoolkit.display.plot.marks import Marks, Place, row_with
 from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reasons import (
+    DOES_NOT_APPLY,
+    NO_VALUE,
+    NOT_LISTED,
+    NOT_MEASURED,
+    NOT_MENTIONED,
+    NOTHING,
+    whys_missing,
+)
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import PAPER, UNMEASURED_FILL
+from aatoolkit.display.plot.style import NO_VALUE_FILL, PAPER, UNMEASURED_FILL
 from aatoolkit.display.plot.theme import DARK
 from aatoolkit.display.plot.tips import describe_mark, set_tips
 from aatoolkit.display.plot.whiskers import whiskers
 from aatoolkit.sections.aggregation import RANK
 
-_ABSENT = "not listed"
-_HATCHED = ("not measured", "no value given")
+_FILLS = {NOT_MEASURED: UNMEASURED_FILL, NO_VALUE: NO_VALUE_FILL}
+_MARKERS = {NOT_LISTED: ".", NOTHING: "_", NOT_MENTIONED: "o", DOES_NOT_APPLY: "x"}
+"""Of the cells without a number: those that are hatched, and those that have a sign."""
 _WRITTEN = 90
 """The most cells that are annotated with their number."""
 
@@ -44,6 +53,7 @@ class Heatmap:
     by: str
     cells: pd.DataFrame
     own: tuple[bool, ...]
+    rivals: tuple[bool, ...]
     left_out: int
     only: str | None
     why: pd.DataFrame
@@ -109,7 +119,7 @@ class Heatmap:
     def _reasons(self) -> list[str]:
         """The reasons for which cells have no number, those not measured first."""
         found = {str(word) for word in self.why.to_numpy().ravel() if word}
-        return sorted(found, key=lambda word: (word != "not measured", word))
+        return sorted(found, key=lambda word: (word != NOT_MEASURED, word))
 
     def marks(self) -> Marks:
         """Return the rows and columns that the cells were drawn from."""
@@ -157,17 +167,19 @@ class Heatmap:
         canvas.style_axes(axes, "both")
         axes.grid(False)
         axes.spines[:].set_visible(False)
-        canvas.row_labels(axes, list(map(str, self.cells.index)), list(self.own), 0.34)
+        names = list(map(str, self.cells.index))
+        canvas.row_labels(axes, names, list(self.own), 0.34, self.rivals)
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_xlim(-0.5, columns - 0.5)
         canvas.label_axes(axes)
         _name_columns(axes, list(self.cells.columns))
         if handles:
             canvas.legend(axes, list(handles.values()), list(handles))
+        better = " Darker is better." if unit == RANK else ""
         if self.only:
-            return []
-        label = axis_label(self.data, self.y)
-        return [f"Numbers: {label}." + (" Darker is better." if unit == RANK else "")]
+            which = humanize(self.only) + (", lower is better" if unit == RANK else "")
+            return [f"Numbers: {which}.{better}"]
+        return [f"Numbers: {axis_label(self.data, self.y)}.{better}"]
 
     def _palette(self, dark: bool, is_rank: bool) -> Colormap:
         """From the paper's colour to a strong one; the strong one is the best position."""
@@ -184,21 +196,21 @@ class Heatmap:
         handles: dict[str, Any] = {}
         for word in self._reasons():
             places = np.argwhere(reasons == word)
-            if word in _HATCHED:
+            if word in _FILLS:
                 for row, column in places:
                     patch = axes.add_patch(
-                        Rectangle((column - 0.5, row - 0.5), 1, 1, **UNMEASURED_FILL)
+                        Rectangle((column - 0.5, row - 0.5), 1, 1, **_FILLS[word])
                     )
                     words = f"{self._cell(row, column)}\n{word}"
                     set_tips(patch, partial(list, [words]))
-                handles[word] = canvas.missing_patch()
+                handles[word] = Patch(**_FILLS[word])
                 continue
-            style: dict[str, Any] = {"color": canvas.muted_colour(axes), "ls": "", "ms": 4}
-            marker = "." if word == _ABSENT else "_"
-            (marks,) = axes.plot(places[:, 1], places[:, 0], marker, **style)
+            marker, style = _MARKERS[word], {"color": canvas.muted_colour(axes), "ls": "", "ms": 4}
+            look: dict[str, Any] = style | ({"mfc": "none"} if marker == "o" else {})
+            (marks,) = axes.plot(places[:, 1], places[:, 0], marker, **look)
             tips = [f"{self._cell(row, column)}\n{word}" for row, column in places]
             set_tips(marks, partial(list, tips))
-            handles[word] = Line2D([], [], marker=marker, **style)
+            handles[word] = Line2D([], [], marker=marker, **look)
         return handles
 
 
@@ -227,11 +239,15 @@ def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
     data = one_row_per_mark(data, [by, x], [y])
     if not len(data):
         return None
-    of_own = pd.Series(data.own()).groupby(data.text(by)).all()
-    own = {*of_own.index[of_own]}
+    own, rivals = (
+        {*marked.index[marked]}
+        for side in (data.own(), data.rivals())
+        for marked in [pd.Series(side).groupby(data.text(by)).all()]
+    )
     across = data.moments(x) if data.kinds[x] == "time" else pd.Series(data.text(x))
     values = data.values(y)
-    why = [why_missing(data, y, at) if np.isnan(v) else "" for at, v in enumerate(values)]
+    why, lacking = np.full(len(values), "", object), np.flatnonzero(np.isnan(values))
+    why[lacking] = whys_missing(data, y, lacking.tolist())
     cells = pd.DataFrame({"by": data.text(by), "x": across, "y": values, "why": why})
     cells = cells.dropna(subset="x")
     table = cells.pivot(index="by", columns="x", values="y")
@@ -250,11 +266,13 @@ def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
     kept = table.head(top)
     reasons = reasons.reindex(index=kept.index, columns=kept.columns).astype(object)
     # At a time that no row has, nothing was measured; else a row is not listed.
-    reasons.loc[:, reasons.isna().all()] = "not measured"
-    reasons = reasons.fillna(_ABSENT)
-    mine = tuple(n in own for n in kept.index)
+    reasons.loc[:, reasons.isna().all()] = NOT_MEASURED
+    reasons = reasons.fillna(NOT_LISTED)
+    mine, theirs = (tuple(name in side for name in kept.index) for side in (own, rivals))
     colour = next(iter(options.colours), None)
-    return Heatmap(data, x, y, by, kept, mine, len(table) - len(kept), only, reasons, colour)
+    return Heatmap(
+        data, x, y, by, kept, mine, theirs, len(table) - len(kept), only, reasons, colour
+    )
 
 
 def _placed(data: PlotData) -> list[str]:
@@ -290,13 +308,18 @@ def _write(axes: Axes, mesh: object, values: np.ndarray, unit: str | None) -> No
 
 def _name_columns(axes: Axes, columns: list[object]) -> None:
     wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width
-    every = max(1, -(-len(columns) // max(int(wide * 2.1), 2)))
     words = [_column(name) for name in columns]
     if isinstance(columns[0], pd.Timestamp):
         days = [name for name in columns if isinstance(name, pd.Timestamp)]
         form = "%d %b" if days == [day.normalize() for day in days] else "%d %b %H:%M"
         words = [f"{day:{form}}" for day in days]
         canvas.year_below(axes, days[-1].year)
+    fits = int(wide * 2.1)
+    if isinstance(columns[0], pd.Timestamp):
+        # Days are not turned: there are as many as have room beside the names of the rows.
+        names = max((len(text.get_text()) for text in axes.get_yticklabels()), default=0)
+        fits = int((wide / 0.775 - names * 9 * 0.56 / 72 - 0.6) / (0.093 * len(words[0])))
+    every = max(1, -(-len(columns) // max(fits, 2)))
     places = list(range(0, len(columns), every))
     long = max((len(words[at]) for at in places), default=0) * len(places) > 90
     axes.set_xticks(places)

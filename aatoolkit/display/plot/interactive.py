@@ -21,11 +21,31 @@ from matplotlib.patches import Patch
 from aatoolkit.display.plot.canvas import Picture, figure_of
 from aatoolkit.display.plot.plotly_panel import Panel
 from aatoolkit.display.plot.plotly_text import DPI, add_paper_text, dash_of, rgba
+from aatoolkit.display.plot.style import PAPER
+from aatoolkit.display.plot.theme import DARK
 from aatoolkit.errors import ConfigurationError
 
 _MIME_TYPE = "application/vnd.plotly.v1+json"
 _BY_MIME_TYPE = (None, "", "browser", "plotly_mimetype", "plotly_mimetype+notebook")
 """Renderers of plotly for which the type of the data is enough."""
+
+_LETTERS = {
+    "o": "●",
+    "s": "■",
+    "^": "▲",
+    "D": "◆",
+    "v": "▼",
+    "P": "✚",
+    "_": "–",
+    "x": "×",
+    "None": "",
+    "": "",
+}
+_HOLLOW_LETTERS = {**_LETTERS, "o": "○", "s": "□", "^": "△", "D": "◇", "v": "▽"}
+"""The markers of the legend as letters, filled and hollow."""
+
+_PAPERS = (PAPER, DARK[PAPER])
+"""The faces of hollow markers."""
 
 _FONT = "DejaVu Sans, Verdana, 'Noto Sans', sans-serif"
 
@@ -122,7 +142,8 @@ def _add_legend(figure: go.Figure, drawn: Figure, legend: Any) -> None:
         shape: dict[str, Any] = {"xref": "paper", "yref": "paper"}
         centre: dict[str, Any] = {**shape, "xanchor": "center", "yanchor": "middle"}
         if isinstance(handle, Line2D):
-            mark = {"o": "●", "s": "■", "^": "▲", "D": "◆", "v": "▼", "P": "✚"}
+            marker, face = str(handle.get_marker()), handle.get_markerfacecolor()
+            hollow = str(face) == "none" or to_hex(face) in _PAPERS
             if handle.get_linestyle() not in ("None", "", " "):
                 stroke = {"color": to_hex(handle.get_color()), "width": 2, "dash": dash_of(handle)}
                 figure.add_shape(
@@ -131,7 +152,7 @@ def _add_legend(figure: go.Figure, drawn: Figure, legend: Any) -> None:
             figure.add_annotation(
                 x=(start + end) / 2,
                 y=middle,
-                text=mark.get(str(handle.get_marker()), "–" if handle.get_marker() == "_" else "·"),
+                text=(_HOLLOW_LETTERS if hollow else _LETTERS).get(marker, "·"),
                 showarrow=False,
                 borderpad=0,
                 font={"size": 12, "color": to_hex(handle.get_color())},

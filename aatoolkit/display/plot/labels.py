@@ -61,13 +61,18 @@ def format_tick(value: float, unit: str | None = None) -> str:
     --------
     >>> format_tick(0.05, FRACTION), format_tick(2.5), format_tick(0.125, FRACTION)
     ('5%', '2.5', '12.5%')
+    >>> format_tick(2.5e12), format_tick(4e-9)
+    ('2.5e+12', '4e−09')
     """
     if unit == FRACTION_CHANGE:
         return _minus(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
     if unit in (FRACTION, "fraction of before"):
         return _minus(f"{round(100 * value, 6):g}%")
     rounded = round(value, 6)
-    text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
+    if abs(value) >= 1e10 or 0 < abs(value) < 1e-4:
+        text = f"{value:.6g}"
+    else:
+        text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
     return _minus(f"{text} {_SHORT[unit]}" if unit in _SHORT else text)
 
 
@@ -122,10 +127,12 @@ def plain_doc(doc: str, noun: str | None = None) -> str:
     --------
     >>> plain_doc("The action; refers to `actions`.")
     'The action.'
-    >>> plain_doc("Visits of the day.", "week")
-    'Visits of the week.'
+    >>> plain_doc("Visits of the day.", "week"), plain_doc("Answers on the day.", "month")
+    ('Visits of the week.', 'Answers in the month.')
     """
     doc = re.sub(r"; refers to `\w+`", "", doc).replace("`", "")
+    if noun and noun != "day":
+        doc = re.sub(r"\bon the (day|bucket)\b", f"in the {noun}", doc)
     return re.sub(r"\bthe (day|bucket)\b", f"the {noun}", doc) if noun else doc
 
 

@@ -19,9 +19,10 @@ from aatoolkit.display.plot.marks import Marks, Place, row_with
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
-from aatoolkit.display.plot.style import SERIES, UNMEASURED_FILL, SeriesStyle
+from aatoolkit.display.plot.style import PAPER, SERIES, UNMEASURED_FILL, SeriesStyle
 from aatoolkit.display.plot.tips import describe_mark, set_tips
 from aatoolkit.display.plot.whiskers import Whiskers, whiskers
+from aatoolkit.frame.periods import is_part_period
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 MOST_LINES = 4
@@ -39,6 +40,14 @@ class LineSeries:
     which: str
     tips: Callable[[], Sequence[str]]
     """The words of each time, for the interactive form."""
+    part: npt.NDArray[np.bool_]
+    """The times whose period is not whole, such as a week of three days."""
+    own: bool = False
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether there is a number at any time."""
+        return not np.isnan(self.values).all()
 
 
 @dataclass(frozen=True)
@@ -137,18 +146,23 @@ class Lines:
         canvas.number_axis(axes.yaxis, unit)
         canvas.style_axes(axes, "y")
         canvas.label_axes(axes, y=axis_label(self.data, self.y) if len(self.drawn) == 1 else "")
-        handles: list[Any] = [
-            Line2D([], [], color=m.colour, linestyle=m.dash, marker=m.marker, ms=4) for m in styles
-        ]
-        words = [line.name for line in self.series]
-        if len(self.series) < 2:
-            handles, words = [], []
+        handles, words = list[Any](), list[str]()
+        for line, style in zip(self.series, styles, strict=True):
+            if line.is_measured and len(self.series) > 1:
+                handles.append(_handle(style))
+                words.append(line.name + (" (own)" if line.own else ""))
+        if any(line.part[~np.isnan(line.values)].any() for line in self.series):
+            handles.append(_handle(styles[0], mfc=PAPER, ls=""))
+            words.append("part of the period")
         if gaps.any():
             handles.append(canvas.missing_patch())
             words.append("not measured")
         if handles:
             canvas.legend(axes, handles, words)
         notes = [self._samples()] if self._samples() else []
+        lacking = [line.name for line in self.series if not line.is_measured]
+        if lacking and len(self.series) > 1:
+            notes.append(f"Without a number: {', '.join(lacking)}.")
         if any((~np.isnan(line.low)).any() for line in self.series):
             which = next(line.which for line in self.series if line.which)
             notes.append(f"Band: {which}.")
@@ -161,19 +175,23 @@ class Lines:
         return [SERIES[at % len(SERIES)] for at, _ in zip(places, self.series, strict=False)]
 
     def _line(self, axes: Axes, at: Numbers, line: LineSeries, style: SeriesStyle) -> None:
+        # A marker at 0 or 100% is drawn whole, over the edge of the axes.
+        look: dict[str, Any] = {"color": style.colour, "markersize": 4, "clip_on": False}
         (drawn,) = axes.plot(
             at,
             line.values,
-            color=style.colour,
             linestyle=style.dash,
-            linewidth=1.8,
+            linewidth=1.8 if len(at) <= 150 else 1.0,
             marker=style.marker if len(at) <= 100 else "",
-            markersize=4,
-            # A marker at 0 or 100% is drawn whole, over the edge of the axes.
-            clip_on=False,
+            **look,
         )
         set_tips(drawn, line.tips)
-        # A single time between two gaps has no line to show it, nor any width of band.
+        gone = np.isnan(np.concatenate([[np.nan], line.values, [np.nan]]))
+        alone = ~gone[1:-1] & gone[:-2] & gone[2:] & (len(at) > 100)
+        hollow: dict[str, Any] = {**look, "mfc": PAPER, "mew": 1.2}
+        for which, marks in ((alone, look), (line.part, hollow)):
+            if (which & ~gone[1:-1]).any():
+                axes.plot(at[which], line.values[which], style.marker, **marks)
         axes.fill_between(at, line.low, line.high, color=style.colour, alpha=0.16, linewidth=0)
 
     def _scale(self, axes: Axes, unit: str | None) -> None:
@@ -300,7 +318,13 @@ def _line_series(
 
     frame = frame[first].reindex(moments)
     values, low, high = (frame[part].to_numpy(np.float64) for part in frame)
-    return LineSeries(name, values, low, high, ends.which, tips)
+    cells = data.cells(y)
+    parts = np.array([is_part_period(state.reason) for state in cells.states], bool)[cells.codes]
+    part = pd.Series(parts, index=pd.Index(rows["at"]))[first].reindex(moments, fill_value=False)
+    is_own = bool(len(data)) and bool(data.own().all())
+    return LineSeries(
+        name, values, low, high, ends.which, tips, part.to_numpy(bool), name != "" and is_own
+    )
 
 
 def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
@@ -311,6 +335,12 @@ def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
     step = (found[1:] - found[:-1]).min()
     whole = pd.date_range(found[0], found[-1], freq=step)
     return whole if found.isin(whole).all() and len(whole) <= 50 * len(found) else found
+
+
+def _handle(style: SeriesStyle, **more: Any) -> Line2D:
+    """The handle of a line in the legend."""
+    look: dict[str, Any] = {"ls": style.dash, "marker": style.marker, "ms": 4, **more}
+    return Line2D([], [], color=style.colour, **look)
 
 
 def _runs(mask: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:

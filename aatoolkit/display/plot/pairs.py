@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.bars import why_missing
 from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
 from aatoolkit.display.plot.marks import Marks, of_rows
 from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reasons import why_missing
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.display.plot.style import MUTED, OWN, SERIES, UNMEASURED_FILL
 from aatoolkit.sections.aggregation import FRACTION, RANK
@@ -81,7 +81,8 @@ class Pairs:
         axes.hlines(both, first[both], second[both], color=MUTED, linewidth=2, zorder=2)
         styles = ((second, OWN, "o"), (first, SERIES[1], "s"))
         for values, style, marker in styles:
-            axes.plot(values, rows, marker, color=style.colour, ms=8, zorder=3)
+            # A marker at 0 is drawn whole, over the edge of the axes.
+            axes.plot(values, rows, marker, color=style.colour, ms=8, zorder=3, clip_on=False)
         samples = data.sample(self.second)
         n = data.values(samples) if samples and unit == FRACTION else np.full(len(rows), np.nan)
         for row in rows:
@@ -96,7 +97,8 @@ class Pairs:
             canvas.row_note(axes, words, where, row, gap=9)
         axes.set_xlim(most * 1.03 if unit == RANK else 0, 0.9 if unit == RANK else most * 1.03)
         canvas.style_axes(axes, "x")
-        canvas.row_labels(axes, data.text(self.x), data.own().tolist())
+        rivals = data.rivals().tolist()
+        canvas.row_labels(axes, data.text(self.x), data.own().tolist(), rivals=rivals)
         canvas.label_axes(axes)
         canvas.number_axis(axes.xaxis, unit)
         handles = [Line2D([], [], color=m.colour, marker=k, ls="", ms=7) for _, m, k in styles]

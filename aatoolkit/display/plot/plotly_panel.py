@@ -38,6 +38,7 @@ _MARKERS = {
     ".": "circle",
     "|": "line-ns-open",
     "_": "line-ew-open",
+    "x": "x-thin-open",
 }
 
 
@@ -256,7 +257,10 @@ class Panel:
                 "color": to_hex(line.get_markeredgecolor() if hollow else face)
                 if has_marker
                 else None,
-                "line": {"width": 1.2 if marker in "|_" else 0.5},
+                "line": {
+                    "width": max(float(line.get_markeredgewidth()), 0.5),
+                    "color": to_hex(line.get_markeredgecolor()),
+                },
             },
             connectgaps=False,
             cliponaxis=bool(line.get_clip_on()),

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit.availability import Availability, combine
+from aatoolkit.display.plot.owners import BRANDS, SITES, owners
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import declared
@@ -180,7 +181,13 @@ class PlotData:
 
     def cells(self, name: str) -> Cells:
         """The availability of the cells of a column."""
-        return cells_of(self.frame, name, self.known)
+        if name not in self._cells:
+            self._cells[name] = cells_of(self.frame, name, self.known)
+        return self._cells[name]
+
+    @cached_property
+    def _cells(self) -> dict[str, Cells]:
+        return {}
 
     def values(self, name: str) -> Numbers:
         """The measured numbers of a column; the others are NaN, never 0."""
@@ -259,14 +266,28 @@ class PlotData:
             if name in self.keys and hosts:
                 sites = [urlsplit(t).hostname if "//" in t else t for t in self.text(name)]
                 mine |= np.array([site in hosts for site in sites], bool)
+        mine |= self._named(0)
         # Where all rows are own, as in a crawl of the own pages, none needs a mark.
         return np.zeros(len(self), bool) if mine.all() else mine
 
     def rivals(self) -> npt.NDArray[np.bool_]:
         """Mask of the rows that the service classifies as a competitor's."""
         if not self._are_sites:
-            return np.zeros(len(self), bool)
+            return self._named(1)
         return np.array([word == "competitor" for word in self.text("domain_type")], bool)
+
+    @cached_property
+    def _owners(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+        return owners(self.frame)
+
+    def _named(self, side: int) -> npt.NDArray[np.bool_]:
+        """Mask of the rows named own (0) or a competitor's (1) in other tables of the answer."""
+        found = np.zeros(len(self), bool)
+        for name in (*BRANDS, *SITES):
+            if self.kinds.get(name) == "word" and name in self._owners:
+                names = self._owners[name][side]
+                found |= np.array([word in names for word in self.text(name)], bool)
+        return found
 
     @property
     def _are_sites(self) -> bool:

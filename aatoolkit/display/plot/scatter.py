@@ -24,8 +24,11 @@ from aatoolkit.display.plot.style import OWN, SERIES, SeriesStyle, few_levels, s
 from aatoolkit.display.plot.tips import describe_mark, set_tips
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
-_NAMED = 6
-"""How many of the points furthest out are named."""
+_NAMED, _ALL_NAMED = 6, 12
+"""How many of the points furthest out are named, and as how few all are, where there is room."""
+
+_CORNERS = ((6, 5), (-6, 5), (6, -11), (-6, -11))
+"""Where a name is put beside its point, in the order in which room is looked for; in points."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,12 @@ class Scatter:
             set_tips(points, partial(self._tips, np.flatnonzero(rows)))
         own = there & self.data.own()
         axes.plot(across[own], up[own], "o", ms=12, mfc="none", mec=OWN.colour, mew=1.6)
-        self._name(axes, across, up, there)
         for axis, name, values in ((axes.xaxis, self.x, across), (axes.yaxis, self.y, up)):
             self._scale(axes, name, values[there], is_x=axis is axes.xaxis)
             if self.data.is_count(name):
                 canvas.integer_axis(axis)
             canvas.number_axis(axis, self.data.unit(name))
+        self._name(axes, across, up, there)
         canvas.style_axes(axes, "both")
         canvas.label_axes(axes, axis_label(self.data, self.x), axis_label(self.data, self.y))
         if self.by:
@@ -148,16 +151,56 @@ class Scatter:
             return
         spread = [values[rows] / (np.ptp(values[rows]) or 1.0) for values in (across, up)]
         far = np.hypot(*(part - np.median(part) for part in spread))
-        chosen = rows[np.argsort(-far, kind="stable")[:_NAMED]]
-        for at in dict.fromkeys([*chosen, *rows[self.data.own()[rows]]]):
+        order = rows[np.argsort(-far, kind="stable")]
+        own = rows[self.data.own()[rows]]
+        chosen = order if len(order) <= _ALL_NAMED else order[:_NAMED]
+        points = _in_points(axes, across[rows], up[rows])
+        places = dict(zip(rows.tolist(), points, strict=True))
+        taken = [(x - 4.0, y - 4.0, x + 4.0, y + 4.0) for x, y in points]
+        for at in dict.fromkeys([*own.tolist(), *chosen.tolist()]):
+            words = fonts.safe_text(elide_middle(self.labels[at], 28))
+            corner = _free_corner(axes, places[at], 8 * 0.58 * len(words), taken)
+            if corner is None:
+                continue
             axes.annotate(
-                fonts.safe_text(elide_middle(self.labels[at], 28)),
+                words,
                 (across[at], up[at]),
-                xytext=(-6, 5) if across[at] > 0.7 * np.max(across[rows]) else (6, 5),
+                xytext=corner,
                 textcoords="offset points",
-                ha="right" if across[at] > 0.7 * np.max(across[rows]) else "left",
+                ha="right" if corner[0] < 0 else "left",
                 **fonts.literal_text(fontsize=8, color=canvas.text_colour(axes)),
             )
+
+
+def _in_points(axes: Axes, across: Numbers, up: Numbers) -> list[tuple[float, float]]:
+    """Where values are on the axes, in points from their lower left corner."""
+    wide, high = _size(axes)
+    (left, right), (low, top) = axes.get_xlim(), axes.get_ylim()
+    xs, ys = (across - left) / (right - left) * wide, (up - low) / (top - low) * high
+    return list(zip(xs.tolist(), ys.tolist(), strict=True))
+
+
+def _size(axes: Axes) -> tuple[float, float]:
+    """The size of axes in points, before the layout is known."""
+    figure, box = canvas.figure_of(axes), axes.get_position()
+    return figure.get_figwidth() * box.width * 72, figure.get_figheight() * box.height * 72
+
+
+def _free_corner(
+    axes: Axes,
+    place: tuple[float, float],
+    wide: float,
+    taken: list[tuple[float, float, float, float]],
+) -> tuple[int, int] | None:
+    """The first corner of a point in which a name has room, which is then taken; else None."""
+    for x, y in _CORNERS:
+        left = place[0] + x - (wide if x < 0 else 0)
+        box = (left, place[1] + y, left + wide, place[1] + y + 9)
+        meets = any(box[0] < c and box[2] > a and box[1] < d and box[3] > b for a, b, c, d in taken)
+        if box[0] >= 0 and box[2] <= _size(axes)[0] and not meets:
+            taken.append(box)
+            return x, y
+    return None
 
 
 def plan(data: PlotData, options: PlotOptions) -> Scatter | None:

@@ -18,6 +18,7 @@ from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
 from aatoolkit.display.plot.marks import Marks, Place
 from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reasons import why_missing
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import MUTED, SERIES, UNMEASURED_FILL, styles_for
 from aatoolkit.display.plot.tips import set_tips
@@ -42,6 +43,8 @@ class Stacks:
     along: str
     left_out: int
     label: str = ""
+    why: tuple[str, ...] = ()
+    """Why a row has no shares; empty where it has some."""
 
     @property
     def height(self) -> float:
@@ -67,7 +70,7 @@ class Stacks:
                 if value > 0
             ]
             label = f"{self.parts.index[row]}{' (own)' if self.own[row] else ''}"
-            texts.append(f"{label}: {', '.join(words) or 'not measured'}")
+            texts.append(f"{label}: {', '.join(words) or self.why[row]}")
         return "; ".join(texts)
 
     def marks(self) -> Marks:
@@ -117,7 +120,7 @@ class Stacks:
             words = "" if np.isnan(sample) else ("n=" if self.unit else "") + format_number(sample)
             if lacking[row]:
                 axes.barh(row, reach, height=0.7, **UNMEASURED_FILL)
-                words = "not measured"
+                words = self.why[row]
             end = reach if self.unit == FRACTION else left[row]
             canvas.row_note(axes, words, end, row)
         axes.set_xlim(0, reach * (1 if self.unit == FRACTION else 1.02))
@@ -173,6 +176,11 @@ def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
     )
     own = tuple(data.own()[order].tolist())
     what = f"Shares by {humanize(x)}: {', '.join(parts.columns)}"
+    lacking = np.asarray(np.isnan(values[order]).all(axis=1))
+    why = [
+        why_missing(data, names[0], int(at)) if gone else ""
+        for at, gone in zip(order, lacking, strict=True)
+    ]
     return Stacks(
         data,
         tuple(names),
@@ -184,6 +192,7 @@ def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
         f"share; n: {humanize(sample)}" if sample else "share",
         len(data) - len(order),
         x,
+        tuple(why),
     )
 
 
@@ -199,6 +208,8 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
         return None
     rows = pd.DataFrame({"x": _levels(data, x), "by": _levels(data, by) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
+    if not (options.kind or options.x) and _says_nothing(table):
+        return None
     order = table.sum(axis=1).sort_values(ascending=False, kind="stable").index
     levels = table.sum().sort_values(ascending=False, kind="stable").index
     table = table.loc[order, levels]
@@ -222,6 +233,12 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
         len(table) - len(kept),
         x,
     )
+
+
+def _says_nothing(table: pd.DataFrame) -> bool:
+    """Whether all bars are of one length, and each of one colour."""
+    one_length = len(table) > 1 and table.sum(axis=1).nunique() == 1
+    return one_length and bool((table > 0).sum(axis=1).eq(1).all())
 
 
 def _levels(data: PlotData, name: str) -> list[str]:

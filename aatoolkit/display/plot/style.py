@@ -24,6 +24,9 @@ UNMEASURED_FILL: Mapping[str, Any] = {
 }
 """The fill of values that were not measured."""
 
+NO_VALUE_FILL: Mapping[str, Any] = {**UNMEASURED_FILL, "hatch": "...."}
+"""The fill of cells without a value of which nobody says why."""
+
 
 @dataclass(frozen=True)
 class SeriesStyle:

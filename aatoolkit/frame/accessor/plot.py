@@ -9,6 +9,8 @@ import pandas as pd
 
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.periods import by_period
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import metadata_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -172,10 +174,18 @@ class Plot:
             check_axes(ax)
         frame = self._frame
         if freq is not None:
-            given = y if y is None or isinstance(y, str) else [*y]
+            given = None if y is None else _with_parts(frame, [y] if isinstance(y, str) else [*y])
             # Hosts stay apart, and so do the panels.
             hosts = "host" if "host" in frame.columns and frame["host"].nunique() > 1 else None
             kept = [name for name in dict.fromkeys((by, facet, hosts)) if name is not None]
             frame = aggregate(frame, by_period(frame, kept, freq), given, False, {}, True)
         axes = plot(frame, kind, x, y, by, top, ax, title, figsize, color, facet, theme)
         return interactive_form(axes) if interactive else axes
+
+
+def _with_parts(frame: pd.DataFrame, names: list[str]) -> list[str]:
+    """The columns with those that their intervals are computed from."""
+    known = metadata_of(frame).columns
+    columns = (declared(known[name]) for name in names if name in known)
+    parts = [part for column in columns if column for part in column.aggregate.over or ()]
+    return [*dict.fromkeys([*names, *(part for part in parts if part in frame.columns)])]

@@ -1,0 +1,119 @@
+"""Pictures by engine: weeks with intervals, part weeks, and engines that did not run."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import matplotlib.dates as mdates
+import pandas as pd
+import pytest
+from serving import shared_client, shared_dataset
+
+import aatoolkit as aa
+
+
+@pytest.fixture(scope="module")
+def project() -> aa.Project:
+    return shared_client().project("acme.example")
+
+
+def legend_of(axes: object) -> list[str]:
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def labels_of(axes: object) -> list[str]:
+    return [text.get_text() for text in axes.get_yticklabels()]
+
+
+@pytest.mark.thorough
+def test_weeks_by_engine_have_intervals_and_part_weeks_are_hollow(project: aa.Project) -> None:
+    trend = project.read("overview", by="engine")["overview_trend"]
+    axes = trend.aa.plot("line", y="mention_rate", by="engine", freq="W")
+    assert any(len(path.vertices) for band in axes.collections for path in band.get_paths())
+    assert legend_of(axes)[-1] == "part of the period"
+    assert not {"copilot", "google-ai-overview"} & {*legend_of(axes)}
+    assert "Without a number: copilot, google-ai-overview." in axes.figure.get_supxlabel()
+    hollow = [line.get_xdata() for line in axes.lines if line.get_markerfacecolor() == "#ffffff"]
+    weeks = trend.aa.aggregate([], "mention_rate", freq="W")
+    parts = weeks[weeks["mention_rate_availability_reason"].str.contains(" of the 7 days ")]
+    assert {day for days in hollow for day in days} == {*mdates.date2num(parts["date"])}
+    assert 0 < len(parts) < len(weeks)
+
+
+def test_engines_that_did_not_run_are_told_from_those_with_nothing_to_count(
+    project: aa.Project,
+) -> None:
+    prompts = project.read("prompts", by="engine").main
+    axes = prompts.aa.plot("heatmap", x="topic", y="mention_rate", by="engine")
+    assert "not measured" in legend_of(axes)
+    rows = {labels_of(axes)[round(patch.get_y() + 0.5)] for patch in axes.patches}
+    assert rows == {"copilot", "google-ai-overview"}
+
+
+def test_a_brand_without_a_mention_has_no_place_and_one_unanswered_no_value() -> None:
+    data = shared_dataset()
+    axes = data["prompts"]["prompt_engines"].aa.plot()
+    assert {"not mentioned", "no value given"} <= {*legend_of(axes)}
+    handles = axes.get_legend().legend_handles
+    looks = {getattr(h, "get_marker", lambda: None)() or h.get_hatch() for h in handles}
+    assert len(looks) == len(handles)
+    sentiment = data["perception"]["perception_sentiment"]
+    words = [text.get_text() for text in sentiment.aa.plot().texts]
+    unlabelled = sentiment["labelled_count"].eq(0)
+    unmentioned = int((unlabelled & sentiment["mention_count"].eq(0)).sum())
+    assert words.count("not mentioned") == unmentioned > 0
+    assert words.count("nothing to count") == int(unlabelled.sum()) - unmentioned
+
+
+@pytest.mark.parametrize(
+    ("section", "table"),
+    [("ranking", "ranking_matrix"), ("ads", "ad_advertisers")],
+)
+def test_the_own_brand_is_marked_where_another_table_of_the_answer_names_it(
+    section: str, table: str
+) -> None:
+    frame = shared_dataset()[section][table]
+    assert "Acme CRM (own)" in labels_of(frame.aa.plot())
+    two = aa.concat([frame, shared_dataset("initech.example")[section][table]])
+    of_several = two.drop(columns="host", errors="ignore").head(len(frame))
+    assert not any("(own)" in label for label in labels_of(of_several.aa.plot()))
+
+
+def test_competitors_are_marked_where_another_table_of_the_answer_names_them() -> None:
+    labels = labels_of(shared_dataset()["domains"]["source_domain_engines"].aa.plot())
+    assert "acme.example (own)" in labels
+    assert "globex.example (competitor)" in labels
+
+
+def test_bars_of_one_length_and_one_colour_each_say_that_a_table_is_better() -> None:
+    axes = shared_dataset()["urls"]["cited_url_brands"].aa.plot()
+    assert "A table shows this better" in axes.finding
+
+
+def test_names_of_points_do_not_cover_each_other() -> None:
+    frame = pd.DataFrame(
+        {
+            "who": [f"brand number {at}" for at in range(8)],
+            "rate": [0.1, 0.11, 0.12, 0.1, 0.5, 0.51, 0.9, 0.91],
+            "n": [5, 5, 5, 6, 20, 20, 3, 4],
+        }
+    )
+    axes = frame.aa.plot(x="n", y="rate")
+    axes.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) >= 4
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+
+def test_a_single_day_among_many_is_marked() -> None:
+    days = pd.date_range("2026-01-01", periods=150)
+    numbers = pd.array([1.0] * 150, "Float64")
+    numbers[40:42] = numbers[43:45] = pd.NA
+    axes = pd.DataFrame({"date": days, "n": numbers}).aa.plot()
+    (alone,) = [line for line in axes.lines if line.get_marker() == "o"]
+    assert list(alone.get_xdata()) == [mdates.date2num(days[42])]
+
+
+def test_rows_left_over_by_no_filter_are_not_called_unmeasured() -> None:
+    trend = shared_dataset()["overview"]["overview_trend"]
+    assert "No rows. What was read was measured in part" in trend.head(0).aa.plot().finding
