@@ -40,7 +40,7 @@ def test_weeks_by_engine_have_intervals_and_part_weeks_are_hollow(project: aa.Pr
     assert 0 < len(parts) < len(weeks)
 
 
-def test_engines_that_did_not_run_are_told_from_those_with_nothing_to_count(
+def test_engines_that_did_not_run_differ_from_those_with_nothing_to_count(
     project: aa.Project,
 ) -> None:
     prompts = project.read("prompts", by="engine").main
