@@ -7,6 +7,7 @@ from pathlib import Path
 import matplotlib.dates as mdates
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import aatoolkit as aa
 from aatoolkit.errors import ConfigurationError, RowNotFound
@@ -79,3 +80,31 @@ def test_statistics_and_empty_pictures(data: aa.Dataset) -> None:
     found = axes.explain(0, "rank_low")
     assert found.formula is not None
     assert data["crawl"].main.head(0).aa.plot().explain(column="requests").missing
+
+
+def test_a_panel_is_explained_by_its_marks_and_by_the_value_it_stands_for(
+    data: aa.Dataset,
+) -> None:
+    prompts = data["prompts"].main
+    first = prompts.aa.plot("bars", x="topic", y="mention_rate", facet="category")
+    panels = first.get_figure().axes
+    level = panels[0].get_title(loc="left").partition(": ")[2]
+    topic = panels[0].data["topic"].iloc[0]
+    found = panels[0].explain(topic)
+    rows = prompts[(prompts["category"] == level) & (prompts["topic"] == topic)]
+    assert len(rows) > 1
+    assert found.is_complete, found.ends
+    assert found.value == rows["mention_count"].sum() / rows["answer_count"].sum()
+    assert found.row == {"category": level, "topic": topic}
+    assert panels[1].explain().row["category"] != level
+    named = {"category": level, "topic": topic}
+    assert panels[1].explain(named).to_dict() == found.to_dict()
+    with pytest.raises(RowNotFound, match="no panel is of 'none'; there are"):
+        first.explain({"category": "none", "topic": topic})
+
+
+def test_a_picture_on_axes_of_ones_own_explains_itself(data: aa.Dataset) -> None:
+    engines = data["overview"]["overview_engines"]
+    axes = engines.aa.plot(ax=Figure().add_subplot())
+    assert axes.explain("chatgpt").to_dict() == engines.aa.plot().explain("chatgpt").to_dict()
+    assert axes.explain((0.1, 0)).is_complete

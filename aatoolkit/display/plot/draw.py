@@ -32,7 +32,7 @@ from aatoolkit.display.plot import (
 from aatoolkit.display.plot.empty import EmptyPlot
 from aatoolkit.display.plot.facets import draw_facets, host_column
 from aatoolkit.display.plot.labels import joined_reasons, plain_doc, source_line
-from aatoolkit.display.plot.marks import Marks
+from aatoolkit.display.plot.marks import marks_of
 from aatoolkit.display.plot.options import (
     PlotOptions,
     check_colours,
@@ -176,18 +176,11 @@ def _draw(
     canvas.add_title_and_notes(axes, title or chosen.title, lines, grow=grow)
     if isinstance(axes, canvas.Picture):
         axes.kind = name
-        axes.marks = _marks(chosen)
+        axes.marks = marks_of(chosen)
         axes.finding = visible(f"{chosen.title}: {chosen.finding}")
-
-
-def _marks(chosen: Drawable) -> Marks:
-    """Return the rows and columns that the marks of a picture were drawn from."""
-    made: Callable[[], Marks] | None = getattr(chosen, "marks", None)
-    if made is not None:
-        return made()
-    data = chosen.data
-    labels = [data.label_column, *data.keys]
-    return Marks(data.frame, chosen.drawn, tuple(dict.fromkeys(each for each in labels if each)))
+    elif name != "empty":
+        # The axes are the user's own, of a class without it.
+        axes.explain = marks_of(chosen).explain  # type: ignore[attr-defined]
 
 
 def _chosen(data: PlotData, options: PlotOptions) -> tuple[str, Drawable]:

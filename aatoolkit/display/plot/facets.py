@@ -12,9 +12,11 @@ from matplotlib.axes import Axes
 from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.canvas import Picture
 from aatoolkit.display.plot.labels import capitalized, humanize
+from aatoolkit.display.plot.marks import Marks, marks_of
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.metadata.attrs import attach_unchecked
+from aatoolkit.metadata.attrs import has_metadata
+from aatoolkit.metadata.recorded import attach_changed
 
 MOST = 12
 """As many panels at most."""
@@ -63,6 +65,7 @@ def draw_facets(
     panels: list[Picture] = []
     notes: dict[str, list[str]] = {}
     handles: dict[str, Any] = {}
+    of_level: dict[str, Marks] = {}
     for at, (level, (name, picture)) in enumerate(zip(levels, chosen, strict=True), start=1):
         axes = canvas.add_picture(figure, (rows, across, at), dark)
         for note in picture.draw(axes):
@@ -70,7 +73,12 @@ def draw_facets(
         canvas.panel_title(axes, f"{humanize(facet)}: {level}")
         handles |= canvas.taken_legend(axes)
         axes.kind, axes.finding = name, f"{level}: {picture.finding}"
+        if name != "empty":
+            of_level[level] = replace(marks_of(picture), facet=facet, level=level)
         panels.append(axes)
+    for level, panel in zip(levels, panels, strict=True):
+        if level in of_level:
+            panel.marks = replace(of_level[level], panels=of_level)
     if kind in _SHARED:
         _share(panels, _SHARED[kind])
     canvas.figure_legend(figure, handles)
@@ -103,8 +111,9 @@ def _part(data: PlotData, facet: str, rows: Any) -> PlotData:
     part = data.only(rows)
     key = tuple(name for name in data.known.key if name != facet)
     frame, known = part.frame.drop(columns=facet), replace(part.known, key=key)
-    # The rows were checked before they were numbered anew.
-    attach_unchecked(frame, known)
+    if has_metadata(frame):
+        # The rows were checked before they were numbered anew.
+        attach_changed(frame, known, part.frame)
     return PlotData(frame, known)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from aatoolkit.errors import ConfigurationError, RowNotFound
+from aatoolkit.frame.explain.text import plain
 
 if TYPE_CHECKING:
     from aatoolkit.frame.explain import Explainer, Explanation
@@ -38,6 +39,12 @@ class Marks:
         From a point of the axes to the mark that is there.
     counts : bool
         Whether the marks are numbers of rows.
+    facet : str, optional
+        The column whose values have panels of their own.
+    level : str
+        The value that the panel stands for.
+    panels : mapping of str to Marks
+        The marks of all panels, by value.
     """
 
     frame: pd.DataFrame
@@ -46,6 +53,9 @@ class Marks:
     bounds: pd.DataFrame | None = None
     at: Callable[[float, float], Place | None] | None = None
     counts: bool = False
+    facet: str | None = None
+    level: str = ""
+    panels: Mapping[str, Marks] = field(default_factory=dict)
 
     def explain(
         self, mark: Any = None, column: str | None = None, within: Any = None
@@ -53,6 +63,8 @@ class Marks:
         """Explain the number of a mark; see `Picture.explain`."""
         from aatoolkit.frame.explain import Explainer
 
+        if self.facet is not None:
+            return self._of_panel(mark, column, within)
         explainer = within if isinstance(within, Explainer) else Explainer(within)
         row, named = self._row(mark)
         column = column or named or (self.columns[0] if self.columns else None)
@@ -62,6 +74,19 @@ class Marks:
         if ends is not None and column in ends.columns and column not in self.frame.columns:
             return explainer.explain(ends, row, column)
         return explainer.explain(self.frame, row, column)
+
+    def _of_panel(self, mark: Any, column: str | None, within: Any) -> Explanation:
+        """Explain a mark of a panel: of that which the mark names, else of this one."""
+        level = self.level
+        if isinstance(mark, Mapping) and self.facet in mark:
+            level = str(plain(mark[self.facet]))
+            mark = {name: value for name, value in mark.items() if name != self.facet} or None
+        panel = self.panels.get(level)
+        if panel is None:
+            listed = ", ".join(self.panels)
+            raise RowNotFound(f"no panel is of {level!r}; there are {listed}", row=level)
+        found = replace(panel, facet=None).explain(mark, column, within)
+        return replace(found, row={self.facet: level, **found.row})
 
     def _row(self, mark: Any) -> tuple[Any, str | None]:
         if isinstance(mark, tuple) and len(mark) == 2:
@@ -107,6 +132,16 @@ class Marks:
             rows=len(there),
             children=cells,
         )
+
+
+def marks_of(drawn: Any) -> Marks:
+    """The rows and columns that the marks of what is drawn were drawn from."""
+    made: Callable[[], Marks] | None = getattr(drawn, "marks", None)
+    if made is not None:
+        return made()
+    data = drawn.data
+    labels = [data.label_column, *data.keys]
+    return Marks(data.frame, drawn.drawn, tuple(dict.fromkeys(each for each in labels if each)))
 
 
 def row_with(*conditions: tuple[Sequence[Any], Any]) -> Place | None:

@@ -128,7 +128,9 @@ class Plot:
         -------
         matplotlib.axes.Axes or plotly.graph_objects.Figure
             Theirs, or a new one: its ``kind`` is what was chosen, and its ``finding`` says in
-            words what the picture shows; of an interactive one, both are in ``layout.meta``.
+            words what the picture shows; of an interactive one, both are in ``layout.meta``. Its
+            ``explain(mark)`` goes from a mark to the bytes behind it, also of a panel, and on
+            axes given as ``ax``, where it is about what was drawn last.
 
         Raises
         ------

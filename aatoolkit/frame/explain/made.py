@@ -14,7 +14,7 @@ from aatoolkit.frame.explain.explanation import Explanation
 from aatoolkit.frame.explain.text import plain
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.row_codes import load_rows, load_values
 
 
@@ -61,6 +61,9 @@ class View:
             if base is None
             else flattened(base.frame)
         )
+        if isinstance(base, View):
+            # Between two views the metadata was attached anew, of the rows as they were then.
+            frame = attach(frame.copy(deep=False), base.known)
         self._rows = np.arange(len(frame))
         if "rows" in changes:
             self._rows = load_rows(changes["rows"])
