@@ -64,7 +64,7 @@ class Marks:
         from aatoolkit.frame.explain import Explainer
 
         if self.facet is not None:
-            return self._of_panel(mark, column, within)
+            return self._of_panel(self.facet, mark, column, within)
         explainer = within if isinstance(within, Explainer) else Explainer(within)
         row, named = self._row(mark)
         column = column or named or (self.columns[0] if self.columns else None)
@@ -75,18 +75,18 @@ class Marks:
             return explainer.explain(ends, row, column)
         return explainer.explain(self.frame, row, column)
 
-    def _of_panel(self, mark: Any, column: str | None, within: Any) -> Explanation:
+    def _of_panel(self, facet: str, mark: Any, column: str | None, within: Any) -> Explanation:
         """Explain a mark of a panel: of that which the mark names, else of this one."""
         level = self.level
-        if isinstance(mark, Mapping) and self.facet in mark:
-            level = str(plain(mark[self.facet]))
-            mark = {name: value for name, value in mark.items() if name != self.facet} or None
+        if isinstance(mark, Mapping) and facet in mark:
+            level = str(plain(mark[facet]))
+            mark = {name: value for name, value in mark.items() if name != facet} or None
         panel = self.panels.get(level)
         if panel is None:
             listed = ", ".join(self.panels)
             raise RowNotFound(f"no panel is of {level!r}; there are {listed}", row=level)
         found = replace(panel, facet=None).explain(mark, column, within)
-        return replace(found, row={self.facet: level, **found.row})
+        return replace(found, row={facet: level, **found.row})
 
     def _row(self, mark: Any) -> tuple[Any, str | None]:
         if isinstance(mark, tuple) and len(mark) == 2:
