@@ -75,8 +75,11 @@ class Scope:
         brand: str | Iterable[str] | None = (),
     ) -> None:
         if isinstance(days, bool) or days not in DAYS:
+            is_text = isinstance(days, str) and days.strip() in {*map(str, DAYS)}
             raise ScopeError(
-                f"days={days!r} is not a window of the API; choose "
+                f"days={days!r} is text; write the number: days={days.strip()}"
+                if is_text
+                else f"days={days!r} is not a window of the API; choose "
                 f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}",
                 parameter="days",
                 unknown=(str(days),),

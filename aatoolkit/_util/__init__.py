@@ -3,7 +3,7 @@
 ``text`` makes text from elsewhere safe to show, ``hosts`` gives a host name its canonical form,
 ``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
 ``defaults`` holds the defaults of settings, ``suggest`` finds near matches of a mistyped name,
-``arguments`` names arguments of a wrong kind,
+``attributes`` those of a mistyped attribute, ``arguments`` names arguments of a wrong kind,
 ``listing`` shows a frame of names and sentences whole, ``result_frame`` key, numbers and verdict of
 results, ``closing`` is the base class of what a ``with`` block closes.
 """

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, final
 
+from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
 from aatoolkit._util.text import code
@@ -46,7 +47,7 @@ class AnswerSource(Protocol):
 
 
 @final
-class Client(Closing):
+class Client(Closing, NamesNear):
     """The connection to one service as one account; its projects share cache and connections.
 
     Parameters

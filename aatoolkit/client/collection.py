@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.arguments import checks_arguments
+from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status
@@ -26,7 +27,7 @@ _SHOWN = 20
 
 
 @checks_arguments
-class Collection(Mapping[HostScope, Dataset]):
+class Collection(Mapping[HostScope, Dataset], NamesNear):
     """The datasets of many hosts and scopes: a mapping, in the requested order.
 
     Its keys are pairs of host and `Scope`. Where there is only one scope, as usual, the host alone

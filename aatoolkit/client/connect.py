@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.arguments import checked
 from aatoolkit._util.defaults import DEMO_HOST
+from aatoolkit._util.hosts import canonical_host
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.client.client import Client
 from aatoolkit.client.collection import Collection
 from aatoolkit.client.project import Project
 from aatoolkit.client.stand_in import has_stand_in
+from aatoolkit.errors import ArgumentError
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:
@@ -138,6 +141,8 @@ def demo(
         If the ``demo`` extra is not installed.
     ConfigurationError
         If ``seed`` or ``answers`` is negative, or ``icc`` is not from 0 to below 1.
+    ArgumentError
+        If the demo has no such host; ``aa.demo().hosts`` lists them.
 
     Examples
     --------
@@ -152,6 +157,10 @@ def demo(
     if has_stand_in():
         return typed(Client(**more).project(host))
     base_url, token = serve_synthetic(seed, answers, icc)
+    if isinstance(host, str) and canonical_host(host) not in synthetic_hosts():
+        near = near_matches(host, synthetic_hosts())
+        hint = did_you_mean(near, f"there are {', '.join(synthetic_hosts())}")
+        raise ArgumentError(f"the demo has no project {host!r}; {hint}", argument="host")
     found = project(host, base_url=base_url, token=Secret(token), cache=cache, **more)
     found._hosts = synthetic_hosts()
     return typed(found)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.arguments import checked
+from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from aatoolkit.errors import AAToolkitError
 
 
-class Dataset(DatasetStatistics):
+class Dataset(DatasetStatistics, NamesNear):
     """Several sections of one host and scope: a mapping from section to its `Tables`.
 
     Attributes

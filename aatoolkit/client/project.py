@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code
 from aatoolkit.client import combined_view
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.options import read_options
-from aatoolkit.client.read_by import read_by
+from aatoolkit.client.read_by import read_by, refuse_empty
 from aatoolkit.client.read_many import (
     known_section,
     known_sections,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Client
 
 
-class Project(Closing):
+class Project(Closing, NamesNear):
     """One host at one service: its scope options and its sections.
 
     Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a `Scope`, as
@@ -323,6 +324,7 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             "by name",
             parameter="scope",
         )
+    refuse_empty(filters)
     merged = (scope or Scope()).with_(**filters)
     for name in filters:
         before, after = getattr(scope, name, None), getattr(merged, name)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.suggest import near_matches
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.errors import ScopeError
 from aatoolkit.normalizer.tables import Tables
@@ -30,12 +30,17 @@ def read_by(
     ScopeError
         If there is no such filter, or no value to read by.
     """
-    if by not in FILTERS:
+    if not isinstance(by, str) or by not in FILTERS:
+        listed = [*by] if isinstance(by, list | tuple) else []
+        one = next((name for name in listed if name in FILTERS), None)
+        near = near_matches(by if isinstance(by, str) else [*map(str, listed)], FILTERS)
+        hint = f"name one filter: by={one!r}" if one else did_you_mean(near)
+        there = f"there are {', '.join(FILTERS)}"
         raise ScopeError(
-            f"by={by!r} is not a filter to read by; there are {', '.join(FILTERS)}",
+            f"by={by!r} is not a filter to read by; {hint or there}",
             parameter="by",
             unknown=(str(by),),
-            suggestions=near_matches(str(by), FILTERS),
+            suggestions=near,
         )
     values = scope.filters.get(by) or project.scope_options().values(by)
     if not values:
@@ -50,6 +55,21 @@ def read_by(
     workers = min(project.client.workers, len(values))
     with closing(in_order(read, values, workers)) as answers:
         return _concatenated(by, {value: outcome.result() for value, outcome in answers})
+
+
+def refuse_empty(filters: Mapping[str, Any]) -> None:
+    """Raise if a filter is given that chooses no value, as it would choose all.
+
+    Raises
+    ------
+    ScopeError
+        If one is empty.
+    """
+    for name, value in filters.items():
+        if name in FILTERS and isinstance(value, list | tuple | set | frozenset) and not value:
+            raise ScopeError(
+                f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
+            )
 
 
 def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:

@@ -14,6 +14,7 @@ from IPython.core.guarded_eval import EVALUATION_POLICIES
 from aatoolkit._util.text import markup, visible
 from aatoolkit.availability import Status
 from aatoolkit.errors import MetadataError
+from aatoolkit.frame.wide import in_sight
 from aatoolkit.metadata.attrs import metadata_of
 
 _NAMED = 6
@@ -74,7 +75,8 @@ def _html(frame: pd.DataFrame) -> str | None:
 
 def _plain(frame: pd.DataFrame, printer: Any, cycle: bool) -> None:
     note = not_measured(frame)
-    printer.text(f"{frame!r}\n{visible(note)}" if note else repr(frame))
+    shown = in_sight(frame) if note and type(frame) is pd.DataFrame else repr(frame)
+    printer.text(f"{shown}\n{visible(note)}" if note else shown)
 
 
 def _formatters(shell: Any, html: Any, plain: Any) -> list[tuple[Any, Any]]:

@@ -24,6 +24,7 @@
     ├─ PayloadError (ValueError)         an answer does not match its declaration
     │  └─ TooManyPaths                   it has values at more different paths than are allowed
     ├─ ItemNotFound (KeyError)           there is no such table, section or host
+    ├─ AttributeNotFound (AttributeError)  an object has no such attribute or method
     ├─ ColumnNotFound (KeyError)         a frame has no column of this name, or several
     ├─ RowNotFound (KeyError)            a frame has no such row, or several
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
@@ -70,6 +71,9 @@ from aatoolkit.errors.data import (
 )
 from aatoolkit.errors.data import (
     ArgumentTypeError as ArgumentTypeError,
+)
+from aatoolkit.errors.data import (
+    AttributeNotFound as AttributeNotFound,
 )
 from aatoolkit.errors.data import (
     AvailabilityError as AvailabilityError,

@@ -35,6 +35,15 @@ class ItemNotFound(AAToolkitError, KeyError):
         return str(self.message)
 
 
+class AttributeNotFound(AAToolkitError, AttributeError):
+    """An object has no such attribute or method; the message holds near matches."""
+
+    attribute: str | None
+    """The name that was asked for."""
+    suggestions: tuple[str, ...] | None
+    """Names that look alike."""
+
+
 class ScopeError(AAToolkitError, ValueError):
     """A filter or value cannot be requested."""
 

@@ -12,6 +12,7 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``row_units``: units that differ from row to row
 - ``additivity``: over which dimensions a sum holds
 - ``aggregate``: ``aggregate``, by those rules; ``group_statements``: the status of each group
+- ``wide``: how results of ``aggregate`` are printed
 - ``complete``: ``complete``, explicit rows for what was not reported
 - ``reshape``: ``to_long`` and ``with_context``
 - ``require``: ``require`` and ``drop_unavailable``

@@ -39,6 +39,7 @@ from aatoolkit.frame.cell_status import (
 from aatoolkit.frame.group_statements import with_statements
 from aatoolkit.frame.groupby import By, Groups, flattened, group
 from aatoolkit.frame.periods import part_periods
+from aatoolkit.frame.wide import WideFrame
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 
@@ -96,7 +97,7 @@ def aggregate(
         for name, values in _beside(each.column, outcome, each.rule.rule, skip_missing).items():
             kept[name], described[name] = values, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)
-    result = pd.DataFrame(kept, index=groups.keys.index)
+    result = WideFrame(kept, index=groups.keys.index)
     tables = {(column.of or "").partition(".")[0] for column in described.values()} - {""}
     grains = dict.fromkeys(sorted(tables), key)
     return attach(result, FrameMetadata(described, key, known.sources, grains))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.errors import ArgumentTypeError, ItemNotFound
@@ -70,7 +71,7 @@ class TableParts:
     held: Sequence[AnswerAtHand] = ()
 
 
-class Tables(TablesExport):
+class Tables(TablesExport, NamesNear):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 
     A frame is built on first access, and kept.

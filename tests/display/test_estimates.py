@@ -39,7 +39,7 @@ def test_ranks_show_their_sets(cited: pd.DataFrame) -> None:
     found = cited.assign(one=1).aa.rank("one", "source_domain", rules={"one": "sum"})
     axes = found.aa.plot()
     assert axes.kind == "ranks"
-    assert "rank 1 of 37" in words(axes)
+    assert "rank 1 of 40" in words(axes)
     assert "hold together with 95%" in notes(axes)
     lines = [each.get_segments()[0][:, 0] for each in axes.collections[:20]]
     assert [list(each) for each in lines] == found[["rank_low", "rank_high"]].head(20).to_numpy(

@@ -15,6 +15,7 @@ from pickers import HOSTILE, options_of
 import aatoolkit as aa
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import ScopeError
+from aatoolkit.frame.wide import in_sight
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
@@ -165,7 +166,8 @@ def shown(shell: Any, thing: Any) -> dict[str, str]:
 def test_the_extension_shows_what_was_not_measured(shell: Any) -> None:
     body = (SAMPLES / "conversions.json").read_bytes()
     frame, plain = aa.normalize("conversions", body).main, pd.DataFrame({"n": [1]})
-    before = shown(shell, frame)
+    unloaded = shown(shell, frame)
+    before = unloaded | {"text/plain": in_sight(frame)}
     typed = 'dataset["domains"]["'
     assert "source_domains" not in completions(shell, typed)
     shell.extension_manager.load_extension("aatoolkit")
@@ -182,7 +184,7 @@ def test_the_extension_shows_what_was_not_measured(shell: Any) -> None:
     # Of a frame of one's own nothing is known, and nothing is said.
     assert "availability" not in shown(shell, plain)["text/html"]
     shell.extension_manager.unload_extension("aatoolkit")
-    assert shown(shell, frame) == before
+    assert shown(shell, frame) == unloaded
     assert "source_domains" not in completions(shell, typed)
 
 

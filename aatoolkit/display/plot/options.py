@@ -9,7 +9,7 @@ from matplotlib.colors import is_color_like, to_hex
 
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.errors import AvailabilityError, ConfigurationError
+from aatoolkit.errors import ArgumentError, ConfigurationError
 from aatoolkit.frame.groupby import find
 
 
@@ -45,7 +45,7 @@ def validate(
     ------
     ConfigurationError
         If there is no such kind, or ``top`` is no whole number from 1.
-    AvailabilityError
+    ArgumentError
         If there is no such column, or it holds no numbers where some are needed.
     """
     known = list(kinds)
@@ -68,7 +68,7 @@ def validate(
     }
     if wordy:
         reasons = "; ".join(f"{name}: {why}" for name, why in wordy.items())
-        raise AvailabilityError(f"these columns cannot be drawn: {reasons}", columns=wordy)
+        raise ArgumentError(f"these columns cannot be drawn: {reasons}", argument="y")
     return PlotOptions(kind, x, wanted, by, top)
 
 

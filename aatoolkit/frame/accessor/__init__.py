@@ -11,6 +11,7 @@
 - ``explain``: ``explain``
 - ``plot``: ``plot``
 - ``export``: ``to_parquet``, ``to_excel``, ``to_arrow``
+- ``overview``: the verbs by purpose, as ``df.aa`` prints them
 
 Each holds signatures and documentation only; the work is done by the modules of `aatoolkit.frame`.
 A new verb goes into the family it belongs to, a new family into a file and into `Accessor`.
@@ -18,8 +19,11 @@ A new verb goes into the family it belongs to, a new family into a file and into
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
+from aatoolkit._util.attributes import NamesNear
 from aatoolkit.frame.accessor.combine import Combine
 from aatoolkit.frame.accessor.describe import Describe
 from aatoolkit.frame.accessor.explain import Explain
@@ -45,10 +49,23 @@ class Accessor(
     Explain,
     Plot,
     Export,
+    NamesNear,
 ):
-    """Metadata-aware methods of a DataFrame.
+    """What can be done with a frame that was read: ``print(df.aa)`` lists it, a line a verb.
 
-    They work on any frame, never change it, and need no network.
+    ============ ===========================================================================
+    describe     ``availability``, ``codebook``, ``sources``
+    why          ``explain``: any number down to its bytes, any gap down to its reason
+    select       ``measured``, ``drop_unavailable``, ``require``
+    combine      ``aggregate``, ``complete``, ``merge``, ``rename``, ``adopt``,
+                 ``with_context``, ``to_long``
+    is it real   ``interval``, ``compare``, ``decompose``, ``changes``, ``stability``
+    who leads    ``rank``, ``concentration``, ``overlap``
+    show, export ``plot``, ``to_parquet``, ``to_excel``, ``to_arrow``
+    ============ ===========================================================================
+
+    All work on any frame, never change it, and need no network. ``help(df.aa.merge)`` has the
+    arguments and examples of one.
 
     Examples
     --------
@@ -59,3 +76,15 @@ class Accessor(
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
+
+
+if not TYPE_CHECKING:
+    # One class without bases: its help begins with what it can do, not with eleven families.
+    _members: dict[str, object] = {}
+    for _family in reversed(Accessor.__mro__[:-1]):
+        _members |= {
+            name: member
+            for name, member in vars(_family).items()
+            if name not in ("__dict__", "__weakref__")
+        }
+    Accessor = type("Accessor", (), _members)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from aatoolkit._util.listing import Listing
 from aatoolkit.availability import Status
+from aatoolkit.frame.accessor.overview import as_html, as_text
 from aatoolkit.frame.aggregation_plan import caution
 from aatoolkit.frame.row_units import common_unit
 from aatoolkit.jsontree.coerce import coerce_values
@@ -111,10 +112,11 @@ class Describe:
     def __repr__(self) -> str:
         counts = self.availability["status"].value_counts()
         listed = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        return f"<df.aa of {self._frame.shape[1]} columns: {listed or 'none'}>"
+        return as_text(type(self), f"<df.aa of {self._frame.shape[1]} columns: {listed or 'none'}>")
 
     def _repr_html_(self) -> str:
-        return Listing(self.availability)._repr_html_()
+        shown: str = Listing(self.availability)._repr_html_()
+        return shown + as_html(type(self), "df.aa: what can be done with this frame")
 
 
 def _words(values: object) -> pd.api.extensions.ExtensionArray:

@@ -89,6 +89,8 @@ class Explainer:
         _, flat, known = self._seen_before(frame)
         if column is None and isinstance(row, str) and row in flat.columns:
             row, column = None, row
+        if column is None and isinstance(row, str) and row not in flat.index:
+            find(flat, [row])
         if column is None:
             raise ArgumentTypeError(
                 "explain takes a column: explain(row, column) or explain(column=...)",

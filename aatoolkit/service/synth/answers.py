@@ -68,7 +68,7 @@ class Mentions:
 
 def draw_answers(runs: Runs) -> dict[str, pa.Table]:
     """The answers of a project, and what they say of brands."""
-    mentions = _mentions(runs)
+    mentions = mentions_of(runs)
     return {
         "answers": _answers(runs, mentions),
         "mentions": _mention_rows(runs, mentions),
@@ -77,7 +77,8 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
     }
 
 
-def _mentions(runs: Runs) -> Mentions:
+def mentions_of(runs: Runs) -> Mentions:
+    """The brands that each run mentions, in their order."""
     rng = runs.chance(1)
     rates = np.array([brand.rate for brand in runs.plan.brands])
     size = (len(runs), len(rates))

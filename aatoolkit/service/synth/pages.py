@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from aatoolkit.service.synth.world import HostPlan
 
@@ -57,6 +58,14 @@ _KINDS = {
     "videos.example": None,
 }
 _UNLISTED = "unlisted.example"
+_RIVALS_ONLY = {
+    3: "versus.example",
+    9: "academy.example",
+    17: "directory.example",
+    21: "podcast.example",
+}
+"""Domains that are cited instead of some of the long tail where answers name rivals alone."""
+
 _TAIL = 60
 
 
@@ -106,7 +115,31 @@ def pages(plan: HostPlan) -> list[Page]:
         )
         for number in range(1, _TAIL + 1)
     ]
-    return own + [page for page in head if page.domain != plan.host] + tail
+    listed = own + [page for page in head if page.domain != plan.host] + tail
+    return listed + [
+        replace(
+            page,
+            url=f"https://{domain}/{page.url.rpartition('/')[2]}",
+            weight=0.0,
+            recent_weight=0.0,
+        )
+        for page, domain in _rivals_only(tail)
+    ]
+
+
+def _rivals_only(listed: Sequence[Page]) -> list[tuple[Page, str]]:
+    """Pages of the long tail, each with the domain that takes its place."""
+    domains = {f"blog{number}.example": domain for number, domain in _RIVALS_ONLY.items()}
+    return [(page, domains[page.domain]) for page in listed if page.domain in domains]
+
+
+def rivals_only(listed: Sequence[Page]) -> dict[int, int]:
+    """The places of pages whose citations are another's where answers name rivals alone."""
+    places = {page.url: place for place, page in enumerate(listed)}
+    return {
+        places[page.url]: places[f"https://{domain}/{page.url.rpartition('/')[2]}"]
+        for page, domain in _rivals_only(listed)
+    }
 
 
 def domain_types(plan: HostPlan) -> dict[str, str | None]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.service.synth.pages import Page, domain_types, pages
+from aatoolkit.service.synth.answers import mentions_of
+from aatoolkit.service.synth.pages import Page, domain_types, pages, rivals_only
 from aatoolkit.service.synth.questions import PromptPlan
 from aatoolkit.service.synth.random_columns import (
+    Flags,
     Integers,
     Numbers,
     chance,
@@ -45,6 +47,7 @@ def _citations(runs: Runs, known: list[Page]) -> pa.Table:
     before = weighted(rng, [page.weight for page in known], len(run))
     lately = weighted(rng, [page.recent_weight for page in known], len(run))
     run, page = _once(run, np.where(runs.age[run] < TURN, lately, before), len(known))
+    page = np.where(_names_rivals_alone(runs)[run], _swapped(known)[page], page)
     _, place = spread(np.bincount(run, minlength=len(runs)).astype(np.int64))
     shows_retrieved = runs.on("exposes_retrieval", True)[run]
     untitled = chance(rng, 0.06, len(run))
@@ -58,6 +61,27 @@ def _citations(runs: Runs, known: list[Page]) -> pa.Table:
         cited=~shows_retrieved | chance(rng, 0.65, len(run)),
         title=unless(untitled, pick([page.title for page in known], page)),
     )
+
+
+def _swapped(known: list[Page]) -> Integers:
+    """For each page, the one that is cited in its place where rivals alone are named."""
+    places = np.arange(len(known), dtype=np.int64)
+    for old, new in rivals_only(known).items():
+        places[old] = new
+    return places
+
+
+def _names_rivals_alone(runs: Runs) -> Flags:
+    """For each run, whether its answer names a tracked rival and no own brand."""
+    mentions = mentions_of(runs)
+    brands = runs.plan.brands
+    is_own = np.array([brand.own is True for brand in brands])
+    is_rival = np.array([brand.tracked for brand in brands]) & ~is_own
+    named = [
+        np.isin(np.arange(len(runs)), mentions.run[which[mentions.brand]])
+        for which in (is_own, is_rival)
+    ]
+    return ~named[0] & named[1]
 
 
 def _once(run: Integers, page: Integers, size: int) -> tuple[Integers, Integers]:

@@ -1,0 +1,78 @@
+"""`df.aa` shows what can be done with a frame, and mistyped names have near matches."""
+
+from __future__ import annotations
+
+import copy
+import pydoc
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import aatoolkit as aa
+from aatoolkit import errors
+from aatoolkit.frame.accessor import Accessor
+from aatoolkit.frame.accessor.overview import PURPOSES
+
+
+def test_every_verb_is_in_the_overview_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = [verb for verbs in PURPOSES.values() for verb in verbs]
+    assert sorted(listed) == sorted(name for name in dir(Accessor) if not name.startswith("_"))
+    shown = repr(pd.DataFrame({"n": [1]}).aa)
+    assert shown.startswith("<df.aa of 1 columns: 1 unknown>")
+    assert max(map(len, shown.splitlines())) <= 80
+    assert len(shown.splitlines()) < 55
+    page = pd.DataFrame({"n": [1]}).aa._repr_html_()
+    assert all(f"\n  {verb} " in shown and verb in page for verb in listed)
+
+
+def test_its_help_begins_with_what_it_can_do() -> None:
+    head = pydoc.plain(pydoc.render_doc(pd.DataFrame({"n": [1]}).aa)).splitlines()[:25]
+    assert not [line for line in head if "Method resolution" in line or "accessor.merge" in line]
+    assert any("``aggregate``" in line for line in head)
+
+
+@pytest.fixture(scope="module")
+def project() -> aa.Project:
+    return aa.demo()
+
+
+def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
+    things: list[tuple[Any, str, str]] = [
+        (project, "reed", "read"),
+        (project.client, "colect", "collect"),
+        (project.read_all(sections=["domains"], progress=False), "funel", "funnel"),
+        (project.read("domains"), "maim", "main"),
+        (project.read("domains").main.aa, "agregate", "aggregate"),
+        (project.client.collect([project.host], sections=["domains"]), "compar", "compare"),
+    ]
+    for thing, name, meant in things:
+        with pytest.raises(errors.AttributeNotFound, match=f"did you mean '{meant}'") as found:
+            getattr(thing, name)
+        assert found.value.attribute == name
+        assert meant in (found.value.suggestions or ())
+        assert not hasattr(thing, "_no_such_name")
+    dataset = things[2][0]
+    assert copy.copy(dataset).keys() == dataset.keys()
+
+
+def test_mistyped_arguments_say_what_was_meant(project: aa.Project) -> None:
+    frame = project.read("domains").main
+    calls: list[tuple[Any, type[Exception], str]] = [
+        (lambda: frame.aa.explain("citation"), errors.ColumnNotFound, "did you mean 'citation_"),
+        (
+            lambda: project.read("domains", days="30"),
+            errors.ScopeError,
+            "write the number: days=30",
+        ),
+        (lambda: project.read("domains", by=["engine"]), errors.ScopeError, "by='engine'"),
+        (lambda: project.read("domains", by="engin"), errors.ScopeError, "did you mean 'engine'"),
+        (lambda: project.read("domains", engine=[]), errors.ScopeError, "leave engine out"),
+        (lambda: aa.demo("acme.exampel"), errors.ArgumentError, "did you mean 'acme.example'"),
+        (lambda: frame.aa.aggregate("citation_share"), errors.ArgumentError, "is a measure"),
+        (lambda: frame.aa.aggregate(["citation_rate"]), errors.ArgumentError, "pd.cut"),
+    ]
+    for call, kind, words in calls:
+        with pytest.raises(kind, match=words):
+            call()
