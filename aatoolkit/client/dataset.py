@@ -131,8 +131,8 @@ class Dataset(DatasetStatistics, NamesNear):
         """Write every table to a sheet of one workbook, and a sheet that describes all columns.
 
         As ``df.aa.to_excel`` writes one table: no formulas, nothing rounded, moments in UTC, and
-        an empty cell for what is missing. The sheet ``tables`` says of each table how many rows
-        it has and what could be measured.
+        an empty cell for what is missing. The sheet ``about`` says how to read it, ``tables`` of
+        each table how many rows it has and what could be measured.
 
         Parameters
         ----------

@@ -19,5 +19,5 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``dtypes``: one dtype a column over several frames
 - ``parquet``: frames to Parquet files and back; ``file_names``: which names are refused
 - ``explain``: how a cell is known, down to the bytes of the answers
-- ``csv``, ``excel``: to CSV and workbooks that are safe to open
+- ``csv``, ``excel`` with ``excel_wording``: to CSV and workbooks that are safe to open
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,13 @@ from aatoolkit._util.files import writing
 from aatoolkit._util.text import escaped, visible
 from aatoolkit.errors import ExportError
 from aatoolkit.frame.csv import as_texts, needs_guard
+from aatoolkit.frame.excel_wording import (
+    about_lines,
+    header_notes,
+    number_formats,
+    plain_names,
+)
+from aatoolkit.metadata.attrs import Source, metadata_of
 
 _DIGITS = 10**15
 ROWS, CELL, SHEET = 1_048_576, 32_767, 31
@@ -28,10 +35,25 @@ class SheetTable(NamedTuple):
     name: str
     doc: str
     frame: pd.DataFrame
+    measured: str = ""
+    """What of it could be measured."""
+    is_plain: bool = False
+    """Whether its columns are named in plain words, with the name in a note."""
 
 
-def write_workbook(tables: Iterable[SheetTable], path: str | os.PathLike[str]) -> Path:
-    """Write tables to a workbook; the file appears whole or not at all.
+def write_workbook(
+    tables: Iterable[SheetTable], path: str | os.PathLike[str], about: Sequence[Source] = ()
+) -> Path:
+    """Write tables to a workbook for readers; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    tables : iterable of SheetTable
+        The tables.
+    path : str or path
+        The file, which ends in ``.xlsx``.
+    about : sequence of Source
+        The answers that they are from, which the first sheet lists.
 
     Raises
     ------
@@ -48,7 +70,7 @@ def write_workbook(tables: Iterable[SheetTable], path: str | os.PathLike[str]) -
             f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=str(path)
         )
     with writing(path) as temporary:
-        write_excel(tables, temporary)
+        write_excel(tables, temporary, about=about_lines(about))
     return path
 
 
@@ -57,24 +79,39 @@ def write_sections(
 ) -> Path:
     """Write the tables of sections, a sheet each, and a sheet that says what each column is."""
     sheets, books = [], []
+    sources: list[Source] = []
     for section, tables in sections.items():
         declaration = getattr(tables, "declaration", None)
         docs = {table.name: table.doc for table in getattr(declaration, "tables", ())}
         words: Mapping[str, str] = getattr(tables, "words", {})
         for name, frame in tables.items():
-            doc = f"{section}: {docs.get(name, '')} {words.get(name, '')}"
-            sheets.append(SheetTable(name, doc, frame))
-            book = frame.aa.codebook.reset_index()
-            books.append(book.assign(section=section, table=name))
+            measured = words.get(name, "").replace("unknown", "nothing is said")
+            doc = f"{section}: {docs.get(name, '')}"
+            sheets.append(SheetTable(name, doc, frame, measured, is_plain=True))
+            books.append(codebook_sheet(frame).assign(section=section, table=name))
+            sources += metadata_of(frame).sources
     if books:
         whole = pd.concat(books, ignore_index=True)
         first = ["section", "table", "column"]
         whole = whole[[*first, *whole.columns.difference(first, sort=False)]]
         sheets.append(SheetTable("columns", "What each column is.", whole))
-    return write_workbook(sheets, path)
+    return write_workbook(sheets, path, [*dict.fromkeys(sources)])
 
 
-def write_excel(tables: Iterable[SheetTable], path: Path, created: datetime | None = None) -> None:
+def codebook_sheet(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the code book of a frame, with the headers that its sheet has."""
+    book: pd.DataFrame = pd.DataFrame(frame.aa.codebook.reset_index())
+    names = plain_names(frame)
+    book.insert(1, "header", [names.get(str(name), str(name)) for name in book["column"]])
+    return book
+
+
+def write_excel(
+    tables: Iterable[SheetTable],
+    path: Path,
+    created: datetime | None = None,
+    about: Sequence[str] = (),
+) -> None:
     """Write tables to one workbook, one sheet each, with a sheet that lists them.
 
     Parameters
@@ -85,6 +122,8 @@ def write_excel(tables: Iterable[SheetTable], path: Path, created: datetime | No
         The file.
     created : datetime, optional
         The moment that the workbook names as its own, in UTC; by default now.
+    about : sequence of str
+        Lines of a first sheet; without any there is none.
 
     Raises
     ------
@@ -99,7 +138,7 @@ def write_excel(tables: Iterable[SheetTable], path: Path, created: datetime | No
     with tempfile.TemporaryDirectory() as rows_so_far:
         book = xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": rows_so_far})
         book.set_properties({"created": (created or datetime.now(UTC)).replace(tzinfo=None)})
-        _Book(book).write(listed)
+        _Book(book).write(listed, about)
         book.close()
 
 
@@ -112,21 +151,35 @@ class _Book:
         self._day = book.add_format({"num_format": "yyyy-mm-dd"})
         self._instant = book.add_format({"num_format": 'yyyy-mm-dd hh:mm:ss "UTC"'})
         self._text = book.add_format({"quote_prefix": True})
-        self._names: set[str] = {"history", "tables"}
+        self._wrapped = book.add_format({"text_wrap": True, "valign": "top"})
+        self._formats: dict[str, Any] = {}
+        self._names: set[str] = {"history", "tables", "about"}
         self._cut = 0
 
-    def write(self, tables: list[SheetTable]) -> None:
+    def write(self, tables: list[SheetTable], about: Sequence[str] = ()) -> None:
+        if about:
+            first = self._book.add_worksheet("about")
+            first.set_column(0, 0, 100)
+            for number, line in enumerate(about):
+                form = self._wrapped if number else self._head
+                first.write_string(number, 0, self._fitted(line), form)
         index = self._book.add_worksheet("tables")
-        listed: list[tuple[object, ...]] = [("sheet", "table", "rows", "cut cells", "holds")]
+        heads = ("sheet", "table", "rows", "holds", "measured", "shortened cells")
+        listed: list[tuple[object, ...]] = []
         for table in tables:
             for frame in _fitting(table.frame):
                 self._cut = 0
                 name = self._name(table.name)
-                self._fill(self._book.add_worksheet(name), frame)
-                listed.append((name, table.name, len(frame), self._cut, table.doc))
-        for number, row in enumerate(listed):
-            for at, value in enumerate(row):
-                self._put(index, number, at, value)
+                self._fill(self._book.add_worksheet(name), frame, table.is_plain)
+                facts = (table.doc, table.measured, self._cut)
+                listed.append((name, table.name, len(frame), *facts))
+        used = [at for at in range(len(heads)) if at < 4 or any(row[at] for row in listed)]
+        for place, at in enumerate(used):
+            texts = [heads[at], *(row[at] for row in listed)]
+            index.set_column(place, place, _width(map(str, texts)))
+        for number, row in enumerate([heads, *listed]):
+            for place, at in enumerate(used):
+                self._put(index, number, place, row[at])
 
     def _name(self, table: str) -> str:
         """A unique sheet name; Excel ignores case in them."""
@@ -138,17 +191,35 @@ class _Book:
         self._names.add(name.lower())
         return name
 
-    def _fill(self, sheet: Any, frame: pd.DataFrame) -> None:
+    def _fill(self, sheet: Any, frame: pd.DataFrame, is_plain: bool) -> None:
         sheet.freeze_panes(1, 0)
-        for at, name in enumerate(frame.columns):
-            sheet.write_string(0, at, self._fitted(str(name)), self._head)
+        plain = plain_names(frame) if is_plain else {}
+        notes = header_notes(frame) if is_plain else {}
         columns = [_as_excel(frame[name]) for name in frame.columns]
+        shown = number_formats(frame) if is_plain else [[]] * len(columns)
+        for at, name in enumerate(frame.columns):
+            header = plain.get(str(name), str(name))
+            sheet.write_string(0, at, self._fitted(header), self._head)
+            if str(name) in notes:
+                sheet.write_comment(0, at, notes[str(name)], {"x_scale": 2.5, "y_scale": 1.5})
+            if is_plain:
+                texts = [value for value in columns[at][:_LOOKED_AT] if isinstance(value, str)]
+                sheet.set_column(at, at, _width([header, *texts]))
         for number, row in enumerate(zip(*columns, strict=True), 1):
             for at, value in enumerate(row):
                 if value is not None:
-                    self._put(sheet, number, at, value)
+                    form = shown[at][number - 1] if shown[at] else None
+                    self._put(sheet, number, at, value, form)
 
-    def _put(self, sheet: Any, row: int, column: int, value: Any) -> None:
+    def _format(self, shown: str | None) -> Any:
+        """The format of numbers that are shown in a way."""
+        if shown is None:
+            return None
+        if shown not in self._formats:
+            self._formats[shown] = self._book.add_format({"num_format": shown})
+        return self._formats[shown]
+
+    def _put(self, sheet: Any, row: int, column: int, value: Any, shown: str | None = None) -> None:
         """Write a cell with its own type; text is not parsed for formulas, links or numbers."""
         if isinstance(value, bool):
             sheet.write_boolean(row, column, value)
@@ -159,7 +230,7 @@ class _Book:
             form = self._text if needs_guard(value) else None
             sheet.write_string(row, column, self._fitted(value), form)
         else:
-            sheet.write_number(row, column, value)
+            sheet.write_number(row, column, value, self._format(shown))
 
     def _fitted(self, text: str) -> str:
         """A text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
@@ -169,6 +240,15 @@ class _Book:
         self._cut += 1
         room = 2 * (CELL - len(_CUT))
         return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + _CUT
+
+
+_LOOKED_AT = 200
+"""How many cells a column's width goes by."""
+
+
+def _width(texts: Iterable[str]) -> int:
+    """The width of a column in characters, of which the longest text fits if it is short."""
+    return min(max(map(len, texts), default=8) + 2, 60)
 
 
 _CUT = " … [cut here; the Parquet file has all of it]"

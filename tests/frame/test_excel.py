@@ -14,6 +14,7 @@ from aatoolkit._util.text import escaped, unescaped
 from aatoolkit.errors import ExportError, NotWritten
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_excel
+from aatoolkit.frame.excel_wording import plain_names
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -33,20 +34,59 @@ def test_a_dataset_has_a_sheet_a_table_a_list_and_a_codebook(
 ) -> None:
     sheets = pd.read_excel(book, sheet_name=None)
     names = [name for tables in dataset.values() for name in tables]
-    assert [*sheets] == ["tables", *names, "columns"]
+    assert [*sheets] == ["about", "tables", *names, "columns"]
     listed = sheets["tables"].set_index("table")
     for tables in dataset.values():
         for name, frame in tables.items():
             assert listed.loc[name, "rows"] == len(frame) == len(sheets[name])
-            assert tables.words[name] in listed.loc[name, "holds"]
-            assert [*sheets[name]] == [*frame]
+            assert tables.words[name] == listed.loc[name, "measured"]
+            assert [*sheets[name]] == [*plain_names(frame).values()]
     columns = sheets["columns"].set_index(["table", "column"])
     assert columns.loc[("source_domains", "citation_count"), "unit"] == "count"
+    assert columns.loc[("source_domains", "citation_count"), "header"] == "Citation count"
+
+
+def test_numbers_are_shown_by_their_units_and_headers_are_explained(
+    dataset: aa.Dataset, book: Path
+) -> None:
+    sheets = openpyxl.load_workbook(book)
+    sheet = sheets["source_domains"]
+    heads = {cell.value: cell for cell in sheet[1]}
+    share, count = heads["Citation share"], heads["Citation count"]
+    frame = dataset["domains"].main
+    cell = sheet.cell(2, share.column)
+    assert cell.number_format == "0.0%"
+    assert cell.value == pytest.approx(frame["citation_share"].iloc[0], rel=1e-15)
+    assert sheet.cell(2, count.column).number_format == "#,##0"
+    note = share.comment.text
+    assert note.startswith("citation_share\n")
+    assert str(frame.aa.codebook.loc["citation_share", "availability"]) in note
+    about = [row[0].value for row in sheets["about"].iter_rows()]
+    assert any(str(line).startswith("acme.example, domains, days=30") for line in about)
+    assert any("An empty cell is no 0" in str(line) for line in about)
+
+
+def test_a_metric_is_shown_in_the_unit_of_its_row(tmp_path: Path) -> None:
+    path = aa.demo().read("overview")["overview_kpis"].aa.to_excel(tmp_path / "kpis.xlsx")
+    rows = openpyxl.load_workbook(path)["data"].iter_rows(min_row=2)
+    shown = {row[0].value: row[1].number_format for row in rows}
+    assert shown["mentionRate"] == "0.0%"
+    assert shown["visibilityScore"] == "0.0"
+    assert shown["answerCount"] != "0.0%"
+
+
+def test_headers_of_ones_own_columns_stay_and_none_is_there_twice() -> None:
+    own = pd.DataFrame({"my_own": [1], "Other": [2]})
+    assert [*plain_names(own).values()] == ["my_own", "Other"]
+    frame = aa.demo().read("urls").main.assign(**{"Page type": "own"})
+    names = plain_names(frame)
+    assert names["page_type"] == "page_type"
+    assert len({*names.values()}) == len(names)
 
 
 def test_numbers_moments_and_lists_are_those_of_the_frame(dataset: aa.Dataset, book: Path) -> None:
     frame = dataset["crawl"]["crawl_bots"]
-    sheet = pd.read_excel(book, sheet_name="crawl_bots")
+    sheet = pd.read_excel(book, sheet_name="crawl_bots").set_axis([*frame], axis=1)
     moments = [name for name in frame if isinstance(frame[name].dtype, pd.DatetimeTZDtype)]
     assert moments
     for name in moments:
@@ -59,7 +99,7 @@ def test_numbers_moments_and_lists_are_those_of_the_frame(dataset: aa.Dataset, b
     for name in counts:
         assert sheet[name].astype("Int64").equals(frame[name])
     domains = dataset["domains"].main["brands_mentioned"].dropna()
-    written = pd.read_excel(book, sheet_name="source_domains")["brands_mentioned"].dropna()
+    written = pd.read_excel(book, sheet_name="source_domains")["Brands mentioned"].dropna()
     assert [tuple(json.loads(each)) for each in written] == [*domains]
     assert csv_bytes(domains.to_frame()).decode().splitlines()[1].startswith('"[""')
 
@@ -76,7 +116,7 @@ def test_a_frame_has_its_rows_and_its_codebook(dataset: aa.Dataset, tmp_path: Pa
     frame = dataset["domains"].main
     path = frame.aa.to_excel(tmp_path / "deep" / "domains.xlsx")
     sheets = pd.read_excel(path, sheet_name=None)
-    assert [*sheets] == ["tables", "data", "columns"]
+    assert [*sheets] == ["about", "tables", "data", "columns"]
     assert sheets["columns"]["column"].tolist() == [*frame]
     assert sheets["columns"]["availability"].tolist() == [*frame.aa.codebook["availability"]]
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.arguments import checks_arguments
-from aatoolkit.frame.excel import SheetTable, write_workbook
+from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.metadata.arrow_schema import with_facts
 from aatoolkit.metadata.attrs import metadata_of
@@ -48,8 +48,10 @@ class Export:
         """Write the frame to a workbook, with a second sheet that describes its columns.
 
         No cell is a formula or a link, and none is rounded: what a spreadsheet cannot hold
-        exactly is written as text. Moments are in UTC. A missing value is an empty cell, and the
-        sheet ``columns`` says what was not measured, and why.
+        exactly is written as text, and rates are only shown in per cent. Moments are in UTC. A
+        missing value is an empty cell. The sheet ``about`` says how to read it and where it is
+        from, ``columns`` what was not measured, and why; headers of declared columns are in plain
+        words, with the name, unit and meaning in a note.
 
         Parameters
         ----------
@@ -78,12 +80,12 @@ class Export:
            n
         0  1
         """
-        book = self._frame.aa.codebook.reset_index()
+        book = codebook_sheet(self._frame)
         sheets = [
-            SheetTable("data", "The rows.", self._frame),
+            SheetTable("data", "The rows.", self._frame, is_plain=True),
             SheetTable("columns", "What each column is, and whether it was measured.", book),
         ]
-        return write_workbook(sheets, path)
+        return write_workbook(sheets, path, metadata_of(self._frame).sources)
 
     def to_arrow(self) -> pa.Table:
         """Return the frame as an Arrow table, with the metadata of its columns in its schema.

@@ -572,7 +572,7 @@ def test_no_cell_of_a_workbook_is_a_formula_a_link_or_rounded(tmp_path: Path) ->
     assert rows[0]["fetched_at"].value == datetime(2026, 11, 20, 12, 12)
     assert "UTC" in rows[0]["fetched_at"].number_format
     index = {row[1].value: row for row in book["tables"].iter_rows(min_row=2)}
-    assert index["words"][3].value == 2
+    assert index["words"][4].value == 2
 
 
 def test_a_table_that_does_not_fit_a_sheet_goes_on_in_the_next(
