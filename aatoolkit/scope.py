@@ -75,9 +75,10 @@ class Scope:
         brand: str | Iterable[str] | None = (),
     ) -> None:
         if isinstance(days, bool) or days not in DAYS:
-            is_text = isinstance(days, str) and days.strip() in {*map(str, DAYS)}
+            number = str(days).strip()
+            is_text = not isinstance(days, int) and number in {*map(str, DAYS)}
             raise ScopeError(
-                f"days={days!r} is text; write the number: days={days.strip()}"
+                f"days={days!r} is text; write the number: days={number}"
                 if is_text
                 else f"days={days!r} is not a window of the API; choose "
                 f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}",

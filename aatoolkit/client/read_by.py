@@ -31,7 +31,7 @@ def read_by(
         If there is no such filter, or no value to read by.
     """
     if not isinstance(by, str) or by not in FILTERS:
-        listed = [*by] if isinstance(by, list | tuple) else []
+        listed: list[object] = [*by] if isinstance(by, list | tuple) else []
         one = next((name for name in listed if name in FILTERS), None)
         near = near_matches(by if isinstance(by, str) else [*map(str, listed)], FILTERS)
         hint = f"name one filter: by={one!r}" if one else did_you_mean(near)
