@@ -78,10 +78,9 @@ class Scope:
             number = str(days).strip()
             is_text = not isinstance(days, int) and number in {*map(str, DAYS)}
             raise ScopeError(
-                f"days={days!r} is text; write the number: days={number}"
-                if is_text
-                else f"days={days!r} is not a window of the API; choose "
-                f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}",
+                f"days={days!r} is not a window of the API; choose "
+                f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}"
+                f"{f', as a number: days={number}' if is_text else ''}",
                 parameter="days",
                 unknown=(str(days),),
                 suggestions=tuple(map(str, DAYS)),

@@ -324,7 +324,6 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             "by name",
             parameter="scope",
         )
-    refuse_empty(filters)
     merged = (scope or Scope()).with_(**filters)
     for name in filters:
         before, after = getattr(scope, name, None), getattr(merged, name)
@@ -334,6 +333,7 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
                 f"write scope.with_({name}=...)",
                 parameter=name,
             )
+    refuse_empty(filters)
     for name in ("topic", "category"):
         if UNTAGGED in getattr(merged, name):
             raise ScopeError(

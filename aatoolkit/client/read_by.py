@@ -34,10 +34,9 @@ def read_by(
         listed: list[object] = [*by] if isinstance(by, list | tuple) else []
         one = next((name for name in listed if name in FILTERS), None)
         near = near_matches(by if isinstance(by, str) else [*map(str, listed)], FILTERS)
-        hint = f"name one filter: by={one!r}" if one else did_you_mean(near)
-        there = f"there are {', '.join(FILTERS)}"
+        hint = f"name one: by={one!r}; " if one else f"{did_you_mean(near)} " if near else ""
         raise ScopeError(
-            f"by={by!r} is not a filter to read by; {hint or there}",
+            f"by={by!r} is not a filter to read by; {hint}there are {', '.join(FILTERS)}",
             parameter="by",
             unknown=(str(by),),
             suggestions=near,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from aatoolkit._util.text import visible
 from aatoolkit.frame.row_units import row_units
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, Source, metadata_of
@@ -76,8 +77,9 @@ def header_notes(frame: pd.DataFrame) -> dict[str, str]:
     for name, column in metadata_of(frame).columns.items():
         what = declared(column)
         if what is not None:
-            unit = f"\nunit: {what.unit}" if what.unit else ""
-            notes[name] = f"{name}\n{what.doc or ''}{unit}\n{column.availability}"
+            unit = f"unit: {what.unit}" if what.unit else ""
+            lines = (name, what.doc or "", unit, str(column.availability))
+            notes[name] = "\n".join(visible(line) for line in lines if line)
     return notes
 
 
