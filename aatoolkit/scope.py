@@ -75,12 +75,10 @@ class Scope:
         brand: str | Iterable[str] | None = (),
     ) -> None:
         if isinstance(days, bool) or days not in DAYS:
-            number = str(days).strip()
-            is_text = not isinstance(days, int) and number in {*map(str, DAYS)}
             raise ScopeError(
                 f"days={days!r} is not a window of the API; choose "
                 f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}"
-                f"{f', as a number: days={number}' if is_text else ''}",
+                f"{', without quotes' * isinstance(days, str)}",
                 parameter="days",
                 unknown=(str(days),),
                 suggestions=tuple(map(str, DAYS)),
