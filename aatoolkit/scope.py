@@ -75,10 +75,11 @@ class Scope:
         brand: str | Iterable[str] | None = (),
     ) -> None:
         if isinstance(days, bool) or days not in DAYS:
+            how = f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}" + ", unquoted" * (
+                days == str(days)
+            )
             raise ScopeError(
-                f"days={days!r} is not a window of the API; choose "
-                f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}"
-                f"{', without quotes' * isinstance(days, str)}",
+                f"days={days!r} is not a window of the API; choose {how}",
                 parameter="days",
                 unknown=(str(days),),
                 suggestions=tuple(map(str, DAYS)),

@@ -64,7 +64,7 @@ def test_mistyped_arguments_say_what_was_meant(project: aa.Project) -> None:
         (
             lambda: project.read("domains", days="30"),
             errors.ScopeError,
-            "7, 30 or 90, without quotes",
+            "7, 30 or 90, unquoted",
         ),
         (lambda: project.read("domains", by=["engine"]), errors.ScopeError, "by='engine'"),
         (lambda: project.read("domains", by="engin"), errors.ScopeError, "did you mean 'engine'"),
