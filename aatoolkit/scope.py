@@ -75,11 +75,9 @@ class Scope:
         brand: str | Iterable[str] | None = (),
     ) -> None:
         if isinstance(days, bool) or days not in DAYS:
-            how = f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}" + ", unquoted" * (
-                days == str(days)
-            )
             raise ScopeError(
-                f"days={days!r} is not a window of the API; choose {how}",
+                f"days={days!r} is not a window of the API; choose {', '.join(map(str, DAYS[:-1]))}"
+                f" or {DAYS[-1]}{', unquoted' * isinstance(days, str)}",
                 parameter="days",
                 unknown=(str(days),),
                 suggestions=tuple(map(str, DAYS)),
