@@ -124,7 +124,7 @@ def test_only_metadata_knows_where_pandas_keeps_attributes() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "attrs"
     }
     # Parquet writes a frame without its attributes, which stand in the file's own metadata.
-    assert users == {"attrs.py", "carrier.py", "parquet.py"}
+    assert users == {"attrs.py", "parquet.py"}
 
 
 def test_the_service_is_imported_by_the_demo_and_the_command_line_alone_and_at_call_time() -> None:

@@ -107,6 +107,7 @@ def objects(endpoint: str) -> dict[str, bytes]:
     return {name: client.get_object(Bucket="histories", Key=name)["Body"].read() for name in names}
 
 
+@pytest.mark.timeout(300)  # hundreds of requests
 def test_an_archive_in_an_object_store_is_one_like_any_other(
     bucket: str, endpoint: str, caplog: pytest.LogCaptureFixture
 ) -> None:
