@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -102,3 +103,27 @@ def test_a_document_of_few_keys_is_not_shortened() -> None:
     document = {"items": [keys(0, 50)], **keys(0, 50)}
     assert abridge(document, None) == document
     assert len(abridge({"other": keys()}, None)["other"]) < MAX_FIELDS
+
+
+def calls_for(objects: int) -> int:
+    """How many calls it takes to read objects of which each has other keys."""
+    rows = [{f"k{row}_{n}": n for n in range(20)} for row in range(objects)]
+    body, calls = json.dumps({"rows": rows}).encode(), 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        aa.normalize("domains", body)
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
+def test_objects_that_each_have_other_keys_take_as_many_steps_as_they_have_keys() -> None:
+    calls_for(5)
+    assert calls_for(120) < 5 * calls_for(30)

@@ -169,12 +169,19 @@ def _twins(document: Any) -> Iterator[tuple[int, Hint]]:
         listed = value[:_WIDEST] if isinstance(value, list) else []
         records = [each for each in listed if isinstance(each, dict)]
         names = dict.fromkeys(name for each in records for name in each)
+        words = {tokens(name) for name in names}
+        texts: dict[str, set[str]] = {}
         for name in names:
             *stem, last = tokens(name) or ("",)
-            described = stem and any(tokens(other) == tuple(stem) for other in names)
-            texts = {each[name] for each in records if isinstance(each.get(name), str)}
-            unwell = sorted(text for text in texts if not _is_good(text))
-            if last in _TWINS and described and unwell:
+            if last in _TWINS and stem and tuple(stem) in words:
+                texts[name] = set()
+        for each in records if texts else ():
+            for name in each.keys() & texts.keys():
+                if isinstance(each[name], str):
+                    texts[name].add(each[name])
+        for name, found in texts.items():
+            unwell = sorted(text for text in found if not _is_good(text))
+            if unwell:
                 yield 3, Hint(f"{path}[]{key_step(name)}", raw(unwell[0]), _OF_PROCESS)
 
 
