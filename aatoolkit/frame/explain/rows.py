@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.errors import RowNotFound
 from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.fingerprint import arrays_of
 
 _CLOSE = 1e-12
+_MOST = 5000
+"""The most values among which near matches of one are looked for."""
 
 
 def same(one: Any, other: Any) -> bool:
@@ -72,8 +75,17 @@ def _of_key(frame: pd.DataFrame, row: Mapping[str, Any]) -> int:
     if len(places) == 1:
         return int(places[0])
     described = ", ".join(f"{name} = {shown(value)}" for name, value in row.items())
-    count = f"{len(places)} rows have" if len(places) else "no row has"
-    raise RowNotFound(f"{count} {described}", row=dict(row))
+    if len(places):
+        raise RowNotFound(f"{len(places)} rows have {described}", row=dict(row))
+    near = did_you_mean(
+        [
+            match
+            for name, value in row.items()
+            if isinstance(value, str) and not matching(flat[name], value).any()
+            for match in near_matches(value, map(str, flat[name].dropna().unique()[:_MOST]))
+        ]
+    )
+    raise RowNotFound(f"no row has {described}{f', {near}' if near else ''}", row=dict(row))
 
 
 def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
