@@ -34,7 +34,7 @@ from aatoolkit.display.plot.style import (
     UNMEASURED_FILL,
     styles_for,
 )
-from aatoolkit.errors import AvailabilityError, ColumnNotFound, ConfigurationError
+from aatoolkit.errors import ArgumentError, AvailabilityError, ColumnNotFound, ConfigurationError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 
 HOSTS = ("acme.example", "initech.example", "newco.example")
@@ -380,7 +380,7 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
         ({"y": "mention_rat"}, ColumnNotFound, "'mention_rate'"),
         ({"x": "dates"}, ColumnNotFound, "'date'"),
         ({"by": "nowhere"}, ColumnNotFound, "no such column"),
-        ({"y": "date"}, AvailabilityError, "no numbers"),
+        ({"y": "date"}, ArgumentError, "no numbers"),
         ({"kind": "funnel"}, AvailabilityError, "do not fit a picture"),
         ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not fit a picture"),
     ],
