@@ -79,6 +79,20 @@ def _checks(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, 
     return signature, found
 
 
+def check_path(name: str, value: Any) -> None:
+    """Raise `ArgumentTypeError` if an argument is no path."""
+    _path(name, value)
+
+
+def check_pictured(**given: Any) -> None:
+    """Raise `ArgumentTypeError` if what names columns or words of a picture is no text."""
+    for name, value in given.items():
+        several = name in ("y", "color") and not isinstance(value, str) and _is_plain_listing(value)
+        for each in value if several else [value]:
+            if each is not None and not isinstance(each, str):
+                raise _refused(name, each, "no text")
+
+
 def _refused(name: str, value: Any, what: str) -> ArgumentTypeError:
     shown = f"a {type(value).__name__}" if _is_large(value) else repr(value)[:80]
     return ArgumentTypeError(f"{name}={shown} is {what}", argument=name)

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.arguments import check_path
 from aatoolkit._util.text import markup, visible
 from aatoolkit.archive.add import (
     Adder,
@@ -91,6 +92,7 @@ class Archive(ArchiveKeeper):
         profile: ProfileSource | None = None,
         max_nodes: int = MAX_NODES,
     ) -> None:
+        check_path("path", path)
         engine(), duckdb()
         super().__init__(ArchiveStore(path, storage_options))
         self._profile = None if profile is None else Profile.load(profile)

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.arguments import check_path
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import listing
 from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
@@ -135,6 +136,7 @@ class Profile(Mapping[str, Section]):
             return source
         if isinstance(source, ModuleType):
             return cls._found(vars(source), source.__name__.rpartition(".")[2], source.__name__)
+        check_path("profile", source)
         path = Path(source)
         try:
             names = runpy.run_path(str(path))

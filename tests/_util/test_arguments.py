@@ -160,3 +160,18 @@ def test_a_file_that_is_not_there_or_no_parquet(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="is no Parquet file") as caught:
             read(tmp_path / "n.parquet")
         assert isinstance(caught.value, AAToolkitError)
+
+
+@pytest.mark.parametrize("name", ["x", "y", "by", "facet", "title", "interactive"])
+def test_a_frame_where_a_picture_takes_a_word_is_named(name: str) -> None:
+    frame = pd.DataFrame({"engine": ["a", "b"], "n": [1, 2]})
+    with pytest.raises(ArgumentTypeError) as found:
+        frame.aa.plot(**{name: frame})
+    assert found.value.argument == name
+    assert found.value.__context__ is None
+
+
+def test_what_is_no_path_is_named() -> None:
+    for call in (lambda: aa.Archive(3), lambda: aa.normalize("domains", {}, profile=3.5)):
+        with pytest.raises(ArgumentTypeError, match="is no path"):
+            call()

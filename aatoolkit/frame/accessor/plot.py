@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import pandas as pd
 
+from aatoolkit._util.arguments import check_pictured
+from aatoolkit.errors import ArgumentTypeError
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.periods import by_period
 from aatoolkit.metadata.arrow_schema import declared
@@ -157,6 +159,9 @@ class Plot:
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt 3; 1 not measured>
         """
+        check_pictured(x=x, y=y, by=by, facet=facet, title=title)
+        if hasattr(interactive, "iloc"):
+            raise ArgumentTypeError("interactive= is True or False", argument="interactive")
         missing = None
         try:
             from aatoolkit.display.plot.draw import plot
