@@ -136,6 +136,7 @@ def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
     assert total == wanted
 
 
+@pytest.mark.thorough
 def test_a_folder_is_read_without_a_file_system_in_python(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

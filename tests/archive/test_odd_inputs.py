@@ -96,6 +96,7 @@ def drafted(day: int, host: str, *rows: dict[str, object]) -> Payload:
     return replace(answer(day, 0, host), body=json.dumps(body).encode(), section="gaps")
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.DraftWarning")
 def test_drafts_of_answers_that_differ_share_a_table(place: Path) -> None:
     archive = aa.Archive(place)
