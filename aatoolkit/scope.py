@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -10,17 +9,13 @@ from urllib.parse import parse_qs, urlencode
 
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
+from aatoolkit._util.filter_values import filter_values
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import clipped, code, markup, visible
 from aatoolkit.errors import ScopeError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_MANY = 100
-"""From this many values of a filter on, they are validated together."""
-
-_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 UNTAGGED = "(none)"
 """The key that counts prompts without a topic or category; not a filter value."""
@@ -84,7 +79,7 @@ class Scope:
             )
         object.__setattr__(self, "days", int(days))
         for name, given in zip(FILTERS, (engine, topic, category, brand), strict=True):
-            object.__setattr__(self, name, _values(name, given))
+            object.__setattr__(self, name, filter_values(name, given))
 
     def __repr__(self) -> str:
         shown = [f"days={self.days}"]
@@ -211,12 +206,18 @@ class ScopeOptions:
         The project's domain.
     engines, topics, categories, brands : pandas.DataFrame
         The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
-        ``scope_brands``, with their metadata. A topic or category ``(none)`` counts the prompts
-        without one; the API has no filter for them, and `values` leaves it out.
+        ``scope_brands``, with their metadata. The rows ``(none)``, which count the prompts
+        without a topic or category, are left out: the API has no filter for them.
     own_terms : tuple of str
         The normalised terms of the own brand.
     days : tuple of int
         The allowed windows, in days.
+
+    Attributes
+    ----------
+    untagged : dict of str to int
+        How many prompts have no ``topic``, and how many no ``category``; without an entry where
+        there is none, None where their number is not given.
     """
 
     PARTS = ("engines", "topics", "categories", "brands", "own_terms", "days")
@@ -234,11 +235,21 @@ class ScopeOptions:
     ) -> None:
         self.host = host
         self.engines = engines
-        self.topics = topics
-        self.categories = categories
+        self.untagged: dict[str, int | None] = {}
+        self.topics = self._tagged(topics, "topic")
+        self.categories = self._tagged(categories, "category")
         self.brands = brands
         self.own_terms = tuple(own_terms)
         self.days = tuple(days)
+
+    def _tagged(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
+        """The rows that are values of a filter; the others are counted in `untagged`."""
+        without = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
+        if not without.any():
+            return frame
+        counts = frame["prompt_count"][without].dropna().tolist() if "prompt_count" in frame else []
+        self.untagged[name] = int(counts[0]) if counts else None
+        return frame[~without]
 
     def values(self, filter: str) -> tuple[str, ...]:
         """Return the values that a filter allows, in the service's order.
@@ -257,7 +268,7 @@ class ScopeOptions:
         if not isinstance(filter, str) or filter not in columns:
             raise _unknown_filter(str(filter))
         frame, column = columns[filter]
-        return tuple(value for value in frame[column].dropna().tolist() if value != UNTAGGED)
+        return tuple(frame[column].dropna().tolist())
 
     def __repr__(self) -> str:
         engines = self.engines
@@ -292,51 +303,6 @@ def _head(frame: pd.DataFrame) -> str:
     cells = frame.head(20).astype(object)
     safe = cells.map(lambda cell: clipped(cell) if isinstance(cell, str) else cell)
     return str(safe.to_html(index=False, na_rep="–"))
-
-
-def _values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Validate, sort and deduplicate the values of a filter."""
-    if given is None:
-        return ()
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    listed: list[Any] = list(given) if several else [given]
-    if len(listed) < _MANY or not _are_plain(listed):
-        for value in listed:
-            _validate(name, value)
-    return tuple(sorted(set(listed)))
-
-
-def _validate(name: str, value: Any) -> None:
-    """Raise for a value that no filter can have."""
-    if not isinstance(value, str):
-        raise ScopeError(f"{name}={value!r} is not text; give values as strings", parameter=name)
-    if not _is_text(value):
-        raise ScopeError(
-            f"{name}={value!r} holds half a surrogate pair, which is no text",
-            parameter=name,
-            unknown=(value,),
-        )
-    if not value.strip():
-        raise ScopeError(f"a value of {name} is empty; leave it out", parameter=name)
-    if "," in value:
-        raise ScopeError(
-            f"{name} value {value!r} holds a comma, by which the API separates values; "
-            "give several values as a list, and filter such a one in the frame",
-            parameter=name,
-            unknown=(value,),
-        )
-
-
-def _are_plain(values: list[Any]) -> bool:
-    """Whether all are texts that a filter can have, looked at together."""
-    if {*map(type, values)} != {str} or not all(map(str.strip, values)):
-        return False
-    joined = "".join(values)
-    return "," not in joined and _is_text(joined)
-
-
-def _is_text(value: str) -> bool:
-    return _HALF_A_PAIR.search(value) is None
 
 
 def _unknown_filter(name: str) -> ScopeError:

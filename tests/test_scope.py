@@ -191,6 +191,8 @@ def test_a_window_that_the_project_does_not_answer_for_is_refused(options: Scope
 def test_untagged_prompts_are_counted_but_cannot_be_requested(options: ScopeOptions) -> None:
     assert options.values("engine") == ("chatgpt", "gemini")
     assert options.values("topic") == ("CRM", HOSTILE)
+    assert options.topics["topic"].tolist() == ["CRM", HOSTILE]
+    assert {*options.untagged} == {"topic"}
     assert options.values("category") == ("discovery",)
     assert options.values("brand") == ("Acme CRM", "Zenith")
     with pytest.raises(ScopeError, match="not a filter"):

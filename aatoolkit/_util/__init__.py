@@ -4,6 +4,7 @@
 ``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
 ``defaults`` holds the defaults of settings, ``suggest`` finds near matches of a mistyped name,
 ``attributes`` those of a mistyped attribute, ``arguments`` names arguments of a wrong kind,
+``filter_values`` validates the values of a filter,
 ``listing`` shows a frame of names and sentences whole, ``result_frame`` key, numbers and verdict of
 results, ``closing`` is the base class of what a ``with`` block closes.
 """

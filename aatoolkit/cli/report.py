@@ -111,6 +111,7 @@ def scope_options(options: ScopeOptions, json: bool) -> None:
             {
                 "host": options.host,
                 **{name: _records(frame) for name, frame in frames.items()},
+                "untagged": options.untagged,
                 "own_terms": list(options.own_terms),
                 "days": list(options.days),
             }
@@ -120,6 +121,8 @@ def scope_options(options: ScopeOptions, json: bool) -> None:
         print(f"{name}:")
         grid(frame.columns, frame.itertuples(index=False))
         print()
+    for name, count in options.untagged.items():
+        print(f"prompts without a {name}: {'unknown' if count is None else count}")
     print(f"own_terms: {', '.join(map(visible, options.own_terms))}")
     print(f"days: {', '.join(map(str, options.days))}")
 

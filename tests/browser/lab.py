@@ -1,4 +1,4 @@
-"""JupyterLab on loopback: a server of its own folders, and a notebook driven from the page."""
+"""JupyterLab or Notebook on loopback: a server of its own folders, driven from the page."""
 
 from __future__ import annotations
 
@@ -33,14 +33,18 @@ ATTACHED = """async () => {
 }"""
 
 
+PAGES = {"jupyterlab": "lab/tree", "notebook": "notebooks"}
+"""Where a front end shows a notebook."""
+
+
 @contextmanager
-def serving(folder: Path, theme: str = "JupyterLab Light") -> Iterator[str]:
-    """A JupyterLab that serves a folder; its address."""
+def serving(folder: Path, app: str = "jupyterlab") -> Iterator[str]:
+    """A JupyterLab or Notebook that serves a folder; where it shows notebooks."""
     home = folder / ".jupyter"
     settings = home / "app"
     settings.mkdir(parents=True)
-    themed = {"@jupyterlab/apputils-extension:themes": {"theme": theme}}
-    (settings / "overrides.json").write_text(json.dumps(QUIET | themed), encoding="utf-8")
+    (settings / "overrides.json").write_text(json.dumps(QUIET), encoding="utf-8")
+    traits = {"jupyterlab": "LabApp", "notebook": "JupyterNotebookApp"}[app]
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -57,7 +61,7 @@ def serving(folder: Path, theme: str = "JupyterLab Light") -> Iterator[str]:
             [
                 sys.executable,
                 "-m",
-                "jupyterlab",
+                app,
                 "--no-browser",
                 "--allow-root",
                 "--ServerApp.ip=127.0.0.1",
@@ -65,9 +69,9 @@ def serving(folder: Path, theme: str = "JupyterLab Light") -> Iterator[str]:
                 "--ServerApp.port_retries=0",
                 f"--IdentityProvider.token={TOKEN}",
                 f"--ServerApp.root_dir={folder}",
-                f"--LabApp.app_settings_dir={settings}",
-                "--LabApp.expose_app_in_browser=True",
-                "--LabApp.extension_manager=readonly",
+                f"--{traits}.app_settings_dir={settings}",
+                f"--{traits}.expose_app_in_browser=True",
+                f"--{traits}.extension_manager=readonly",
             ],
             env={**os.environ, **{name: str(home / name.lower()) for name in folders}},
             stdin=subprocess.DEVNULL,
@@ -77,7 +81,7 @@ def serving(folder: Path, theme: str = "JupyterLab Light") -> Iterator[str]:
     try:
         url = f"http://127.0.0.1:{port}"
         _await(f"{url}/api?token={TOKEN}", server, folder / "lab.log")
-        yield url
+        yield f"{url}/{PAGES[app]}"
     finally:
         server.terminate()
         try:
@@ -120,11 +124,11 @@ def write_notebook(path: Path, *cells: str) -> None:
 
 
 class Notebook:
-    """A notebook that is open in JupyterLab."""
+    """A notebook that is open in a front end of `serving`."""
 
     def __init__(self, page: Any, url: str, name: str) -> None:
         self.page = page
-        page.goto(f"{url}/lab/tree/{name}?token={TOKEN}")
+        page.goto(f"{url}/{name}?token={TOKEN}")
         page.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=60_000)
         page.evaluate(ATTACHED)
 

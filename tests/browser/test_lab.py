@@ -1,4 +1,4 @@
-"""The pickers in JupyterLab: choose, copy the line, paste it in the next cell, read the frame."""
+"""JupyterLab: pickers by mouse and keyboard, and interactive pictures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from browser.lab import Notebook, serving, write_notebook
 # Looked for and not imported, which takes a second.
 pytestmark = [
     pytest.mark.timeout(240),
-    pytest.mark.skipif(find_spec("jupyterlab") is None, reason="needs jupyterlab"),
 ]
 
 CELLS = (
@@ -23,16 +22,27 @@ CELLS = (
     "main = project.read('domains', scope).main\n"
     "print(scope, len(main), main.aa.sources['scope'].tolist())",
     "picker.scope = aa.Scope(7, engine='claude')\nprint(picker.scope)",
+    "project.read('overview', days=7)['overview_engines'].aa.plot(interactive=True)",
 )
 
 RESTART = "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
 
 
-@pytest.fixture(scope="module", params=["JupyterLab Light", "JupyterLab Dark"])
+THEME = """(theme) => new Promise((done) => {
+  const observer = new MutationObserver(() => done());
+  observer.observe(document.body, { attributeFilter: ["data-jp-theme-name"] });
+  if (document.body.dataset.jpThemeName === theme) done();
+  else jupyterapp.commands.execute("apputils:change-theme", { theme });
+})"""
+
+
+@pytest.fixture(scope="module", params=["jupyterlab"])
 def lab(
     request: pytest.FixtureRequest, browser: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """A JupyterLab with a notebook, in a theme."""
+    """A front end with a notebook."""
+    if find_spec(request.param) is None:
+        pytest.skip(f"needs {request.param}")
     folder = tmp_path_factory.mktemp("lab")
     write_notebook(folder / "picker.ipynb", *CELLS)
     with serving(folder, request.param) as url:
@@ -57,7 +67,7 @@ def test_choose_copy_paste_and_read(lab: str, page: Any, shots: Path | None) -> 
     for key in ("Tab", "Tab", "Tab", "Tab", "ArrowDown", "Space"):
         page.keyboard.press(key)
     if shots:
-        page.screenshot(path=shots / f"{'dark' if is_dark(page) else 'light'}.png")
+        page.screenshot(path=shots / f"{'lab' if '/lab/' in lab else 'notebook'}.png")
     line = "aa.Scope(days=90, engine=('gemini', 'perplexity'), topic=('Sales automation',))"
     assert picker.get_by_role("group", name="The choice in Python").inner_text() == line
     assert page.locator(".jp-CodeCell").count() == len(CELLS)
@@ -88,10 +98,37 @@ def test_choose_copy_paste_and_read(lab: str, page: Any, shots: Path | None) -> 
     picker.get_by_text("after a restart of the kernel nothing listens").wait_for()
 
 
-def test_it_has_the_colours_of_the_theme(lab: str, page: Any) -> None:
+def test_it_has_the_colours_of_the_theme_and_an_interactive_picture_says_what_a_bar_is(
+    lab: str, page: Any
+) -> None:
     notebook = Notebook(page, lab, "picker.ipynb")
     notebook.run(0)
     page.locator(".aa-picker").wait_for()
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        page.evaluate(THEME, theme)
+        assert is_dark(page) == theme.endswith("Dark")
+        assert_legible(page)
+
+    # The drawn picture becomes the interactive one once the mouse is on it.
+    shown = notebook.run(4)
+    move_to(page, shown.locator("img.plot-img"))
+    bar = shown.locator(".barlayer .point").first
+    bar.wait_for()
+    move_to(page, bar)
+    tip = page.locator(".hoverlayer .hovertext").first
+    tip.wait_for()
+    assert "mention rate: " in tip.text_content()
+
+
+def move_to(page: Any, mark: Any) -> None:
+    """Move the mouse onto a mark, which may be replaced by another one at that."""
+    mark.scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+
+
+def assert_legible(page: Any) -> None:
+    """Words of the picker contrast with their background, as they do in the theme."""
     ink = page.evaluate("getComputedStyle(document.querySelector('.aa-label')).color")
     paper = page.evaluate("getComputedStyle(document.querySelector('.aa-list')).backgroundColor")
     assert (lightness(ink) > lightness(paper)) == is_dark(page)

@@ -178,8 +178,8 @@ def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Ite
     yield OptionGroup("days", "Window", with_stale(days, chosen["days"], "{} days"), one=True)
     for name, listed in (
         ("engine", _engines(options.engines)),
-        ("topic", _tagged(options.topics, "topic")),
-        ("category", _tagged(options.categories, "category")),
+        ("topic", _tagged(options.topics, "topic", options.untagged)),
+        ("category", _tagged(options.categories, "category", options.untagged)),
         ("brand", _brands(options.brands)),
     ):
         offered = list(_with_disabled(name, list(listed)))
@@ -196,13 +196,16 @@ def _engines(frame: pd.DataFrame) -> Iterator[Option]:
         yield Option(engine, label, note=note, mark=OptionFlag.DIMMED if off else OptionFlag.PLAIN)
 
 
-def _tagged(frame: pd.DataFrame, name: str) -> Iterator[Option]:
+def _tagged(frame: pd.DataFrame, name: str, untagged: Mapping[str, int | None]) -> Iterator[Option]:
     for value, count in _rows(frame, name, "prompt_count"):
-        note = "" if count is None else f"{count:,} prompt{'s' * (count != 1)}"
-        if value == UNTAGGED:
-            yield Option(value, f"no {name}", note=f"{note} · no filter", mark=OptionFlag.DISABLED)
-        else:
-            yield Option(value, note=note)
+        yield Option(value, note=_prompts(count))
+    if name in untagged:
+        note = f"{_prompts(untagged[name])} · no filter"
+        yield Option(UNTAGGED, f"no {name}", note=note, mark=OptionFlag.DISABLED)
+
+
+def _prompts(count: int | None) -> str:
+    return "" if count is None else f"{count:,} prompt{'s' * (count != 1)}"
 
 
 def _brands(frame: pd.DataFrame) -> Iterator[Option]:

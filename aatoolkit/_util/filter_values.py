@@ -1,0 +1,60 @@
+"""Validate the values of a filter, many of them together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from aatoolkit.errors import ScopeError
+
+_MANY = 100
+"""From this many values of a filter on, they are validated together."""
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def filter_values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Validate, sort and deduplicate the values of a filter."""
+    if given is None:
+        return ()
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    listed: list[Any] = list(given) if several else [given]
+    if len(listed) < _MANY or not _are_plain(listed):
+        for value in listed:
+            _validate(name, value)
+    return tuple(sorted(set(listed)))
+
+
+def _validate(name: str, value: Any) -> None:
+    """Raise for a value that no filter can have."""
+    if not isinstance(value, str):
+        raise ScopeError(f"{name}={value!r} is not text; give values as strings", parameter=name)
+    if not is_text(value):
+        raise ScopeError(
+            f"{name}={value!r} holds half a surrogate pair, which is no text",
+            parameter=name,
+            unknown=(value,),
+        )
+    if not value.strip():
+        raise ScopeError(f"a value of {name} is empty; leave it out", parameter=name)
+    if "," in value:
+        raise ScopeError(
+            f"{name} value {value!r} holds a comma, by which the API separates values; "
+            "give several values as a list, and filter such a one in the frame",
+            parameter=name,
+            unknown=(value,),
+        )
+
+
+def _are_plain(values: list[Any]) -> bool:
+    """Whether all are texts that a filter can have, looked at together."""
+    if {*map(type, values)} != {str} or not all(map(str.strip, values)):
+        return False
+    joined = "".join(values)
+    return "," not in joined and is_text(joined)
+
+
+def is_text(value: str) -> bool:
+    """Whether a text holds no half of a surrogate pair."""
+    return _HALF_A_PAIR.search(value) is None
