@@ -244,6 +244,8 @@ class ScopeOptions:
 
     def _tagged(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
         """The rows that are values of a filter; the others are counted in `untagged`."""
+        if name not in frame:
+            return frame
         without = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
         if not without.any():
             return frame

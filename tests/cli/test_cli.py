@@ -78,7 +78,7 @@ def test_demo_prints_one_table_and_where(capsys: pytest.CaptureFixture[str]) -> 
 def test_scope_prints_the_six_parts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scope", "acme.example", "--no-cache", "--json"]) == 0
     output = json.loads(capsys.readouterr().out)
-    assert set(output) == {"host", *aa.ScopeOptions.PARTS}
+    assert set(output) == {"host", "untagged", *aa.ScopeOptions.PARTS}
     assert output["days"] == [7, 30, 90]
     assert any(engine["last_run_day"] is None for engine in output["engines"])
     assert main(["scope", "acme.example", "--no-cache", "--refresh"]) == 0

@@ -122,17 +122,19 @@ def test_any_frame_has_it_and_none_is_changed(frame: pd.DataFrame) -> None:
         assert {*table.index} == {str(name) for name in frame.columns}
     assert {*known.availability["status"]} <= {"unknown"}
     assert len(known.sources) == 0
-    assert repr(known).isprintable()
+    assert all(line.isprintable() for line in repr(known).split("\n"))
     assert "<img" not in known._repr_html_()
     pd.testing.assert_frame_equal(frame, before)
     assert frame.attrs == {}
 
 
-def test_in_a_line(frame: pd.DataFrame) -> None:
+def test_its_first_line_says_what_was_measured(frame: pd.DataFrame) -> None:
     frame["mine"] = 0
     columns = len(frame.columns)
-    assert repr(frame.aa) == f"<df.aa of {columns} columns: {columns - 1} available, 1 unknown>"
-    assert repr(pd.DataFrame().aa) == "<df.aa of 0 columns: none>"
+    first, *verbs = repr(frame.aa).splitlines()
+    assert first == f"<df.aa of {columns} columns: {columns - 1} available, 1 unknown>"
+    assert any(line.startswith("  explain ") for line in verbs)
+    assert repr(pd.DataFrame().aa).startswith("<df.aa of 0 columns: none>\n")
 
 
 def test_in_a_notebook_its_words_are_escaped() -> None:
