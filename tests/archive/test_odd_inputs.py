@@ -63,6 +63,7 @@ def answer(day: int, n: int, host: str = "acme.example") -> Payload:
     )
 
 
+@pytest.mark.thorough
 def test_names_of_the_archive_itself_and_names_of_no_folder(place: Path) -> None:
     archive = aa.Archive(place, profile=PROFILE)
     assert archive.add([answer(5, 3), answer(6, 4)], progress=False)

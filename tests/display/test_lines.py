@@ -40,6 +40,7 @@ def test_weeks_by_engine_have_intervals_and_part_weeks_are_hollow(project: aa.Pr
     assert 0 < len(parts) < len(weeks)
 
 
+@pytest.mark.thorough
 def test_engines_that_did_not_run_differ_from_those_with_nothing_to_count(
     project: aa.Project,
 ) -> None:
@@ -50,6 +51,7 @@ def test_engines_that_did_not_run_differ_from_those_with_nothing_to_count(
     assert rows == {"copilot", "google-ai-overview"}
 
 
+@pytest.mark.thorough
 def test_a_brand_without_a_mention_has_no_place_and_one_unanswered_no_value() -> None:
     data = shared_dataset()
     axes = data["prompts"]["prompt_engines"].aa.plot()

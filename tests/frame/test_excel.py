@@ -46,6 +46,7 @@ def test_a_dataset_has_a_sheet_a_table_a_list_and_a_codebook(
     assert columns.loc[("source_domains", "citation_count"), "header"] == "Citation count"
 
 
+@pytest.mark.thorough
 def test_numbers_are_shown_by_their_units_and_headers_are_explained(
     dataset: aa.Dataset, book: Path
 ) -> None:

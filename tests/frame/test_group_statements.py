@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -97,6 +98,7 @@ def test_two_keys_are_named_only_where_one_does_not_tell() -> None:
     assert statements == (Statement(LACKING[1], (Condition("engine", "in", ("gemini",)),)),)
 
 
+@pytest.mark.thorough
 def test_an_engine_of_the_demo_is_available_once_others_are_filtered_out(tmp_path: Path) -> None:
     engines = aa.demo().read("overview")["overview_engines"]
     found = engines.aa.aggregate("engine", "mention_rate")
