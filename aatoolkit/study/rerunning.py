@@ -11,6 +11,9 @@ STUDY = "AATOOLKIT_RERUN_STUDY"
 RESULTS = "AATOOLKIT_RERUN_RESULTS"
 """The environment variable that names the folder in which a rerun collects its results."""
 
+NOWHERE = ("127.0.0.1", 9)
+"""The address of the proxy of a rerun, which is not there."""
+
 
 def rerun_study() -> Path | None:
     """Return the study that this process reruns; None if it reruns none."""

@@ -79,7 +79,11 @@ for address in ("192.0.2.1", "api.example"):
         socket.create_connection((address, 80), timeout=2)
     except OSError as error:
         refused.append(str(error))
-seen = {"refused": refused, "token": [os.environ.get("AATOOLKIT_TOKEN", "none")] * 2}
+try:
+    urllib.request.urlopen("http://api.example/", timeout=2)
+except OSError as error:
+    refused.append(str(error))
+seen = {"refused": refused, "token": [os.environ.get("AATOOLKIT_TOKEN", "none")] * 3}
 study.seal_result("network", __import__("pandas").DataFrame(seen))
 aa.demo().fetch("ranking").sha256 == study.current[0].sha256"""
     changed = """brands.loc[1, "mention_count"] += 7
@@ -143,7 +147,7 @@ def check_crate(crate: Path, study: aa.Study, notebook: bytes) -> None:
     }
     network = next(each for each in action["result"] if each.get("name") == "network")
     frame = pd.read_parquet(crate / network.id)
-    assert frame["token"].tolist() == ["none", "none"]
+    assert {*frame["token"]} == {"none"}
     assert frame["refused"].str.contains("a rerun uses no network").all()
     assert not any(TOKEN.encode() in path.read_bytes() for path in crate.rglob("*.*"))
 

@@ -21,7 +21,7 @@ from typing import Any
 from aatoolkit._util.text import clipped
 from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE
 from aatoolkit.errors import ConfigurationError, StudyError
-from aatoolkit.study.rerunning import RESULTS, STUDY
+from aatoolkit.study.rerunning import NOWHERE, RESULTS, STUDY
 
 _START = 60
 """The seconds that a kernel may take to start, and to load the package."""
@@ -34,9 +34,6 @@ _MOST_OUTPUT = 1 << 26
 _LEFT_OUT = "[further outputs were left out]\n"
 _SHORTEST = 6
 """The fewest characters of a text that is taken for a token."""
-
-_NOWHERE = "http://127.0.0.1:9"
-"""A proxy that is not there, for programs that a notebook starts."""
 
 
 @dataclass
@@ -180,7 +177,9 @@ def _environment(study: Path, results: Path, home: str) -> Mapping[str, str]:
         for name, value in os.environ.items()
         if name not in (TOKEN, TOKEN_FILE, BASE_URL) and not name.lower().endswith("_proxy")
     }
-    proxies = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), _NOWHERE)
+    proxies = dict.fromkeys(
+        ("http_proxy", "https_proxy", "all_proxy"), f"http://{NOWHERE[0]}:{NOWHERE[1]}"
+    )
     return {
         **kept,
         **proxies,

@@ -10,7 +10,7 @@ from typing import Any
 from aatoolkit.client.client import Client
 from aatoolkit.client.stand_in import stand_in
 from aatoolkit.study.replay import replaying_client
-from aatoolkit.study.rerunning import STUDY
+from aatoolkit.study.rerunning import NOWHERE, STUDY
 from aatoolkit.study.study import Study
 
 _LOOKED_UP = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
@@ -41,6 +41,8 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
         host = address[0] if isinstance(address, tuple) and address else None
     else:
         return
+    if event in _SENT and arguments[1] == NOWHERE:
+        raise ConnectionRefusedError("a rerun uses no network, only the study's answers")
     if host is not None and _text(host) not in _HERE:
         raise ConnectionRefusedError(f"a rerun uses no network, and {_text(host)} is elsewhere")
 
