@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-CITED = "b7e63654a4195457015bfaf777a06c97419fc8d93cb2112e19e2213cb9dc2284"
+CITED = "fcde2897b26ad4885795b1c5ae012403556a6c4e100c8dc91e85d02e92a6fa96"
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 CHECKS = {

@@ -22,7 +22,7 @@ from aatoolkit.study.checksums import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "b7e63654a4195457015bfaf777a06c97419fc8d93cb2112e19e2213cb9dc2284"
+DIGEST = "fcde2897b26ad4885795b1c5ae012403556a6c4e100c8dc91e85d02e92a6fa96"
 
 
 @pytest.fixture(scope="module")
