@@ -37,7 +37,7 @@ from aatoolkit.frame.cell_status import (
     together,
 )
 from aatoolkit.frame.group_statements import with_statements
-from aatoolkit.frame.groupby import By, Groups, flattened, group
+from aatoolkit.frame.groupby import By, Groups, flattened, group, refuse_measures
 from aatoolkit.frame.periods import part_periods
 from aatoolkit.frame.wide import WideFrame
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
@@ -76,6 +76,7 @@ def aggregate(
     """Aggregate a frame; see ``df.aa.aggregate``."""
     flat = flattened(frame)
     known = metadata_of(flat)
+    refuse_measures(by, known)
     groups = group(flat, by, observed)
     plans = plan(flat, known, groups, columns, rules)
     parts = part_periods(flat, by, groups, known)

@@ -13,8 +13,11 @@ import pandas as pd
 
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability import Availability, combine
-from aatoolkit.errors import AvailabilityError, ColumnNotFound
+from aatoolkit.errors import ArgumentError, AvailabilityError, ColumnNotFound
 from aatoolkit.frame.cell_status import Cells, Codes, Mask, distinct_codes
+from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.attrs import NOTHING, FrameMetadata
+from aatoolkit.sections.aggregation import FRACTION
 
 By = str | pd.Grouper | Sequence[str | pd.Grouper] | None
 
@@ -115,6 +118,25 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     _, rank = np.unique(ids.to_numpy(), return_inverse=True)
     places = np.flatnonzero(sizes.to_numpy() > 0)
     return Groups(places[rank], keys, frozenset(name for name in listed if isinstance(name, str)))
+
+
+def refuse_measures(by: By, known: FrameMetadata) -> None:
+    """Raise if rows would be grouped by equal values of a rate or mean.
+
+    Raises
+    ------
+    ArgumentError
+        If a column to group by is one.
+    """
+    for name in [by] if isinstance(by, str) else by if isinstance(by, list | tuple) else ():
+        what = declared(known.columns.get(name, NOTHING)) if isinstance(name, str) else None
+        if what is not None and (what.aggregate.rule in ("ratio", "mean") or what.unit == FRACTION):
+            raise ArgumentError(
+                f"by={name!r} is a measure, and rows of equal values are no group; to compute it "
+                f"write columns={name!r}, and by= what the groups are; for classes of it cut it "
+                "first: df.assign(level=pd.cut(...))",
+                argument="by",
+            )
 
 
 def _plain_times(frame: pd.DataFrame, by: Sequence[str | pd.Grouper]) -> pd.DataFrame:

@@ -7,14 +7,10 @@ from collections.abc import Iterable
 import pandas as pd
 
 from aatoolkit._util.arguments import checks_arguments
-from aatoolkit.errors import ArgumentError
 from aatoolkit.frame import aggregate, complete
 from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.groupby import By
 from aatoolkit.frame.periods import by_period
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import NOTHING, metadata_of
-from aatoolkit.sections.aggregation import FRACTION
 
 
 @checks_arguments
@@ -109,7 +105,6 @@ class Measures:
         1    1.0
         Name: n_coverage, dtype: Float64
         """
-        _check_groups(self._frame, by)
         if freq is not None:
             by = by_period(self._frame, by, freq)
         return aggregate.aggregate(self._frame, by, columns, skip_missing, rules or {}, observed)
@@ -156,17 +151,3 @@ class Measures:
         1   claude  <NA>      unknown             no_row
         """
         return complete.complete(self._frame, levels, availability)
-
-
-def _check_groups(frame: pd.DataFrame, by: By) -> None:
-    """Raise if rows would be grouped by equal values of a rate or mean."""
-    known = metadata_of(frame, levels=True).columns
-    for name in [by] if isinstance(by, str) else by if isinstance(by, list | tuple) else ():
-        what = declared(known.get(name, NOTHING)) if isinstance(name, str) else None
-        if what is not None and (what.aggregate.rule in ("ratio", "mean") or what.unit == FRACTION):
-            raise ArgumentError(
-                f"by={name!r} is a measure, and rows of equal values are no group; to compute it "
-                f"write columns={name!r}, and by= what the groups are; for classes of it cut it "
-                "first: df.assign(level=pd.cut(...))",
-                argument="by",
-            )
