@@ -27,6 +27,7 @@ def figures(bench: str, file: Path) -> dict[str, list[dict[str, Any]]]:
     return by_what
 
 
+@pytest.mark.thorough
 def test_the_benchmark_prints_a_ratio_for_every_contender_requested(tmp_path: Path) -> None:
     options = ["--sizes", "100kB", "--repeats", "1", "--no-memory"]
     options += ["--json", str(tmp_path / "figures.json")]
@@ -75,6 +76,7 @@ def test_the_benchmark_of_the_cache_compares_with_requests_and_a_stock_session(
     assert len(figures("cache", tmp_path / "figures.json")) == 3
 
 
+@pytest.mark.thorough
 def test_the_benchmark_of_metadata_compares_with_a_dict(tmp_path: Path) -> None:
     options = ["--rounds", "1", "--json", str(tmp_path / "figures.json")]
     done = subprocess.run(

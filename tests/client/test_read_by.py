@@ -49,6 +49,7 @@ def test_a_table_with_such_a_column_keeps_it(project: aa.Project) -> None:
     assert {*frame["filter_engine"]} == {*frame["engine"]} == {"chatgpt"}
 
 
+@pytest.mark.thorough
 def test_the_value_is_part_of_the_key_and_a_trend_is_drawn_as_lines(project: aa.Project) -> None:
     tables = project.read("overview", by="engine")
     assert metadata_of(tables["overview_trend"]).key == ("engine", "date")
@@ -59,6 +60,7 @@ def test_the_value_is_part_of_the_key_and_a_trend_is_drawn_as_lines(project: aa.
         assert axes.finding.startswith("Mention rate by day and engine"), axes.finding
 
 
+@pytest.mark.thorough
 def test_answers_about_several_brands_are_not_added(project: aa.Project) -> None:
     frame = project.read("domains", by="brand", days=7).main
     with pytest.raises(AvailabilityError, match="overlap"):

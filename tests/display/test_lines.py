@@ -67,6 +67,7 @@ def test_a_brand_without_a_mention_has_no_place_and_one_unanswered_no_value() ->
     assert words.count("nothing to count") == int(unlabelled.sum()) - unmentioned
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("section", "table"),
     [("ranking", "ranking_matrix"), ("ads", "ad_advertisers")],

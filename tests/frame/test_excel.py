@@ -29,6 +29,7 @@ def book(dataset: aa.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return dataset.to_excel(tmp_path_factory.mktemp("books") / "acme.xlsx")
 
 
+@pytest.mark.thorough
 def test_a_dataset_has_a_sheet_a_table_a_list_and_a_codebook(
     dataset: aa.Dataset, book: Path
 ) -> None:

@@ -14,8 +14,11 @@ from hypothesis import settings
 
 T = TypeVar("T")
 
-FAST = 30
+FAST = 20
 """How many examples a law is tried on in a fast run."""
+
+LEAST = 30
+"""The fewest examples of a law in a thorough run, if it has as many."""
 
 
 def is_thorough() -> bool:
@@ -33,7 +36,7 @@ def examples(most: int, fast: int | None = None) -> int:
 
     Examples are the same each time, so that more of them find new faults only once.
     """
-    return most if explores() else effort(max(most // 4, min(most, FAST)), fast)
+    return most if explores() else effort(max(most // 4, min(most, LEAST)), fast)
 
 
 def explores() -> bool:

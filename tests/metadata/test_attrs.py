@@ -180,6 +180,7 @@ def test_a_newer_major_version_is_refused_and_a_minor_one_read() -> None:
 BENCH = Path(__file__).parents[1] / "bench" / "metadata.py"
 
 
+@pytest.mark.thorough
 def test_carrying_it_slows_a_chain_of_pandas_far_less_than_a_dict_does() -> None:
     """The bound itself is `tests/bench/metadata.py`'s; here there is room for a busy machine."""
     ratios = runpy.run_path(str(BENCH))["ratios"](9)

@@ -64,6 +64,7 @@ def test_what_is_not_there_has_near_matches(tables: aa.Tables) -> None:
             tables[key]  # type: ignore[index]
 
 
+@pytest.mark.thorough
 def test_two_hosts_are_compared() -> None:
     client = shared_client()
     collected = client.collect(["acme.example", "globex.example"], sections=["overview", "prompts"])

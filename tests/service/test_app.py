@@ -270,6 +270,7 @@ def test_scope_options_fail_while_they_are_set_to(make_api: Any, counting_sectio
     assert api.get("scope-options?refresh=1").status_code == 502
 
 
+@pytest.mark.thorough
 def test_requests_and_refreshes_do_not_disturb_one_another(
     make_api: Any, tmp_path: Path, counting_sections: Any, make_tables: Any
 ) -> None:

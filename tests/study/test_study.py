@@ -523,6 +523,7 @@ def test_a_replay_is_the_same_everywhere_and_has_no_network(
     assert str(study.digest) in one.decode()
 
 
+@pytest.mark.thorough
 def test_the_check_for_a_network_would_notice_one(study: aa.Study, live: aa.Project) -> None:
     live.fetch("urls")
     code = REPLAY.replace('study.project("acme.example")', "aa.demo()")
