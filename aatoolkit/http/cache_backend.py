@@ -126,54 +126,55 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
         )
 
     def __setitem__(self, key: str, value: CachedResponse) -> None:
-        head, body = _head(value), value.content
+        self.put(key, value, value.created_at)
+
+    def put(self, key: str, answer: Response | CachedResponse, fetched_at: datetime) -> None:
+        """Store an answer; returns when it is written, or waits in memory for a lock."""
+        head, body = _head(answer, fetched_at), answer.content
         size = len(head) + len(body)
         if size > self._limit:
             return
-        origin, host = _origin_and_host(value.url)
-        row = _Row(
-            key,
-            head,
-            _checksum(key, head, body),
-            body,
-            origin,
-            host,
-            value.created_at.isoformat(),
-            size,
-        )
+        origin, host = _origin_and_host(answer.url)
+        checksum = _checksum(key, head, body)
+        row = _Row(key, head, checksum, body, origin, host, fetched_at.isoformat(), size)
         with self._lock:
             self._pending.pop(key, None)
             self._pending[key] = row
             while sum(one.size for one in self._pending.values()) > max(size, PENDING_SIZE):
                 del self._pending[next(iter(self._pending))]
-        self._flush()
+        # Whoever writes also writes what the threads behind it have to write.
+        with self.file.writing:
+            if self._pending.get(key) is row:
+                self._flush()
 
     def _flush(self) -> None:
         """Write what is pending in one transaction; what is locked out stays pending."""
-        with self._lock:
-            rows = [*self._pending.values()]
-
-        def store(connection: sqlite3.Connection) -> int:
-            self._uses.flush(connection)
-            connection.executemany(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", [row[:4] for row in rows]
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO register VALUES (?, ?, ?, ?, ?,"
-                " (SELECT coalesce(max(used), 0) + 1 FROM register))",
-                [(row.key, *row[4:]) for row in rows],
-            )
-            return evict(connection, self._limit)
-
-        evicted = self.file.write(store, None)
-        if evicted is None and self.file.is_locked:
-            return
-        with self._lock:
-            for row in rows:
-                if self._pending.get(row.key) is row:
-                    del self._pending[row.key]
+        with self.file.writing:
+            with self._lock:
+                rows = [*self._pending.values()]
+            evicted = self.file.write(lambda connection: self._store(connection, rows), None)
+            if evicted is None and self.file.is_locked:
+                return
+            with self._lock:
+                for row in rows:
+                    if self._pending.get(row.key) is row:
+                        del self._pending[row.key]
         if evicted:
             self.file.shrink()
+
+    def _store(self, connection: sqlite3.Connection, rows: list[_Row]) -> int:
+        """Write uses and answers, and evict what is too much; how many answers that were."""
+        if self._uses:
+            self._uses.flush(connection)
+        connection.executemany(
+            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", [row[:4] for row in rows]
+        )
+        connection.executemany(
+            "INSERT OR REPLACE INTO register VALUES (?, ?, ?, ?, ?,"
+            " (SELECT coalesce(max(used), 0) + 1 FROM register))",
+            [(row.key, *row[4:]) for row in rows],
+        )
+        return evict(connection, self._limit)
 
     def __delitem__(self, key: str) -> None:
         if not self._remove(key):
@@ -230,13 +231,9 @@ class AnswerCache(BaseCache):
         """
         if getattr(response, "is_temporary", False):  # a CachedResponse never is
             return
-        self.responses[cache_key or self.create_key(response.request)] = CachedResponse(
-            url=response.url,
-            status_code=response.status_code,
-            headers=response.headers,
-            content=response.content,
-            created_at=response.fetched_at,  # type: ignore[attr-defined]
-        )
+        key = cache_key or self.create_key(response.request)
+        fetched_at: datetime = response.fetched_at  # type: ignore[attr-defined]
+        self.responses.put(key, response, fetched_at)
 
     def account(self, token: Secret | None) -> str:
         """Return the name of an account in cache keys; the token cannot be computed from it."""
@@ -261,13 +258,13 @@ class AnswerCache(BaseCache):
         return self.responses.file.read(find, None) or self.responses.file.write(make, fresh)
 
 
-def _head(answer: CachedResponse) -> str:
+def _head(answer: Response | CachedResponse, fetched_at: datetime) -> str:
     """Serialize the facts of an answer that are stored beside its body."""
     facts = {
         "url": answer.url,
         "status": answer.status_code,
         "headers": {name.lower(): value for name, value in answer.headers.items()},
-        "fetched_at": answer.created_at.isoformat(),
+        "fetched_at": fetched_at.isoformat(),
     }
     return json.dumps(facts)
 

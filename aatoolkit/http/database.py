@@ -110,6 +110,12 @@ class Database:
                 stacklevel=2,
             )
 
+    @property
+    def writing(self) -> threading.RLock:
+        """What the thread that writes holds."""
+        self._check_process()
+        return self._writing
+
     def close(self) -> None:
         """Close the idle connections."""
         self._opened[:] = [each for each in self._opened if each not in self._idle]
@@ -149,7 +155,7 @@ class Database:
 
     def _start(self) -> None:
         self._process = os.getpid()
-        self._writing = threading.Lock()
+        self._writing = threading.RLock()
         self._idle: deque[sqlite3.Connection] = deque()
         self._opened: list[sqlite3.Connection] = []
         weakref.finalize(self, _close_all, self._idle)

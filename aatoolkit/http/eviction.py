@@ -63,8 +63,8 @@ def evict(connection: sqlite3.Connection, limit: int) -> int:
 
 def _bytes_used(connection: sqlite3.Connection) -> int:
     """The bytes of the file that are in use."""
-    pages, free, size = (
-        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("page_count", "freelist_count", "page_size")
+    query = (
+        "SELECT (page_count - freelist_count) * page_size"
+        " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
     )
-    return (pages - free) * size
+    return int(connection.execute(query).fetchone()[0])

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import requests
-
 from aatoolkit import errors
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, MAX_BODY, WORKERS
 from aatoolkit.http.address import BaseUrl
@@ -20,7 +18,7 @@ from aatoolkit.http.cache_dir import default_folder
 from aatoolkit.http.deadline import pause
 from aatoolkit.http.retry import Retry
 from aatoolkit.http.secret import Secret
-from aatoolkit.http.session import EMPTY, cache_key, open_session, send
+from aatoolkit.http.session import EMPTY, FINAL, Sender, cache_key, open_session
 from aatoolkit.http.single_flight import SingleFlight
 from aatoolkit.http.transport import FinalResponse
 from aatoolkit.payload import Payload, Request
@@ -95,8 +93,9 @@ class Fetcher:
         self._account = ANONYMOUS if self._store is None else self._store.account(secret)
         self._single_flight: SingleFlight[FinalResponse | CachedAnswer] = SingleFlight()
         self._session = open_session(
-            self.base, secret, self._store, max_body=max_body, connections=max(1, workers)
+            self.base, secret, max_body=max_body, connections=max(1, workers)
         )
+        self._sender = Sender(self._session, self.base)
 
     def get(self, request: Request) -> Payload:
         """Answer a request from the cache, or else from the service.
@@ -121,14 +120,14 @@ class Fetcher:
         found: Any
         if request.refresh:
             # An answer that another thread requested earlier may not be the latest.
-            found = self._send(request, deadline)
+            found = self._send(request, key, deadline)
         else:
 
             def send_once(left: float) -> Any:
                 # Another thread may have cached the answer meanwhile.
                 now = self._cached(key)
                 fresh = now is not None and _is_fresh(now, age)
-                return now if fresh else self._send(request, left)
+                return now if fresh else self._send(request, key, left)
 
             found = self._single_flight.run(key, send_once, deadline)
         if not isinstance(found, errors.FetchError | errors.InternalError):
@@ -147,14 +146,22 @@ class Fetcher:
         return secret is not None and secret.is_distinct and secret.is_in(text)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and write what waits for the cache's lock."""
         self._session.close()
+        if self._store is not None:
+            self._store.responses.close()
 
-    def _send(self, request: Request, deadline: float) -> Any:
-        """Return the service's answer, or the error that the last attempt ended in."""
-        url, params = request.url(self.base.url), dict(request.params)
-        prepared = self._session.prepare_request(requests.Request("GET", url, params=params))
-        return self._retry.run(lambda left: send(self._session, prepared.copy(), left), deadline)
+    def _send(self, request: Request, key: str, deadline: float) -> Any:
+        """Return the service's answer, which is cached, or the error that all attempts ended in."""
+        prepared = self._sender.prepare(request.url(self.base.url), request.params)
+        found = self._retry.run(lambda left: self._sender.send(prepared, left), deadline)
+        if (
+            self._store is not None
+            and isinstance(found, FinalResponse)
+            and found.status_code in (*FINAL, *EMPTY)
+        ):
+            self._store.save_response(found, key)
+        return found
 
     def _cached(self, key: str) -> CachedAnswer | None:
         return None if self._store is None else self._store.find(key)

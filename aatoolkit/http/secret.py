@@ -31,6 +31,9 @@ _RAREST_FIRST = b"~+QXZJKYVWUGHNBFRLDOPEMIACST_/=zqjxkvbw9876543210fyghmpucdlirs
 
 _MOST_PLACES = 256
 
+_SHORT = 1 << 15
+"""Up to so many bytes a plain search is quick, whatever they are."""
+
 _ESCAPE = re.compile(
     rb"\\(?:u00([2-7][0-9a-fA-F])|([/\\]))|%([2-7][0-9a-fA-F])"
     rb"|&#(?:0*([0-9]{2,3})|[xX]0*([2-7][0-9a-fA-F]));?"
@@ -211,7 +214,7 @@ def _has_escaped_letter(text: bytes) -> bool:
 
 def _first_of(sign: bytes, text: bytes) -> int:
     """Return what ``text.find(sign)`` does, quickly also where the first byte occurs very often."""
-    if len(sign) == 1:
+    if len(sign) == 1 or len(text) < _SHORT:
         return text.find(sign)
     import numpy as np
 

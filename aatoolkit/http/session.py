@@ -1,20 +1,19 @@
-"""Assemble the requests session with its requests-cache backend."""
+"""Assemble the requests session, prepare its requests, and compute the keys of their answers."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+import os
+import time
+from collections.abc import Iterable, Mapping
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import requests
 from requests.auth import AuthBase
-from requests_cache import NEVER_EXPIRE, CachedSession
 
 from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.cache_backend import AnswerCache
 from aatoolkit.http.cache_dir import VERSION
 from aatoolkit.http.secret import Secret
 from aatoolkit.http.transport import Transport
@@ -30,22 +29,28 @@ them are refusals of the account (401, 403), and what is about to change (202, 4
 """
 
 
-def open_session(
-    base: BaseUrl,
-    token: Secret | None,
-    store: AnswerCache | None,
-    *,
-    max_body: int,
-    connections: int,
-) -> requests.Session:
-    """Open a session, with the cache in ``store`` or without a cache.
+_ENVIRONMENT_SECONDS = 10.0
+"""For how long settings of the environment are used; some systems keep proxies elsewhere."""
 
-    Freshness is computed when an answer is read, from when it was fetched, so nothing expires in
-    the cache itself. Cache hits are read from the store directly: requests-cache computes the keys
-    and writes, but takes many times as long as the read itself to make a response of a hit. What
-    must not be cached never arrives here: the transport returns complete answers or fails.
+_VARIABLES = (
+    *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "REQUEST_METHOD"),
+)
+"""The variables that proxies and certificates are read from."""
+
+
+def open_session(
+    base: BaseUrl, token: Secret | None, *, max_body: int, connections: int
+) -> requests.Session:
+    """Open a session, which sends requests to one service and knows of no cache.
+
+    The cache is a backend of requests-cache, which the fetcher reads and writes itself: what the
+    session of requests-cache does around it (headers, conditional requests, expiry) would decide
+    nothing, and takes longer than the exchange. What must not be cached never arrives there: the
+    transport returns complete answers or fails.
     """
-    session = requests.Session() if store is None else _cached(base, token, store)
+    session = requests.Session()
     session.headers.clear()
     session.headers.update(
         {"User-Agent": "aatoolkit", "Accept": "application/json", "Accept-Encoding": "gzip"}
@@ -59,37 +64,56 @@ def open_session(
     return session
 
 
-def send(session: requests.Session, request: requests.PreparedRequest, timeout: float) -> Any:
-    """Send a request to the service, bypassing the cache, and cache the answer.
+class Sender:
+    """Prepares and sends the requests of one session.
 
-    Raises
-    ------
-    AttemptFailed
-        If no answer came back.
+    Parameters
+    ----------
+    session
+        The session, which has no parameters, cookies or credentials of its own.
+    base
+        The service that all requests go to.
     """
-    url = str(request.url)
-    settings: Any = session.merge_environment_settings(url, {}, None, None, None)
-    options: dict[str, Any] = dict(settings)
-    if _is_loopback(url):
-        options["proxies"] = {}
-    if isinstance(session, CachedSession):
-        options["force_refresh"] = True
-    return session.send(
-        request, **{**options, "stream": False, "timeout": timeout, "allow_redirects": False}
-    )
 
+    def __init__(self, session: requests.Session, base: BaseUrl) -> None:
+        self._session = session
+        self._base = base
+        self._environment: tuple[Any, float, dict[str, Any]] | None = None
 
-def _cached(base: BaseUrl, token: Secret | None, store: AnswerCache) -> CachedSession:
-    return CachedSession(
-        backend=store,
-        expire_after=NEVER_EXPIRE,
-        cache_control=False,
-        allowable_codes=(*FINAL, *EMPTY),
-        allowable_methods=("GET",),
-        stale_if_error=False,
-        match_headers=False,
-        key_fn=_key_function(base, store.account(token)),
-    )
+    def prepare(self, url: str, params: Mapping[str, str]) -> requests.PreparedRequest:
+        """Prepare a GET request as ``Session.prepare_request`` does, with nothing to merge."""
+        request = requests.PreparedRequest()
+        request.prepare_method("GET")
+        request.prepare_url(url, dict(params))
+        request.prepare_headers(self._session.headers)
+        request.prepare_hooks(None)
+        return request
+
+    def send(self, request: requests.PreparedRequest, timeout: float) -> Any:
+        """Send a request to the service.
+
+        Raises
+        ------
+        AttemptFailed
+            If no answer came back.
+        """
+        return self._session.send(
+            request, **self._settings(), stream=False, timeout=timeout, allow_redirects=False
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        """The proxies and certificates of the environment, for the origin of the service."""
+        now, variables = time.monotonic(), tuple(map(os.environ.get, _VARIABLES))
+        known = self._environment
+        if known is None or known[0] != variables or now - known[1] > _ENVIRONMENT_SECONDS:
+            merged: Any = self._session.merge_environment_settings(
+                self._base.url, {}, None, None, None
+            )
+            settings = {name: merged[name] for name in ("proxies", "verify", "cert")}
+            if self._base.is_loopback:
+                settings["proxies"] = {}
+            known = self._environment = (variables, now, settings)
+        return known[2]
 
 
 def cache_key(base: BaseUrl, account: str, path: str, params: Iterable[tuple[str, str]]) -> str:
@@ -104,20 +128,6 @@ def cache_key(base: BaseUrl, account: str, path: str, params: Iterable[tuple[str
     )
     parts = [VERSION, base.origin, account, path, pairs]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _key_function(base: BaseUrl, account: str) -> Callable[..., str]:
-    def key(request: requests.PreparedRequest, **_: object) -> str:
-        parts = urlsplit(str(request.url))
-        params = parse_qsl(parts.query, keep_blank_values=True)
-        return cache_key(base, account, parts.path, params)
-
-    return key
-
-
-def _is_loopback(url: str) -> bool:
-    parts = urlsplit(url)
-    return BaseUrl(parts.scheme, parts.hostname or "", parts.port or 0, "").is_loopback
 
 
 class _NoAuth(AuthBase):

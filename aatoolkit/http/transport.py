@@ -52,6 +52,9 @@ ERROR_BODY_SECONDS = 2.0
 """How long reading it may take."""
 
 _SHOWN = 1 << 12
+_REMEMBERED = 64
+_BRIEF = 256
+"""How many texts of headers a session remembers as free of the token, and how long ones."""
 
 
 class FinalResponse(requests.Response):
@@ -96,6 +99,7 @@ class Transport(HTTPAdapter):
         self._max_body = max_body
         self._connections = connections
         self._lock, self._is_closed = threading.Lock(), False
+        self._clean = set[str]()
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         """Use connections that respect the limits of the active call."""
@@ -175,8 +179,6 @@ class Transport(HTTPAdapter):
     ) -> None:
         """Send the request, and receive the response's status, headers and body."""
         outgoing = request.copy()
-        # requests-cache sets this header for itself; it is not meant for the service.
-        outgoing.headers.pop("Cache-Control", None)
         outgoing.headers.update(call.headers)
         options |= {"stream": True, "timeout": call.remaining()}
         _check_environment(received.url, options)
@@ -315,7 +317,15 @@ class Transport(HTTPAdapter):
         return self._token is not None and self._token.is_distinct and self._token.is_in(body)
 
     def _masked_text(self, text: str) -> str:
-        return self._masked(text.encode("utf-8", "surrogateescape")).decode(errors="replace")
+        # Answers of one service repeat most of their headers.
+        if text in self._clean:
+            return text
+        masked = self._masked(text.encode("utf-8", "surrogateescape")).decode(errors="replace")
+        if masked == text and len(text) < _BRIEF:
+            if len(self._clean) >= _REMEMBERED:
+                self._clean.clear()
+            self._clean.add(text)
+        return masked
 
     def _masked(self, text: bytes) -> bytes:
         return text if self._token is None else self._token.hide_in(text)

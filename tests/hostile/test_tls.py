@@ -247,6 +247,23 @@ def test_a_proxy_sees_no_token(
     assert b"Authorization: Bearer" not in seen
 
 
+def test_a_proxy_set_later_is_used_from_then_on(
+    fetcher: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = fetcher("https://api.example")
+    with (
+        HostileServer(replying(whole(b"{}", "502 No"))) as first,
+        HostileServer(replying(whole(b"{}", "502 No"))) as second,
+    ):
+        for proxy in (first, second):
+            monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+            fails(client, "no answer")
+        heads = len(first.heads)
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", "no such file")
+        fails(client, "REQUESTS_CA_BUNDLE")
+        assert heads == len(first.heads) > 0 < len(second.heads)
+
+
 @pytest.mark.parametrize(
     "script",
     [

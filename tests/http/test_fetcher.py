@@ -18,6 +18,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -26,6 +27,7 @@ from urllib.parse import quote
 
 import pytest
 import requests
+import requests_cache
 import responses
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +36,7 @@ from aatoolkit import Payload, errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, clear_cache
 from aatoolkit.http.cache_backend import AnswerCache
-from aatoolkit.http.session import EMPTY, FINAL, open_session, send
+from aatoolkit.http.session import Sender, open_session
 from aatoolkit.payload import Request
 
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
@@ -597,38 +599,44 @@ def test_many_threads_share_one_cache(scripted: Any, fetcher: Any, reply: Any) -
     assert len(scripted.requests) == before
 
 
-def test_the_token_stays_below_the_cache_and_at_its_origin(scripted: Any, tmp_path: Path) -> None:
+def test_the_token_stays_below_the_cache_and_at_its_origin(scripted: Any) -> None:
     base, token = BaseUrl.parse(scripted.url), Secret(TOKEN)
-    session = open_session(
-        base, token, AnswerCache(tmp_path / "cache"), max_body=1000, connections=1
-    )
+    session = open_session(base, token, max_body=1000, connections=1)
+    sender = Sender(session, base)
     elsewhere = scripted.url.replace("127.0.0.1", "localhost")
     session.mount(elsewhere, session.get_adapter(scripted.url))
     for url in (scripted.url, elsewhere):
-        response = send(session, session.prepare_request(requests.Request("GET", url)), 10)
+        response = sender.send(sender.prepare(url, {}), 10)
         assert "Authorization" not in response.request.headers
     sent = [request.headers.get("authorization") for request in scripted.requests]
     assert sent == [f"Bearer {TOKEN}", None]
     session.close()
 
 
-def test_the_session_is_assembled_as_meant(tmp_path: Path) -> None:
-    base, store = BaseUrl.parse("https://api.example"), AnswerCache(tmp_path / "cache")
-    session: Any = open_session(base, None, store, max_body=1, connections=1)
-    settings = session.settings
-    assert settings.expire_after == -1
-    assert list(settings.allowable_codes) == [*FINAL, *EMPTY]
-    assert list(settings.allowable_methods) == ["GET"]
-    assert settings.cache_control is False
-    assert settings.stale_if_error is False
-    assert settings.match_headers is False
-    assert settings.key_fn is not None
-    assert session.cache.responses.serializer is None
-    assert session.trust_env
-    connection = sqlite3.connect(tmp_path / "cache" / "answers.sqlite")
-    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    connection.close()
+def test_a_request_is_prepared_as_requests_does() -> None:
+    base = BaseUrl.parse("https://api.example/v1")
+    session = open_session(base, None, max_body=1, connections=1)
+    url, params = (
+        f"{base.url}/api/domains/acme.example/x",
+        {"topic": "ä b,c&=+%/?#'\"", "days": "7"},
+    )
+    meant = session.prepare_request(requests.Request("GET", url, params=params))
+    found = Sender(session, base).prepare(url, params)
+    for name in ("method", "url", "headers", "body", "hooks"):
+        assert getattr(found, name) == getattr(meant, name), name
     session.close()
+
+
+def test_tools_of_requests_cache_read_the_cache(
+    scripted: Any, fetcher: Any, tmp_path: Path
+) -> None:
+    payload = ask(fetcher(cache=tmp_path / "cache"))
+    with requests_cache.CachedSession(backend=AnswerCache(tmp_path / "cache")) as session:
+        (kept,) = session.cache.filter()
+        assert (kept.url, kept.content) == (payload.url, payload.body)
+        assert session.cache.responses.serializer is None
+    with closing(sqlite3.connect(tmp_path / "cache" / "answers.sqlite")) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 # -- failures --------------------------------------------------------------------------------
