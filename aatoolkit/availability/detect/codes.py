@@ -44,6 +44,7 @@ _UNLIKE = re.compile(r"-\d+(\.\d+)?|0|9{2,}")
 
 _CODE = ("code", "value", "id", "key", "symbol", "flag", "sign", "letter", "mark")
 _LABEL = ("label", "meaning", "text", "description")
+_LABELS = frozenset(_LABEL)
 
 States = dict[str, Availability]
 """What codes mean, each as text."""
@@ -123,8 +124,9 @@ def _texts(value: Any) -> Iterator[tuple[str, str]]:
     """Codes with their texts: an object, or a list of records of a code and a label."""
     if isinstance(value, dict):
         yield from ((code, text) for code, text in value.items() if isinstance(text, str))
-    for each in value if isinstance(value, list) else ():
-        given = each if isinstance(each, dict) else {}
+    for given in value if isinstance(value, list) else ():
+        if not isinstance(given, dict) or _LABELS.isdisjoint(given):
+            continue
         code = next((given[name] for name in _CODE if name in given), None)
         text = next((given[name] for name in _LABEL if isinstance(given.get(name), str)), None)
         if type(code) in (int, str) and text is not None:
@@ -233,8 +235,9 @@ def _texts_of_fields(value: Any) -> Iterator[tuple[str, str]]:
     """Names with texts: an object of texts, or records of a name and a description."""
     if isinstance(value, dict):
         yield from ((name, text) for name, text in value.items() if isinstance(text, str))
-    for each in value if isinstance(value, list) else ():
-        given = each if isinstance(each, dict) else {}
+    for given in value if isinstance(value, list) else ():
+        if not isinstance(given, dict) or _LABELS.isdisjoint(given):
+            continue
         name = next((given[key] for key in ("name", "field", "id") if key in given), None)
         text = next((given[key] for key in _LABEL if isinstance(given.get(key), str)), None)
         if isinstance(name, str) and text is not None:

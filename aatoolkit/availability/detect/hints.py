@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from typing import Any
 
 from aatoolkit.availability.detect import keys, roles
@@ -56,6 +56,7 @@ _PROCESS = words(
 """Words of how data came to be: with others of them, or in a key, they point to one place."""
 
 _TWINS = words("q quality status state flag note reason basis availability typename error")
+_TWIN_ENDS = tuple(_TWINS)
 """The last part of the name of a field that describes the field it is named after."""
 
 _IDLE_KEYS = words(
@@ -168,10 +169,13 @@ def _twins(document: Any) -> Iterator[tuple[int, Hint]]:
     for _, value, path, _ in _members(document):
         listed = value[:_WIDEST] if isinstance(value, list) else []
         records = [each for each in listed if isinstance(each, dict)]
-        names = dict.fromkeys(name for each in records for name in each)
-        words = {tokens(name) for name in names}
+        names = dict.fromkeys(chain.from_iterable(records))
+        # To look at the end of a name costs less than to split it.
+        ends = ((name, name[:_LONGEST].lower()) for name in names)
+        twins = [n for n, low in ends if low.endswith(_TWIN_ENDS) or not low[-1:].isalnum()]
+        words = {*map(tokens, names if twins else ())}
         texts: dict[str, set[str]] = {}
-        for name in names:
+        for name in twins:
             *stem, last = tokens(name) or ("",)
             if last in _TWINS and stem and tuple(stem) in words:
                 texts[name] = set()

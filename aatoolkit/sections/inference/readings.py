@@ -146,7 +146,7 @@ def _number(values: list[Any], there: list[Any], name: str) -> FieldReading:
     evidence = f"{len(kept)} numbers from {min(kept):g} to {max(kept):g}" if kept else "numbers"
     if missing:
         evidence += f"; {', '.join(map(str, missing))} breaks the range of the rest"
-    numbers = _floats(values, lambda one: one, missing)
+    numbers = _floats(values, float, missing)
     dtype = "Int64" if integers else "Float64"
     return FieldReading(dtype, None, missing, evidence, decimals=decimals, numbers=numbers)
 
@@ -184,8 +184,9 @@ def _sentinels(there: list[Any], name: str) -> tuple[Any, ...]:
 
 def _text(values: list[Any], there: list[str], name: str) -> FieldReading:
     counts = Counter(there)
-    empty = tuple(sorted(word for word in counts if is_nothing(word)))
-    rest = [word.strip() for word in counts if not is_nothing(word)]
+    nothing = set(filter(is_nothing, counts))
+    empty = tuple(sorted(nothing))
+    rest = [word.strip() for word in counts if word not in nothing]
     if not rest:
         return FieldReading("string", None, empty, "no value in any answer")
     for words in (day_texts(rest, name), flag_texts(rest, name)):
@@ -242,6 +243,8 @@ def _parsed(
 
 
 def _floats(values: list[Any], number: Any, missing: tuple[Any, ...]) -> Any:
+    if not missing and number is float and set(map(type, values)) <= {int, float}:
+        return np.fromiter(values, np.float64, len(values))
     found = np.full(len(values), np.nan)
     for at, one in enumerate(values):
         if one is not MISSING and one is not None and one not in missing:

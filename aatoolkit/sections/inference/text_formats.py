@@ -56,6 +56,7 @@ _MONTH_DAY = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}", re.I
 )
 _YES_NO = frozenset({"yes", "no", "true", "false", "y", "n", "on", "off"})
+_FLAGS = _YES_NO | {"0", "1"}
 
 
 def is_nothing(word: str) -> bool:
@@ -132,9 +133,8 @@ def day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None
     """Detect how texts write days or instants: dtype, parser and words; None if they do not."""
     if all(_DAY.fullmatch(word) for word in words):
         return "date", None, "days as YYYY-MM-DD"
-    zones = [_INSTANT.fullmatch(word) for word in words]
-    if all(zones):
-        named = all(zone and zone[1] for zone in zones)
+    if all(map(_INSTANT.fullmatch, words)):
+        named = all(zone and zone[1] for zone in map(_INSTANT.fullmatch, words))
         return "timestamp", None if named else "utc", "instants" + ("" if named else ", no zone")
     if all(_WEEK.fullmatch(word) and _is_week(word) for word in words):
         return "date", "iso week", "ISO weeks, read as their Monday"
@@ -158,6 +158,8 @@ def _is_week(word: str) -> bool:
 
 def flag_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None:
     """Detect how texts write yes and no: dtype, parser and words; None if they do not."""
+    if not all(word.lower() in _FLAGS for word in words):
+        return None
     low = {word.lower() for word in words}
     if low <= _YES_NO and (len(low) == 2 or is_flag_name(name)):
         return "boolean", "boolean", "yes and no in words"

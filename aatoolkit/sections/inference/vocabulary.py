@@ -38,6 +38,8 @@ _FORMS = (
     ),
 )
 _PATTERNS = tuple((name, re.compile(form, re.I | re.S)) for name, form in _FORMS)
+_ANY_FORM = re.compile("|".join(form for _, form in _FORMS), re.I | re.S)
+_BLOCK = 64
 _METRIC_FIELDS = re.compile(
     r"(?:.*_)?(?:metric|measure|kpi|field|fields|column|columns|key|header|type|sort|order"
     r"|applies_to|code|unit|label|name|status|state|reason|kind)s?"
@@ -90,9 +92,12 @@ class Vocabulary:
             dimension = next((d for d, s in _STEMS.items() if any(x in name for x in s)), None)
             if dimension is not None:
                 members[dimension].update(_texts(value))
-        fields: dict[str, set[str]] = defaultdict(set)
+        texts: dict[str | None, set[str]] = defaultdict(set)
         for answer in answers:
-            _collect(answer, "", fields)
+            _collect(answer, None, texts)
+        fields: dict[str, set[str]] = defaultdict(set)
+        for field, values in texts.items():
+            fields["" if field is None else snake(field)].update(values)
         return cls(members, fields)
 
     def dimension(self, keys: Iterable[str]) -> str | None:
@@ -103,10 +108,9 @@ class Vocabulary:
         for name, values in self.members.items():
             if sum(key in values for key in listed) >= 0.75 * len(listed):
                 return name
-        for name, form in _PATTERNS:
-            if sum(form.fullmatch(key) is not None for key in listed) >= 0.8 * len(listed):
-                return name
-        return None
+        if not _mostly_match(_ANY_FORM, listed):
+            return None
+        return next((name for name, form in _PATTERNS if _mostly_match(form, listed)), None)
 
     def field_of(self, keys: Iterable[str]) -> str | None:
         """The field elsewhere in the answers whose values these keys are; None if there is none.
@@ -123,6 +127,17 @@ class Vocabulary:
         }
         best = max(shared, key=lambda name: shared[name], default=None)
         return best if best is not None and shared[best] >= 0.9 else None
+
+
+def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
+    """Whether four fifths of the keys have a form; no more are looked at than that takes."""
+    least = 0.8 * len(keys)
+    found = 0
+    for start in range(0, len(keys), _BLOCK):
+        found += sum(map(bool, map(form.fullmatch, keys[start : start + _BLOCK])))
+        if found + len(keys) - start - _BLOCK < least:
+            break
+    return found >= least
 
 
 def _named(options: Any, depth: int = 0) -> list[tuple[str, Any]]:
@@ -170,16 +185,19 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _collect(value: Any, name: str, fields: dict[str, set[str]]) -> None:
+def _collect(value: Any, name: str | None, fields: dict[str | None, set[str]]) -> None:
+    """Collect short texts by the name of the field that holds them; None for no field."""
     if isinstance(value, str):
         if len(value) <= _LONGEST:
             fields[name].add(value)
     elif isinstance(value, dict):
         for key, one in value.items():
-            _collect(one, snake(key), fields)
+            if isinstance(one, str | dict | list):
+                _collect(one, key, fields)
     elif isinstance(value, list):
         for one in value:
-            _collect(one, name, fields)
+            if isinstance(one, str | dict | list):
+                _collect(one, name, fields)
 
 
 @lru_cache(8192)
@@ -191,6 +209,8 @@ def snake(name: str) -> str:
     >>> snake("shareOfVoicePct"), snake("AdRows"), snake("HTTPStatus")
     ('share_of_voice_pct', 'ad_rows', 'http_status')
     """
+    if name.isascii() and name.isalnum() and name.islower():
+        return name
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return re.sub(r"\W+|__+", "_", split).strip("_").lower() or "field"
 
