@@ -236,11 +236,11 @@ class ScopeOptions:
         self.host = host
         self.engines = engines
         self.untagged: dict[str, int | None] = {}
-        self.topics = self._tagged(topics, "topic")
-        self.categories = self._tagged(categories, "category")
+        self.topics: pd.DataFrame = self._tagged(topics, "topic")
+        self.categories: pd.DataFrame = self._tagged(categories, "category")
         self.brands = brands
-        self.own_terms = tuple(own_terms)
-        self.days = tuple(days)
+        self.own_terms: tuple[str, ...] = tuple(own_terms)
+        self.days: tuple[int, ...] = tuple(days)
 
     def _tagged(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
         """The rows that are values of a filter; the others are counted in `untagged`."""

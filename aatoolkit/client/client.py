@@ -115,7 +115,8 @@ class Client(Closing, NamesNear):
         # Wrapped before anything can fail: tracebacks may show the arguments of a call.
         token = Secret.wrap(token)
         # They may show this object before it is complete, too.
-        self.base_url, self.offline = "?", offline
+        self.base_url: str = "?"
+        self.offline: bool = offline
         replaying = client_in_place(base_url)
         if replaying is not None:
             vars(self).update(vars(replaying))
@@ -124,8 +125,8 @@ class Client(Closing, NamesNear):
             return
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
-        self.workers = max(1, workers)
-        self.max_nodes = settings.checked_max_nodes(max_nodes)
+        self.workers: int = max(1, workers)
+        self.max_nodes: int = settings.checked_max_nodes(max_nodes)
         self._profile = None if profile is None else Profile.load(profile)
         # What another process needs to make the same client; its token it finds itself.
         self._settings: dict[str, Any] | None = {

@@ -55,8 +55,8 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
 
     def __init__(self, results: Iterable[tuple[str, Scope, Dataset]]) -> None:
         self._results = {(host, scope): dataset for host, scope, dataset in results}
-        self.hosts = tuple(dict.fromkeys(host for host, _ in self._results))
-        self.scopes = tuple(dict.fromkeys(scope for _, scope in self._results))
+        self.hosts: tuple[str, ...] = tuple(dict.fromkeys(host for host, _ in self._results))
+        self.scopes: tuple[Scope, ...] = tuple(dict.fromkeys(scope for _, scope in self._results))
 
     @property
     def errors(self) -> dict[tuple[str, Scope, str], AAToolkitError]:

@@ -57,7 +57,7 @@ class Project(Closing, NamesNear):
 
     def __init__(self, client: Client, host: str) -> None:
         self.client = client
-        self.host = "?"  # until it is validated: tracebacks may show the object
+        self.host: str = "?"  # until it is validated: tracebacks may show the object
         self.host = canonical_host(host)
         self._hosts: tuple[str, ...] = ()
 

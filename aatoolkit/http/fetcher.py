@@ -75,13 +75,13 @@ class Fetcher:
     ) -> None:
         token = Secret.wrap(token)
         secret = token.check() if token is not None else None
-        self.base = BaseUrl.parse(base_url)
+        self.base: BaseUrl = BaseUrl.parse(base_url)
         self._secret = secret
-        self.has_token = secret is not None
+        self.has_token: bool = secret is not None
         self.offline = offline
-        self.expire_after = _seconds("expire_after", expire_after)
-        self.deadline = _seconds("deadline", deadline, least=1e-3)
-        self.folder = _folder(cache)
+        self.expire_after: float = _seconds("expire_after", expire_after)
+        self.deadline: float = _seconds("deadline", deadline, least=1e-3)
+        self.folder: Path | None = _folder(cache)
         if offline and self.folder is None:
             raise errors.ConfigurationError(
                 "offline without a cache answers nothing; give cache=True or a folder",

@@ -98,7 +98,7 @@ class HeldMetadata:
         self, metadata: FrameMetadata, rows: HashedLater, answers: Iterable[HeldAnswer]
     ) -> None:
         self.metadata = metadata
-        self.answers = tuple(dict.fromkeys(answers))
+        self.answers: tuple[HeldAnswer, ...] = tuple(dict.fromkeys(answers))
         self._rows = rows
 
     @property

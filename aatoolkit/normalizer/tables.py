@@ -127,8 +127,8 @@ class Tables(TablesExport, NamesNear):
         self._drift = drift
         self._hints = hints
         self.payload = payload
-        self.rows = dict(rows)
-        self.words = dict(words)
+        self.rows: dict[str, int] = dict(rows)
+        self.words: dict[str, str] = dict(words)
         self._loaders = dict(loaders)
         self._frames: dict[str, pd.DataFrame] = {}
         self._extra = extra

@@ -44,11 +44,12 @@ class Draft(Mapping[str, SectionDraft]):
     def __init__(
         self, host: str, base_url: str, answers: Answers, *, standard_names: bool = True
     ) -> None:
-        self.host, self.base_url = host, base_url
+        self.host: str = host
+        self.base_url: str = base_url
         self.requests: list[PlannedRequest] = answers.requests
         self.errors: dict[str, AAToolkitError] = dict(answers.errors)
         self.answers = answers
-        self.stopped = answers.stopped
+        self.stopped: str = answers.stopped
         vocabulary = Vocabulary.of(answers.options, answers.whole.values())
         ran, idle = engines_of(answers.options)
         states = shared_states(answers.whole)

@@ -42,10 +42,10 @@ class SectionDraft:
     """
 
     def __init__(self, analysis: Analysis, candidates: Iterable[Candidate] = ()) -> None:
-        self.candidates = tuple(candidates)
+        self.candidates: tuple[Candidate, ...] = tuple(candidates)
         analysis.watched = tuple(one.at for one in self.candidates)
-        self.name = analysis.section
-        self.notes = analysis.notes
+        self.name: str = analysis.section
+        self.notes: list[str] = analysis.notes
         self.analysis = analysis
 
     @property

@@ -105,7 +105,9 @@ class Profile(Mapping[str, Section]):
     ) -> None:
         if not _NAME.fullmatch(name):
             raise _problem(f"{name!r} is no name of a profile: use letters, digits, _ and -")
-        self.name, self.doc, self.tentative = name, doc, tentative
+        self.name: str = name
+        self.doc: str = doc
+        self.tentative: Collection[str] = tentative
         self.baseline: Mapping[str, Any] = MappingProxyType(dict(baseline or {}))
         self._sections = sections
 

@@ -28,28 +28,76 @@ the columns of those.
 
 # mypy: disable-error-code="misc, no-overload-impl, overload-overlap, override"
 # pyright: reportIncompatibleMethodOverride=false, reportOverlappingOverload=false
+# pyright: reportNoOverloadImplementation=false, reportInconsistentOverload=false
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import aatoolkit as aa
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     from aatoolkit.frame.accessor import Accessor
-'''
 
-_FRAME = '''
-    class {frame}(pd.DataFrame):
-        """{doc}"""
+    # Names in a list are not checked: pyright takes it for a list of any text, and a list that was
+    # computed is one.
+    _Selection = (
+        list[Any] | pd.Series[bool] | pd.Index[Any] | pd.DataFrame | slice
+        | np.ndarray[Any, Any] | Callable[[pd.DataFrame], Any]
+    )
+
+    class _DataFrame(pd.DataFrame):
+        """A table of the profile: what gives its columns other names gives a plain DataFrame."""
 
         @property
         def aa(self) -> Accessor: ...
-{getters}
-        def assign(self, **columns: Any) -> pd.DataFrame: ...
-'''
+        @property
+        def T(self) -> pd.DataFrame: ...
+        @property
+        def columns(self) -> pd.Index[Any]: ...
+        @columns.setter
+        def columns(self, names: Any) -> None: ...
+        def __iter__(self) -> Iterator[Any]: ...
+        def items(self) -> Iterator[tuple[Any, pd.Series[Any]]]: ...
+{methods}'''
+
+# Type checkers would take what these return for the table itself, without the columns it gained.
+_CHANGING = {
+    "add_prefix": "prefix: str, axis: Any = ...",
+    "add_suffix": "suffix: str, axis: Any = ...",
+    "assign": "**columns: Any",
+    "join": "other: Any, on: Any = ..., how: Any = ..., lsuffix: str = ..., rsuffix: str = ..., "
+    "sort: bool = ..., validate: Any = ..., **options: Any",
+    "melt": "id_vars: Any = ..., value_vars: Any = ..., var_name: Any = ..., "
+    "value_name: Any = ..., col_level: Any = ..., ignore_index: bool = ...",
+    "merge": "right: Any, how: Any = ..., on: Any = ..., left_on: Any = ..., right_on: Any = ..., "
+    "left_index: bool = ..., right_index: bool = ..., sort: bool = ..., suffixes: Any = ..., "
+    "copy: Any = ..., indicator: Any = ..., validate: Any = ...",
+    "pivot": "*, columns: Any, index: Any = ..., values: Any = ...",
+    "pivot_table": "values: Any = ..., index: Any = ..., columns: Any = ..., aggfunc: Any = ..., "
+    "fill_value: Any = ..., margins: bool = ..., dropna: bool = ..., margins_name: Any = ..., "
+    "observed: bool = ..., sort: bool = ..., **options: Any",
+    "reindex": "labels: Any = ..., *, index: Any = ..., columns: Any = ..., axis: Any = ..., "
+    "**options: Any",
+    "rename": "mapper: Any = ..., *, index: Any = ..., columns: Any = ..., axis: Any = ..., "
+    "copy: Any = ..., inplace: bool = ..., level: Any = ..., errors: Any = ...",
+    "reset_index": "level: Any = ..., *, drop: bool = ..., inplace: bool = ..., "
+    "col_level: Any = ..., col_fill: Any = ..., allow_duplicates: bool = ..., names: Any = ...",
+    "set_axis": "labels: Any, *, axis: Any = ..., copy: Any = ...",
+    "set_index": "keys: Any, *, drop: bool = ..., append: bool = ..., inplace: bool = ..., "
+    "verify_integrity: Any = ...",
+    "transpose": "*args: Any, copy: Any = ...",
+}
+
+_FRAME = '''
+    class {frame}(_DataFrame):
+        """{doc}"""
+
+{getters}'''
+
 
 _TABLES = '''
     class {tables}(aa.Tables):
@@ -136,9 +184,13 @@ def typed_module(profile: Profile) -> str:
             _READ.format(section=_quoted(name), tables=kind) for name, kind in tables.items()
         ),
     )
+    methods = (
+        f"        def {name}(self, {parameters}) -> pd.DataFrame: ...\n"
+        for name, parameters in _CHANGING.items()
+    )
     return "".join(
         [
-            _HEAD.format(name=profile.name),
+            _HEAD.format(name=profile.name, methods="".join(methods)),
             *(_frame(table, frames[table.name]) for each in declared for table in each.tables),
             *(_tables(each, tables[each.name], frames) for each in declared),
             project,
@@ -151,9 +203,7 @@ def _frame(table: Table, name: str) -> str:
     for column in table.columns:
         kinds.setdefault(_PYTHON[column.dtype], []).append(column.name)
     getters = [_getter("key", names, f"pd.Series[{kind}]") for kind, names in kinds.items()]
-    some = f"list[Literal[{_listed(column.name for column in table.columns)}]]"
-    key = f"{some} | pd.Series[bool] | slice"
-    getters.append(_GETTER.format(argument="key", key=key, value="pd.DataFrame"))
+    getters.append(_GETTER.format(argument="key", key="_Selection", value="pd.DataFrame"))
     return _FRAME.format(frame=name, doc=_doc(table.doc), getters="".join(getters))
 
 
@@ -188,7 +238,9 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _quoted(name: str) -> str:
-    return '"' + name.encode("unicode_escape").decode().replace('"', '\\"') + '"'
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    written = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in escaped)
+    return f'"{"".join(written)}"'
 
 
 def _doc(text: str) -> str:

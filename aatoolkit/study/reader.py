@@ -51,7 +51,7 @@ class StudyReader(PublishableStudy):
         self._parsed: tuple[bytes, tuple[Record, ...]] = (b"", ())
         self._profiled: tuple[bytes, Mapping[str, Profile]] = (b"", {})
         self._compared: dict[str, tuple[bytes, bytes]] = {}
-        self.path = storage.path
+        self.path: Path = storage.path
 
     @cached_property
     def about(self) -> Mapping[str, Any]:

@@ -26,8 +26,8 @@ class Proposal:
     """
 
     def __init__(self, analysis: Analysis) -> None:
-        self.section = section_of(analysis)
-        self.code = code_of(analysis)
+        self.section: Section = section_of(analysis)
+        self.code: str = code_of(analysis)
 
     def __str__(self) -> str:
         return self.code
