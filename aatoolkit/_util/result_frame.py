@@ -21,6 +21,9 @@ _GAP = 2
 _SENTENCE = 30
 """The narrowest column of sentences that can be read."""
 
+_CELL = 40
+"""Longer cells are wrapped in a notebook."""
+
 _LATER = ("p_adjusted", "n")
 """Numbers that are shown where there is room."""
 
@@ -32,6 +35,9 @@ _REASONS = 4
 
 _RANGES = 8
 """How many runs of rows are named; beyond it, they are counted."""
+
+_PAGE = 110
+"""How many characters of a table are in sight in a notebook, beside each other."""
 
 _DETAILS = ("method", "why", "unit", "p", "n_before", "clusters", "detectable", "deff")
 
@@ -63,6 +69,48 @@ class ResultFrame(pd.DataFrame):
         width = shutil.get_terminal_size((width, 24)).columns
         if self._verdict is None or self._is_short(width):
             return pd.DataFrame(self).__repr__()
+        constant, columns, verdict, sentences, shown = self._layout(width)
+        if sentences:
+            lines = _with_lines_below([*columns, *verdict], sentences, width)
+        else:
+            room = max(width - _width(columns) - _GAP, min(_SENTENCE, max(map(len, verdict[0]))))
+            lines = _lines([*columns, *verdict], room)
+        return "\n".join([*constant, *lines, *self._notes(shown, width)])
+
+    def _repr_html_(self) -> str:
+        if self._verdict is None or not len(self):
+            return str(pd.DataFrame(self)._repr_html_())  # type: ignore[operator]
+        constant, columns, verdict, sentences, shown = self._layout(_PAGE)
+        named = [str(name) for name in self.columns]
+        numbers = [at for at, text in enumerate(columns) if text[0].strip() in self._numbers]
+        table = _table_html([*columns, *verdict], numbers, sentences)
+        whole = [list(row) for row in zip(*map(self._texts, named), strict=True)]
+        notes = self._notes(shown, 10_000)[:-1]
+        above, below = ("".join(f"<p>{html.escape(n)}</p>" for n in ns) for ns in (constant, notes))
+        return (
+            f'<div class="tex2jax_ignore">{above}{table}{below}<details>'
+            f"<summary>all {self.shape[1]} columns</summary>{table_html(whole[0], whole[1:])}"
+            "</details></div>"
+        )
+
+    def _layout(
+        self, width: int
+    ) -> tuple[list[str], list[list[str]], list[list[str]], list[str], list[str]]:
+        """Choose what of the result is shown in so many characters, as texts with their headers.
+
+        Returns
+        -------
+        constant : list of str
+            The parts of the key that are the same in all rows, a line each.
+        columns : list of list of str
+            Index, key and numbers.
+        verdict : list of list of str
+            The column of verdicts, or none where they are the sentences.
+        sentences : list of str
+            What is on a line below each row; empty if nothing is.
+        shown : list of str
+            The names of all columns that are shown.
+        """
         constant = self._constant
         shown = [name for name in self._essential if name not in constant]
         texts = {name: self._texts(name) for name in shown}
@@ -73,7 +121,7 @@ class ResultFrame(pd.DataFrame):
         beside = min(longest, max(_SENTENCE, len(texts[verdict][0])))
         needed = [name for name in shown[:-1] if name not in _LATER]
         fits = _width([index, *(texts[name] for name in needed)]) + _GAP + beside <= width
-        sentences = None
+        sentences: list[str] = []
         if not fits and longest > _WORDS:
             sentences = texts[verdict]
         elif not fits and "why" in self.columns:
@@ -93,29 +141,13 @@ class ResultFrame(pd.DataFrame):
         if kept and kept[-1] == "low":
             kept.pop()  # one end alone says little
         columns = [index, *(texts[name] for name in kept)]
-        columns += [texts[verdict]] if beside and sentences else []
-        if sentences:
-            lines = _with_lines_below(columns, sentences, width)
-        else:
-            lines = _lines([*columns, texts[verdict]], max(width - _width(columns) - _GAP, beside))
         kept += [verdict, *constant, *covered, *(["why"] if beside and sentences else [])]
-        return "\n".join([*constant.values(), *lines, *self._notes(kept, width)])
+        return [*constant.values()], columns, [texts[verdict]] if beside else [], sentences, kept
 
-    def _repr_html_(self) -> str:
-        if self._verdict is None or not len(self):
-            return str(pd.DataFrame(self)._repr_html_())  # type: ignore[operator]
-        rows, whole = self._rows_of(self._essential), self._rows_of([*map(str, self.columns)])
-        notes = "".join(
-            f"<p>{html.escape(note)}</p>" for note in self._notes(self._essential, 10_000)[:-1]
-        )
-        return (
-            f'<div class="tex2jax_ignore">{table_html(rows[0], rows[1:])}{notes}<details>'
-            f"<summary>all {self.shape[1]} columns</summary>{table_html(whole[0], whole[1:])}"
-            "</details></div>"
-        )
-
-    def _rows_of(self, names: Sequence[str]) -> list[list[str]]:
-        return [list(row) for row in zip(*map(self._texts, names), strict=True)]
+    @property
+    def _numbers(self) -> set[str]:
+        names = [str(name) for name in self.columns]
+        return {visible(n) for n in names if pd.api.types.is_numeric_dtype(self[n].dtype)}
 
     @property
     def _verdict(self) -> str | None:
@@ -252,6 +284,30 @@ def _ranges(index: pd.Index, chosen: np.ndarray) -> str:
 def _width(columns: Iterable[Sequence[str]]) -> int:
     sizes = [max(map(len, texts)) for texts in columns]
     return sum(sizes) + _GAP * (len(sizes) - 1)
+
+
+def _table_html(
+    columns: Sequence[Sequence[str]], numbers: Sequence[int], sentences: Sequence[str]
+) -> str:
+    """A table whose cells are not wrapped, but for sentences; those have a row below theirs."""
+    styles = [f"text-align:{'right' if at in numbers else 'left'}" for at in range(len(columns))]
+    lines: list[str] = []
+    for at, row in enumerate(zip(*columns, strict=True)):
+        tag = "td" if at else "th"
+        cells = (
+            f'<{tag} style="{style};white-space:{"nowrap" if len(cell) <= _CELL else "normal"}">'
+            f"{html.escape(cell.strip())}</{tag}>"
+            for cell, style in zip(row, styles, strict=True)
+        )
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+        if at and sentences:
+            style = 'style="text-align:left;white-space:normal"'
+            below = f'<td colspan="{len(row) - 1}" {style}>{html.escape(sentences[at])}</td>'
+            lines.append(f"<tr><td></td>{below}</tr>")
+    head, *body = lines
+    return (
+        f'<table class="dataframe"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>'
+    )
 
 
 def _with_lines_below(

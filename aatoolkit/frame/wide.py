@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable
@@ -22,6 +24,9 @@ _NARROW = 30
 
 _ROWS = 60
 """How many rows are looked at for that."""
+
+_PAGE = 100
+"""How many characters of a table are in sight in a notebook, beside each other."""
 
 
 class WideFrame(pd.DataFrame):
@@ -50,6 +55,16 @@ class WideFrame(pd.DataFrame):
     def __repr__(self) -> str:
         return in_sight(self)
 
+    def _repr_html_(self) -> str | None:
+        plain = pd.DataFrame(self)
+        kept = _kept(self, _PAGE)
+        rest = [visible(str(name)) for name in plain.columns if name not in kept]
+        shown: str | None = (plain[kept] if rest else plain)._repr_html_()  # type: ignore[operator]
+        if not rest or shown is None:
+            return shown
+        shown = re.sub(rf" {len(kept)} columns</p>", f" {plain.shape[1]} columns</p>", shown)
+        return f'{shown}<p class="tex2jax_ignore">not shown: {html.escape(", ".join(rest))}</p>'
+
 
 def in_sight(frame: pd.DataFrame) -> str:
     """Format a frame for a terminal: key and numbers first, and which columns are not shown.
@@ -62,19 +77,28 @@ def in_sight(frame: pd.DataFrame) -> str:
     plain = pd.DataFrame(frame)
     width = pd.get_option("display.width") or 80
     width = shutil.get_terminal_size((width, 24)).columns
+    kept = _kept(frame, width)
+    if len(kept) == plain.shape[1]:
+        return repr(plain)
+    rest = [visible(name) for name in plain.columns if name not in kept]
+    shown = repr(plain[kept]).replace(f" x {len(kept)} columns]", f" x {plain.shape[1]} columns]")
+    gap = "" if shown.endswith("columns]") else "\n"
+    return "\n".join([shown + gap, *textwrap.wrap(f"not shown: {', '.join(rest)}", width)])
+
+
+def _kept(frame: pd.DataFrame, width: int) -> list[Any]:
+    """Return the columns that are shown: all in their order, or the first that matter."""
+    plain = pd.DataFrame(frame)
     names = [name for name in plain.columns if isinstance(name, str)]
     is_plain = len({*names}) == plain.shape[1] and pd.get_option("display.expand_frame_repr")
     if not is_plain or not len(plain) or _fits(plain, width):
-        return repr(plain)
+        return [*plain.columns]
     kept: list[str] = []
     for name in _ordered(frame, names):
         if kept and not _fits(plain[[*kept, name]], width):
             break
         kept.append(name)
-    rest = [visible(name) for name in names if name not in kept]
-    shown = repr(plain[kept]).replace(f" x {len(kept)} columns]", f" x {len(names)} columns]")
-    gap = "" if shown.endswith("columns]") else "\n"
-    return "\n".join([shown + gap, *textwrap.wrap(f"not shown: {', '.join(rest)}", width)])
+    return kept
 
 
 def _fits(frame: pd.DataFrame, width: int) -> bool:

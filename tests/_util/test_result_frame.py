@@ -30,6 +30,10 @@ def frame(**more: object) -> ResultFrame:
     return ResultFrame({**columns, **more})
 
 
+LEFT = 'style="text-align:left;white-space:nowrap"'
+"""How a cell of words is set in a notebook."""
+
+
 @pytest.fixture(autouse=True)
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -108,6 +112,20 @@ def test_a_notebook_shows_the_same_and_all_columns_folded() -> None:
     assert WHY in head
     assert "paired by" not in head
     assert "paired by" in whole
+
+
+def test_a_notebook_shows_what_is_constant_once_and_sentences_below_their_rows() -> None:
+    hosts = {"after_host": "acme.example", "before_host": "globex.example"}
+    same = ResultFrame({**hosts, **frame(), "verdict": "no evidence"})
+    page = same._repr_html_().partition("<details>")[0]
+    assert page.count("globex.example") == page.count("share_of_voice") == 1
+    assert page.count("no evidence</td>") == 2
+    assert [f"<td {style}>{row}</td>" in page for row, style in ((0, LEFT), (1, LEFT))] == [True] * 2
+    sentence = "not measured: visited and converted: not listed, which is not 0"
+    wide = {f"stage_of_the_funnel_{at}": [at, at] for at in range(6)}
+    page = ResultFrame({"path": ["/", "/a"], **wide, "verdict": sentence})._repr_html_()
+    rows = page.partition("<details>")[0].split("<tr>")[1:]
+    assert [sentence in row for row in rows] == [False, False, True, False, True]
 
 
 def test_long_results_say_how_many_rows_are_left_out() -> None:

@@ -63,3 +63,14 @@ def test_what_fits_or_has_odd_names_is_printed_by_pandas(monkeypatch: pytest.Mon
     monkeypatch.setenv("COLUMNS", "300")
     with pd.option_context("display.width", 300):
         assert in_sight(days(5)) == repr(days(5))
+
+
+def test_a_notebook_shows_key_and_numbers_as_well() -> None:
+    page = WideFrame(days())._repr_html_()
+    assert page is not None
+    table, _, note = page.partition("</table>")
+    assert [name in table for name in ("date", "rate</th>", REASON)] == [True, True, False]
+    assert "84 rows × 6 columns" in note
+    assert "not shown: rate_availability_reason" in note
+    for frame in (days()[["date", "rate"]], days(5).set_axis([*"aabcde"], axis=1)):
+        assert WideFrame(frame)._repr_html_() == frame._repr_html_()  # type: ignore[operator]
