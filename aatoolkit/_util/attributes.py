@@ -21,6 +21,10 @@ class NamesNear:
     aatoolkit.errors.data.AttributeNotFound: Menu has no attribute 'sup'; did you mean 'soup'?
     """
 
+    def _item_named(self, name: str) -> str:
+        """What to write where the name is that of an item, not of an attribute; else nothing."""
+        return ""
+
     if not TYPE_CHECKING:  # type checkers go by what is declared
 
         def __getattr__(self, name: str) -> Any:
@@ -29,7 +33,7 @@ class NamesNear:
                 raise AttributeError(f"{kind!r} object has no attribute {name!r}")
             there = [each for each in dir(type(self)) if not each.startswith("_")]
             near = near_matches(name, [*there, *(each for each in vars(self) if each[0] != "_")])
-            hint = did_you_mean(near, f"there are {', '.join(there)}")
+            hint = self._item_named(name) or did_you_mean(near, f"there are {', '.join(there)}")
             kind = {"Accessor": "df.aa"}.get(kind, kind)
             raise AttributeNotFound(
                 f"{kind} has no attribute {name!r}; {hint}", attribute=name, suggestions=near

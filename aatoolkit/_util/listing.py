@@ -1,11 +1,13 @@
-"""`Listing`: a DataFrame of names and sentences that is shown whole, on paper, screen and page."""
+"""`Listing`: a DataFrame of sentences that is shown whole; `FileList`: paths that are counted."""
 
 from __future__ import annotations
 
 import html
+import os
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -21,6 +23,22 @@ _NARROW = 12
 
 _WORD = 34
 """Longer words are broken, where there is no room."""
+
+
+class FileList(list[Path]):
+    """The files that were written: a list that prints how many there are, and where.
+
+    Examples
+    --------
+    >>> FileList([Path("acme/gaps/gap_domains.parquet"), Path("acme/urls/cited_urls.parquet")])
+    <2 files in acme>
+    """
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<no files>"
+        place = os.path.commonpath([path.parent for path in self])
+        return f"<{len(self):,} file{'s' * (len(self) != 1)} in {visible(place or '.')}>"
 
 
 class Listing(pd.DataFrame):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from aatoolkit._util.arguments import checked
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.files import write_whole
+from aatoolkit._util.listing import FileList
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
 from aatoolkit.client.dataset_statistics import DatasetStatistics
@@ -52,6 +53,9 @@ class Dataset(DatasetStatistics, NamesNear):
     def __contains__(self, section: object) -> bool:
         return section in self._results
 
+    def _item_named(self, name: str) -> str:
+        return f"it has a section of that name: write dataset[{name!r}]" if name in self else ""
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._results)
 
@@ -90,7 +94,7 @@ class Dataset(DatasetStatistics, NamesNear):
         return pd.concat(given, ignore_index=True)[names].astype("string")
 
     @checked
-    def to_parquet(self, folder: str | os.PathLike[str]) -> list[Path]:
+    def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.
 
         Beside them is what no table took, so that `aatoolkit.rebuild` makes each answer again.
@@ -103,7 +107,7 @@ class Dataset(DatasetStatistics, NamesNear):
         Returns
         -------
         list of Path
-            The files.
+            The files; it prints how many there are.
 
         Raises
         ------
@@ -124,7 +128,7 @@ class Dataset(DatasetStatistics, NamesNear):
         from aatoolkit.frame.parquet import write_tables
 
         check_folder(folder)
-        return [path for tables in self.values() for path in write_tables(tables, folder)]
+        return FileList(path for tables in self.values() for path in write_tables(tables, folder))
 
     @checked
     def to_excel(self, path: str | os.PathLike[str]) -> Path:

@@ -148,6 +148,9 @@ class Tables(TablesExport, NamesNear):
     def __contains__(self, name: object) -> bool:
         return name in self._loaders
 
+    def _item_named(self, name: str) -> str:
+        return f"it has a table of that name: write tables[{name!r}]" if name in self else ""
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._loaders)
 

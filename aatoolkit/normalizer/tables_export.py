@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.arguments import checks_arguments
+from aatoolkit._util.listing import FileList
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ class TablesExport(Mapping[str, "pd.DataFrame"]):
         found: pa.Table = accessor.to_arrow()
         return found
 
-    def to_parquet(self, folder: str | os.PathLike[str]) -> list[Path]:
+    def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, as ``Dataset.to_parquet`` does.
 
         Parameters
@@ -63,7 +64,7 @@ class TablesExport(Mapping[str, "pd.DataFrame"]):
         Returns
         -------
         list of Path
-            The files.
+            The files; it prints how many there are.
 
         Raises
         ------
@@ -83,7 +84,7 @@ class TablesExport(Mapping[str, "pd.DataFrame"]):
         from aatoolkit.frame.parquet import write_tables
 
         check_folder(folder)
-        return [*write_tables(self, folder)]  # type: ignore[arg-type]
+        return FileList(write_tables(self, folder))  # type: ignore[arg-type]
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write every table to a sheet of one workbook, as ``Dataset.to_excel`` does.

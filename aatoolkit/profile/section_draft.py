@@ -80,6 +80,8 @@ class SectionDraft:
         """
         import pandas as pd
 
+        from aatoolkit._util.listing import Listing
+
         found = list(self.columns())
         text: dict[str, list[str | None]] = {
             "path": [one.path for one in found],
@@ -94,7 +96,7 @@ class SectionDraft:
         index = pd.MultiIndex.from_arrays(
             [[one.table for one in found], [one.name for one in found]], names=["table", "column"]
         )
-        return pd.DataFrame(text, index=index, dtype="string")
+        return Listing(pd.DataFrame(text, index=index, dtype="string"))
 
     def set(
         self,

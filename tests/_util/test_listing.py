@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aatoolkit._util.listing import Listing
+from aatoolkit._util.listing import FileList, Listing
 
 SENTENCE = "Answers of Google AI Overviews were not examined for advertisements in this window."
 WORDS = st.text("abc -.", max_size=120)
@@ -79,3 +80,14 @@ def test_a_long_one_says_how_many_rows_follow(rows: int) -> None:
 
 def test_what_steers_a_terminal_is_escaped() -> None:
     assert "\x1b" not in repr(Listing({"reason": ["\x1b[31mred"]}))
+
+
+def test_many_files_print_as_their_number_and_place() -> None:
+    files = FileList([Path("acme/gaps/a.parquet"), Path("acme/gaps/_placement/$.parquet")])
+    assert repr(files) == "<2 files in acme/gaps>"
+    assert files == [*files]
+    assert files[0].name == "a.parquet"
+    assert [repr(FileList(part)) for part in ([], [Path("a.parquet")])] == [
+        "<no files>",
+        "<1 file in .>",
+    ]

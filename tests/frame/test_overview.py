@@ -54,6 +54,10 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
         assert meant in (found.value.suggestions or ())
         assert not hasattr(thing, "_no_such_name")
     dataset = things[2][0]
+    with pytest.raises(errors.AttributeNotFound, match=r"write dataset\['domains'\]"):
+        dataset.domains  # noqa: B018
+    with pytest.raises(errors.AttributeNotFound, match=r"write tables\['source_domain_engines'\]"):
+        dataset["domains"].source_domain_engines  # noqa: B018
     assert copy.copy(dataset).keys() == dataset.keys()
 
 

@@ -91,6 +91,9 @@ def test_the_review_has_one_row_a_column(draft):
     ]
     assert set(review["confidence"]) <= {"proved", "likely", "open"}
     assert len(review) == len(list(draft["prompts"].columns()))
+    printed = repr(review)
+    assert "..." not in printed
+    assert all(name in printed for name in ("dtype", "unit", "rule", "confidence", "evidence"))
 
 
 def test_a_saved_profile_reads_every_answer_whole(draft, project, tmp_path):
