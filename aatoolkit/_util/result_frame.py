@@ -305,9 +305,7 @@ def _table_html(
             below = f'<td colspan="{len(row) - 1}" {style}>{html.escape(sentences[at])}</td>'
             lines.append(f"<tr><td></td>{below}</tr>")
     head, *body = lines
-    return (
-        f'<table class="dataframe"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>'
-    )
+    return f'<table class="dataframe"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>'
 
 
 def _with_lines_below(

@@ -120,7 +120,7 @@ def test_a_notebook_shows_what_is_constant_once_and_sentences_below_their_rows()
     page = same._repr_html_().partition("<details>")[0]
     assert page.count("globex.example") == page.count("share_of_voice") == 1
     assert page.count("no evidence</td>") == 2
-    assert [f"<td {style}>{row}</td>" in page for row, style in ((0, LEFT), (1, LEFT))] == [True] * 2
+    assert all(f"<td {LEFT}>{row}</td>" in page for row in (0, 1))
     sentence = "not measured: visited and converted: not listed, which is not 0"
     wide = {f"stage_of_the_funnel_{at}": [at, at] for at in range(6)}
     page = ResultFrame({"path": ["/", "/a"], **wide, "verdict": sentence})._repr_html_()
