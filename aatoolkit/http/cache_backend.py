@@ -36,6 +36,9 @@ ANONYMOUS = "anonymous"
 _TRIES = 3
 """How often the rest is tried to be written at the end; each waits for a lock."""
 
+_ROWS = 16
+"""How many answers one statement writes."""
+
 PENDING_SIZE = 32 * 2**20
 """The most bytes of answers that wait in memory for a lock; the oldest are not cached."""
 
@@ -166,14 +169,20 @@ class AnswerStorage(BaseStorage[str, CachedResponse]):
         """Write uses and answers, and evict what is too much; how many answers that were."""
         if self._uses:
             self._uses.flush(connection)
-        connection.executemany(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", [row[:4] for row in rows]
-        )
-        connection.executemany(
-            "INSERT OR REPLACE INTO register VALUES (?, ?, ?, ?, ?,"
-            " (SELECT coalesce(max(used), 0) + 1 FROM register))",
-            [(row.key, *row[4:]) for row in rows],
-        )
+        # One statement for many rows: other threads may go first at each that is run.
+        for first in range(0, len(rows), _ROWS):
+            some = rows[first : first + _ROWS]
+            answers = ["(?, ?, ?, ?)"] * len(some)
+            last = "(SELECT coalesce(max(used), 0) FROM register)"
+            entries = [f"(?, ?, ?, ?, ?, {last} + {number})" for number in range(1, len(some) + 1)]
+            connection.execute(
+                f"INSERT OR REPLACE INTO answers VALUES {', '.join(answers)}",
+                [value for row in some for value in row[:4]],
+            )
+            connection.execute(
+                f"INSERT OR REPLACE INTO register VALUES {', '.join(entries)}",
+                [value for row in some for value in (row.key, *row[4:])],
+            )
         return evict(connection, self._limit)
 
     def __delitem__(self, key: str) -> None:

@@ -31,6 +31,9 @@ _REST_SECONDS = 1.0, 60.0
 _PATIENCE = 60.0
 """How long a file may be locked before somebody has to know."""
 
+_LOG_SIZE = 16 * 2**20
+"""The bytes of the write-ahead log at which it is moved to the file."""
+
 _APPLICATION = 0x61617463
 _VERSION = 1
 _SCHEMA = """
@@ -244,7 +247,10 @@ def _set_up(connection: sqlite3.Connection) -> None:
         _begin(connection)
     _check(connection)
     connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(f"PRAGMA journal_size_limit={16 * 2**20}")
+    connection.execute(f"PRAGMA journal_size_limit={_LOG_SIZE}")
+    # A checkpoint waits for the disk, and every writer for the checkpoint.
+    page_size = _number(connection, "page_size")
+    connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_SIZE // page_size}")
     connection.execute("PRAGMA mmap_size=0")  # a file cut short would end the process
 
 

@@ -112,6 +112,7 @@ class Fetcher:
         age = self.expire_after if given is None else _seconds("expire_after", given)
         path = urlsplit(request.url(self.base.url)).path
         key = cache_key(self.base, self._account, path, request.params.items())
+        ended = self._single_flight.ended
         cached = None if request.refresh else self._cached(key)
         if cached is not None and (self.offline or _is_fresh(cached, age)):
             return _payload(cached, request, stale=not _is_fresh(cached, age))
@@ -125,7 +126,8 @@ class Fetcher:
 
             def send_once(left: float) -> Any:
                 # Another thread may have cached the answer meanwhile.
-                now = self._cached(key)
+                meanwhile = self._single_flight.may_have_ended(key, ended)
+                now = self._cached(key) if meanwhile else None
                 fresh = now is not None and _is_fresh(now, age)
                 return now if fresh else self._send(request, key, left)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -13,6 +14,9 @@ from aatoolkit.errors import DeadlineExceeded, FetchError
 from aatoolkit.http.deadline import STEP
 
 T = TypeVar("T")
+
+_REMEMBERED = 256
+"""Of how many requests it is known that they have ended lately."""
 
 
 class _Pending(Generic[T]):
@@ -34,6 +38,17 @@ class SingleFlight(Generic[T]):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pending: dict[str, _Pending[T]] = {}
+        self._ended, self._last = 0, deque[str](maxlen=_REMEMBERED)
+
+    @property
+    def ended(self) -> int:
+        """How many requests have ended."""
+        return self._ended
+
+    def may_have_ended(self, key: str, since: int) -> bool:
+        """Whether a request may have ended since so many had."""
+        with self._lock:
+            return self._ended - since > _REMEMBERED or (self._ended > since and key in self._last)
 
     def run(
         self, key: str, send: Callable[[float], T | FetchError], deadline: float
@@ -71,6 +86,8 @@ class SingleFlight(Generic[T]):
         finally:
             with self._lock:
                 del self._pending[key]
+                self._ended += 1
+                self._last.append(key)
             pending.done.set()
 
 

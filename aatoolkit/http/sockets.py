@@ -50,7 +50,9 @@ class _DeadlineSocket(socket.socket):
     def _step(self, operation: Callable[..., T], *arguments: Any) -> T:
         call = Call.current()
         while True:
-            self.settimeout(call.step())
+            seconds = call.step()
+            if self.gettimeout() != seconds:  # setting it is a system call
+                self.settimeout(seconds)
             try:
                 return operation(*arguments)
             except TimeoutError as error:

@@ -333,7 +333,8 @@ class Transport(HTTPAdapter):
 
 def _check_environment(url: str, options: Mapping[str, Any]) -> None:
     """Refuse proxies and certificate bundles of the environment that cannot be used."""
-    proxy = select_proxy(url, options.get("proxies"))
+    proxies = options.get("proxies")
+    proxy = select_proxy(url, proxies) if proxies else None
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
         raise UnsupportedProxy
     bundle = options.get("verify")
