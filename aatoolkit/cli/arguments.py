@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import re
 import sys
@@ -20,6 +21,10 @@ _NO_TOKEN = (
 
 _PLAIN_OPTION = re.compile(r"--?(?!.{20})[a-z]+(?:-[a-z]+)*(?=$|=)")
 """An option as people type it: short words of small letters, which are no token."""
+
+
+# gettext searches the disk for a translation each time; every parser has the same few texts.
+argparse._ = functools.cache(argparse._)  # type: ignore[attr-defined]
 
 
 class HelpFormatter(argparse.HelpFormatter):

@@ -134,6 +134,15 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     assert f"usage: aatoolkit study {command}" in capsys.readouterr().out
 
 
+def test_help_searches_the_disk_for_each_translation_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    searched: list[str] = []
+    monkeypatch.setattr("gettext.find", lambda *given, **_: searched.append(given[0]) or None)
+    assert main(["--help"]) == 0
+    assert len(searched) < 30
+
+
 def test_help_loads_no_pandas() -> None:
     code = (
         "import sys; sys.argv[0] = 'aatoolkit'; from aatoolkit.cli import main; "
