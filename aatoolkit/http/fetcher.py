@@ -18,7 +18,7 @@ from aatoolkit.http.cache_dir import default_folder
 from aatoolkit.http.deadline import pause
 from aatoolkit.http.retry import Retry
 from aatoolkit.http.secret import Secret
-from aatoolkit.http.session import EMPTY, FINAL, Sender, cache_key, open_session
+from aatoolkit.http.session import EMPTY, Sender, cache_key, open_session
 from aatoolkit.http.single_flight import SingleFlight
 from aatoolkit.http.transport import FinalResponse
 from aatoolkit.payload import Payload, Request
@@ -93,7 +93,7 @@ class Fetcher:
         self._account = ANONYMOUS if self._store is None else self._store.account(secret)
         self._single_flight: SingleFlight[FinalResponse | CachedAnswer] = SingleFlight()
         self._session = open_session(
-            self.base, secret, max_body=max_body, connections=max(1, workers)
+            self.base, secret, self._store, max_body=max_body, connections=max(1, workers)
         )
         self._sender = Sender(self._session, self.base)
 
@@ -121,7 +121,7 @@ class Fetcher:
         found: Any
         if request.refresh:
             # An answer that another thread requested earlier may not be the latest.
-            found = self._send(request, key, deadline)
+            found = self._send(request, deadline)
         else:
 
             def send_once(left: float) -> Any:
@@ -129,7 +129,7 @@ class Fetcher:
                 meanwhile = self._single_flight.may_have_ended(key, ended)
                 now = self._cached(key) if meanwhile else None
                 fresh = now is not None and _is_fresh(now, age)
-                return now if fresh else self._send(request, key, left)
+                return now if fresh else self._send(request, left)
 
             found = self._single_flight.run(key, send_once, deadline)
         if not isinstance(found, errors.FetchError | errors.InternalError):
@@ -153,17 +153,10 @@ class Fetcher:
         if self._store is not None:
             self._store.responses.close()
 
-    def _send(self, request: Request, key: str, deadline: float) -> Any:
-        """Return the service's answer, which is cached, or the error that all attempts ended in."""
+    def _send(self, request: Request, deadline: float) -> Any:
+        """Return the service's answer, or the error that the last attempt ended in."""
         prepared = self._sender.prepare(request.url(self.base.url), request.params)
-        found = self._retry.run(lambda left: self._sender.send(prepared, left), deadline)
-        if (
-            self._store is not None
-            and isinstance(found, FinalResponse)
-            and found.status_code in (*FINAL, *EMPTY)
-        ):
-            self._store.save_response(found, key)
-        return found
+        return self._retry.run(lambda left: self._sender.send(prepared, left), deadline)
 
     def _cached(self, key: str) -> CachedAnswer | None:
         return None if self._store is None else self._store.find(key)

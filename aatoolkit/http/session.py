@@ -1,4 +1,4 @@
-"""Assemble the requests session, prepare its requests, and compute the keys of their answers."""
+"""Assemble the requests session with its requests-cache backend, and prepare its requests."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import requests
 from requests.auth import AuthBase
+from requests_cache import NEVER_EXPIRE, CachedSession
 
 from aatoolkit.http.address import BaseUrl
+from aatoolkit.http.cache_backend import AnswerCache
 from aatoolkit.http.cache_dir import VERSION
 from aatoolkit.http.secret import Secret
 from aatoolkit.http.transport import Transport
@@ -41,16 +44,21 @@ _VARIABLES = (
 
 
 def open_session(
-    base: BaseUrl, token: Secret | None, *, max_body: int, connections: int
+    base: BaseUrl,
+    token: Secret | None,
+    store: AnswerCache | None,
+    *,
+    max_body: int,
+    connections: int,
 ) -> requests.Session:
-    """Open a session, which sends requests to one service and knows of no cache.
+    """Open a session to one service, with the cache in ``store`` or without a cache.
 
-    The cache is a backend of requests-cache, which the fetcher reads and writes itself: what the
-    session of requests-cache does around it (headers, conditional requests, expiry) would decide
-    nothing, and takes longer than the exchange. What must not be cached never arrives there: the
-    transport returns complete answers or fails.
+    Freshness is computed when an answer is read, from when it was fetched, so nothing expires in
+    the cache itself. Cache hits are read from the store directly: requests-cache computes the keys
+    and writes, but takes many times as long as the read itself to make a response of a hit. What
+    must not be cached never arrives here: the transport returns complete answers or fails.
     """
-    session = requests.Session()
+    session = requests.Session() if store is None else _cached(base, token, store)
     session.headers.clear()
     session.headers.update(
         {"User-Agent": "aatoolkit", "Accept": "application/json", "Accept-Encoding": "gzip"}
@@ -90,7 +98,7 @@ class Sender:
         return request
 
     def send(self, request: requests.PreparedRequest, timeout: float) -> Any:
-        """Send a request to the service.
+        """Send a request to the service, and cache the answer.
 
         Raises
         ------
@@ -128,6 +136,44 @@ def cache_key(base: BaseUrl, account: str, path: str, params: Iterable[tuple[str
     )
     parts = [VERSION, base.origin, account, path, pairs]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class _WritingSession(CachedSession):
+    """A session of requests-cache that sends each request, and caches each answer.
+
+    ``CachedSession.send(force_refresh=True)`` does the same, after it has prepared conditional
+    requests, ``Cache-Control`` and ``Vary``, of which nothing applies: a fifth of the time that
+    sending a small request takes.
+    """
+
+    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:  # type: ignore[override]
+        """Send a request; its answer is cached if its status is one of those to be cached."""
+        response = requests.Session.send(self, request, **options)
+        if response.status_code in self.settings.allowable_codes:
+            self.cache.save_response(response, self.cache.create_key(request))
+        return response
+
+
+def _cached(base: BaseUrl, token: Secret | None, store: AnswerCache) -> CachedSession:
+    return _WritingSession(
+        backend=store,
+        expire_after=NEVER_EXPIRE,
+        cache_control=False,
+        allowable_codes=(*FINAL, *EMPTY),
+        allowable_methods=("GET",),
+        stale_if_error=False,
+        match_headers=False,
+        key_fn=_key_function(base, store.account(token)),
+    )
+
+
+def _key_function(base: BaseUrl, account: str) -> Callable[..., str]:
+    def key(request: requests.PreparedRequest, **_: object) -> str:
+        parts = urlsplit(str(request.url))
+        params = parse_qsl(parts.query, keep_blank_values=True)
+        return cache_key(base, account, parts.path, params)
+
+    return key
 
 
 class _NoAuth(AuthBase):

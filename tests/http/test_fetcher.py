@@ -36,7 +36,7 @@ from aatoolkit import Payload, errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, clear_cache
 from aatoolkit.http.cache_backend import AnswerCache
-from aatoolkit.http.session import Sender, open_session
+from aatoolkit.http.session import EMPTY, FINAL, Sender, open_session
 from aatoolkit.payload import Request
 
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
@@ -599,9 +599,11 @@ def test_many_threads_share_one_cache(scripted: Any, fetcher: Any, reply: Any) -
     assert len(scripted.requests) == before
 
 
-def test_the_token_stays_below_the_cache_and_at_its_origin(scripted: Any) -> None:
+def test_the_token_stays_below_the_cache_and_at_its_origin(scripted: Any, tmp_path: Path) -> None:
     base, token = BaseUrl.parse(scripted.url), Secret(TOKEN)
-    session = open_session(base, token, max_body=1000, connections=1)
+    session = open_session(
+        base, token, AnswerCache(tmp_path / "cache"), max_body=1000, connections=1
+    )
     sender = Sender(session, base)
     elsewhere = scripted.url.replace("127.0.0.1", "localhost")
     session.mount(elsewhere, session.get_adapter(scripted.url))
@@ -613,9 +615,24 @@ def test_the_token_stays_below_the_cache_and_at_its_origin(scripted: Any) -> Non
     session.close()
 
 
+def test_the_session_is_assembled_as_meant(tmp_path: Path) -> None:
+    base, store = BaseUrl.parse("https://api.example"), AnswerCache(tmp_path / "cache")
+    session: Any = open_session(base, None, store, max_body=1, connections=1)
+    settings = session.settings
+    assert settings.expire_after == -1
+    assert list(settings.allowable_codes) == [*FINAL, *EMPTY]
+    assert list(settings.allowable_methods) == ["GET"]
+    assert settings.cache_control is False
+    assert settings.stale_if_error is False
+    assert settings.match_headers is False
+    assert settings.key_fn is not None
+    assert session.trust_env
+    session.close()
+
+
 def test_a_request_is_prepared_as_requests_does() -> None:
     base = BaseUrl.parse("https://api.example/v1")
-    session = open_session(base, None, max_body=1, connections=1)
+    session = open_session(base, None, None, max_body=1, connections=1)
     url, params = (
         f"{base.url}/api/domains/acme.example/x",
         {"topic": "ä b,c&=+%/?#'\"", "days": "7"},
