@@ -44,6 +44,9 @@ from aatoolkit.jsontree.nodes import Node
 
 _NAMES = {kind: name for name, kind in ARROW.items() if name != BIG}
 _CHUNK = 1 << 20
+_LARGER = 2
+"""How many times as large chunks are that Arrow's reader is not tried on."""
+
 _AHEAD = 2
 MAX_FAILURES = 3
 """How many chunks more may be read in vain than were read well."""
@@ -72,7 +75,7 @@ def read_array(child: ChildTable, parts: SplitBody) -> None:
     with ThreadPoolExecutor(_AHEAD, "aatoolkit-shred") as readers:
         reader = _ChunkReader(child, parts, readers)
         reader.add_parsed(parts.first)
-        for _ in parts.rest(reader.read, _CHUNK):
+        for _ in parts.rest(reader.read):
             pass
 
 
@@ -92,6 +95,7 @@ class _ChunkReader:
         check_exact(chunk.text, self._child.extend(chunk.values, self._parts.depth))
         self._form = _ArrowForm.of(self._child.node) if self._failures_left else None
         self._ahead.clear()
+        self._parts.chunk_size = _CHUNK * (_LARGER if self._form is None else 1)
 
     def read(self, span: Span, then: Iterator[Span]) -> bool | None:
         """Read a span of the body; None if its text is not a sequence of elements."""

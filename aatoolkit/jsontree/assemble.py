@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,18 @@ import pyarrow.compute as pc
 
 from aatoolkit.jsontree import names
 from aatoolkit.jsontree.child_table import ChildTable
-from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, row_count, to_column, without_nulls
+from aatoolkit.jsontree.chunks import (
+    ColumnChunk,
+    fill_rows,
+    row_count,
+    to_column,
+    valid_rows,
+    without_nulls,
+)
 from aatoolkit.jsontree.exactness import EXACT_FLOAT
 from aatoolkit.jsontree.grouping import Rows
 from aatoolkit.jsontree.kinds import ARROW, BIG, INTEGER, NUMBER
-from aatoolkit.jsontree.nodes import Node, ObjectFields
+from aatoolkit.jsontree.nodes import Node
 
 PLAN = b"aatoolkit.shred"
 """The key of the plan in a table's schema metadata."""
@@ -24,6 +32,9 @@ PLAN = b"aatoolkit.shred"
 VERSION = 1
 KINDS = ["missing", "null", "object", "array", "entries", *sorted(ARROW)]
 """The values of a kind column; row numbers instead of values also name their table."""
+
+_WORDS = pa.array(KINDS)
+_CODES = {kind: code for code, kind in enumerate(KINDS)}
 
 
 def assemble(document: Node) -> dict[str, pa.Table]:
@@ -121,20 +132,27 @@ class _Builder:
 
     def _kinds(self, node: Node, enclosing: list[Rows]) -> pa.DictionaryArray:
         """The kind of value in each row."""
-        words = [*KINDS, *sorted(node.scalars.keys() - ARROW.keys())]
+        tables = sorted(node.scalars.keys() - ARROW.keys())
+        words = pa.array([*KINDS, *tables]) if tables else _WORDS
+        number = _CODES | {kind: len(KINDS) + n for n, kind in enumerate(tables)}
         codes = np.full(self.child.size, -1, np.int16)
-        codes[concat_rows(enclosing)] = words.index("missing")
-        codes[concat_rows(node.rows)] = words.index("null")
+        for kind, rows in self._rows_of_kinds(node, enclosing):
+            fill_rows(codes, rows, number[kind])
+        outside = row_count(enclosing) < self.child.size
+        numbers = pa.array(codes, mask=codes < 0) if outside else pa.array(codes)
+        return pa.DictionaryArray.from_arrays(numbers, words, safe=False)
+
+    def _rows_of_kinds(self, node: Node, enclosing: list[Rows]) -> Iterator[tuple[str, Rows]]:
+        """Yield rows and what they hold; what comes later holds for rows that come twice."""
+        yield from zip(repeat("missing"), enclosing, strict=False)
+        yield from zip(repeat("null"), node.rows, strict=False)
         for kind, chunks in node.scalars.items():
-            for array, rows in chunks:
-                codes[without_nulls((array, rows))[1]] = words.index(kind)
-        containers = (node.record, node.items, node.entries)
-        for kind, container in zip(("object", "array", "entries"), containers, strict=True):
-            if isinstance(container, ObjectFields):
-                codes[concat_rows(container.rows)] = words.index(kind)
-            elif container is not None:
-                codes[concat_rows([rows for _, rows in container.lengths])] = words.index(kind)
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), words)
+            yield from zip(repeat(kind), map(valid_rows, chunks), strict=False)
+        if node.record is not None:
+            yield from zip(repeat("object"), node.record.rows, strict=False)
+        for kind, child in (("array", node.items), ("entries", node.entries)):
+            for _, rows in child.lengths if child is not None else ():
+                yield kind, rows
 
 
 def _arrow(kind: str) -> pa.DataType:

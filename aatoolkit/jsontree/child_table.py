@@ -62,7 +62,8 @@ class ChildTable:
         more = int(ends[-1]) if len(ends) else 0
         self.lengths.append((pa.array(lengths.astype(np.int32)), rows))
         self.parents.append(pa.array(np.repeat(row_numbers(rows), lengths)))
-        self.positions.append(_int32(np.arange(more) - np.repeat(ends - lengths, lengths)))
+        starts = np.repeat((ends - lengths).astype(np.int32), lengths)
+        self.positions.append(pa.array(np.arange(more, dtype=np.int32) - starts))
         return self._number(more)
 
     def extend(self, values: list[Any], depth: int) -> int:
@@ -73,14 +74,10 @@ class ChildTable:
         """Number new rows: more elements of the only array there is."""
         ((_, rows),) = self.lengths
         self.parents.append(pa.array(np.zeros(more, np.int64)))
-        self.positions.append(_int32(np.arange(self.size, self.size + more)))
+        self.positions.append(pa.array(np.arange(self.size, self.size + more, dtype=np.int32)))
         self.lengths = [(pa.array([self.size + more], pa.int32()), rows)]
         return self._number(more)
 
     def _number(self, more: int) -> range:
         self.size += more
         return range(self.size - more, self.size)
-
-
-def _int32(positions: RowIndex) -> pa.Array:
-    return pa.array(positions.astype(np.int32))

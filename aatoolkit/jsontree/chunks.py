@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.jsontree.grouping import RowIndex, Rows, row_numbers
+from aatoolkit.jsontree.grouping import RowIndex, Rows, row_numbers, select_rows
 
 ColumnChunk = tuple[pa.Array, Rows]
 """Some values of a column, and the rows they are in."""
@@ -41,17 +42,35 @@ def _fixed(chunks: list[ColumnChunk], kind: pa.DataType, size: int) -> pa.Array:
     """Numbers or booleans in their rows, null in all others."""
     values, empty = np.zeros(size, kind.to_pandas_dtype()), np.ones(size, np.bool_)
     for array, rows in map(without_nulls, chunks):
-        values[rows] = array.to_numpy(zero_copy_only=False)
-        empty[rows] = False
+        fill_rows(values, rows, array.to_numpy(zero_copy_only=False))
+        fill_rows(empty, rows, False)
     return pa.array(values, kind, mask=empty)
+
+
+def fill_rows(column: np.ndarray[Any, Any], rows: Rows, values: Any) -> None:
+    """Set the values of some rows."""
+    if isinstance(rows, range):
+        column[rows.start : rows.stop] = values
+    else:
+        column[rows] = values
 
 
 def without_nulls(chunk: ColumnChunk) -> tuple[pa.Array, RowIndex]:
     """Drop the nulls of a chunk."""
+    array = chunk[0]
+    rows = row_numbers(valid_rows(chunk))
+    return array.drop_null() if array.null_count else array, rows
+
+
+def valid_rows(chunk: ColumnChunk) -> Rows:
+    """Return the rows of a chunk that are not null."""
     array, rows = chunk
-    if not array.null_count:
-        return array, row_numbers(rows)
-    return array.drop_null(), row_numbers(rows)[array.is_valid().to_numpy(zero_copy_only=False)]
+    bits = array.buffers()[0]
+    if bits is None or not array.null_count:
+        return rows
+    count = array.offset + len(array)
+    valid = np.unpackbits(np.frombuffer(bits, np.uint8), count=count, bitorder="little")
+    return select_rows(rows, valid[array.offset :].nonzero()[0])
 
 
 def row_count(rows: Sequence[Rows]) -> int:

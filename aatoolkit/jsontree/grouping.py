@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
+Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 Rows = range | RowIndex
 """Row numbers in a table, rising: a range where there is no gap."""
 
@@ -24,6 +25,10 @@ def row_numbers(rows: Rows) -> RowIndex:
     return np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
 
 
+MAX_NUMBERS = 1000
+"""Of more keys than this the numbers are not kept for the next objects."""
+
+
 class KeyCodes(NamedTuple):
     """Keys as numbers, and how often each occurs."""
 
@@ -31,12 +36,23 @@ class KeyCodes(NamedTuple):
     counts: dict[str, int]
 
 
-def encode_keys(keys: list[str]) -> KeyCodes:
-    """Number keys in the order of their first occurrence."""
-    numbered: dict[str, Any] = dict.fromkeys(keys)
-    numbered.update(zip(numbered, range(len(numbered)), strict=True))
-    codes = lookup_codes(numbered, keys)
-    return KeyCodes(codes, dict(zip(numbered, np.bincount(codes).tolist(), strict=True)))
+def encode_keys(keys: list[str], numbers: dict[str, int]) -> KeyCodes:
+    """Number keys in the order of their first occurrence, after those that have a number.
+
+    ``numbers`` gets the new ones, unless they are many: then no later keys are likely the same.
+    """
+    try:
+        codes = lookup_codes(numbers, keys)
+    except KeyError:
+        all_keys = dict.fromkeys(chain(numbers, keys))
+        known = dict(zip(all_keys, range(len(all_keys)), strict=True))
+        codes = lookup_codes(known, keys)
+        if len(known) <= MAX_NUMBERS:
+            numbers.update(known)
+    else:
+        known = numbers
+    counts = zip(known, np.bincount(codes, minlength=len(known)).tolist(), strict=True)
+    return KeyCodes(codes, {key: count for key, count in counts if count})
 
 
 def lookup_codes(numbers: dict[Any, int], keys: list[Any]) -> np.ndarray[tuple[int], np.dtype[Any]]:
@@ -57,15 +73,22 @@ class ObjectBatch:
         The objects; at least one.
     keys, values : list
         Their keys and values, one object after the other.
+
+    ``numbers`` has keys of earlier objects at the same path, and gets those of these.
     """
 
-    def __init__(self, objects: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, objects: list[dict[str, Any]], numbers: dict[str, int] | None = None
+    ) -> None:
         self.objects = objects
         self.keys: list[str] = list(chain.from_iterable(objects))
         self.values: list[Any] = list(chain.from_iterable(map(dict.values, objects)))
         # None if all objects have the same keys in the same order.
-        regular = self.keys == list(objects[0]) * len(objects)
-        self._codes = None if regular else encode_keys(self.keys)
+        first, size = list(objects[0]), len(objects)
+        regular = len(self.keys) == len(first) * size and self.keys == first * size
+        self._codes = (
+            None if regular else encode_keys(self.keys, {} if numbers is None else numbers)
+        )
 
     @property
     def distinct(self) -> int:

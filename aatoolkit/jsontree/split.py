@@ -66,6 +66,8 @@ class SplitBody:
         What an element begins with.
     first : Chunk or None
         The first elements; None if the document is whole.
+    chunk_size : int
+        About how many bytes the next chunks have, at the least.
     """
 
     document: Any
@@ -77,25 +79,27 @@ class SplitBody:
     end: int = 0
     head: bytes = b""
     first: Chunk | None = None
+    chunk_size: int = 0
 
     @property
     def depth(self) -> int:
         """The number of objects and arrays that enclose an element of the array."""
         return len(self.path) + 1
 
-    def rest(self, read: Callable[[Span, Iterator[Span]], T | None], size: int = 0) -> Iterator[T]:
+    def rest(self, read: Callable[[Span, Iterator[Span]], T | None]) -> Iterator[T]:
         """Yield the results of ``read`` for the chunks after the first, some in parallel.
 
         It gets where they are, and where the next ones are likely to be; it returns None if what
-        is there is not the text of elements. A chunk has about ``size`` bytes.
+        is there is not the text of elements. It may change `chunk_size`.
 
         Raises
         ------
         SplitError
             If the text cannot be cut into such pieces.
         """
-        start, size = self.start, max(size, _CHUNK)
+        start = self.start
         while start < self.end:
+            size = max(self.chunk_size, _CHUNK)
             for stop in self._stops(start, size):
                 found = read((start, stop), self._likely(stop + 1, size))
                 if found is not None:
