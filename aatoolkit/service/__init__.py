@@ -13,9 +13,10 @@ itself. In reading order:
 ``question``         a validated request; ``requests`` parses and validates parameters
 ``accounts``         tokens, and the projects that each may see
 ``scope``            tables of the rows in the scope of a question, shared by requests;
-                     ``observations`` queries them
+                     ``scope_tables`` is their SQL, ``observations`` queries them
+``grouping``         groups of answers that are counted together
 ``mentions``         measures shared by sections; with ``own_citations``, ``sources``,
-                     ``movements`` and ``significance``
+                     ``movements``, ``two_windows`` and ``significance``
 ``answer``           what a section returns, and the registry of sections
 ``availability``     the availability of sections computed from answers
 ``sections``         the 17 sections, one module each; ``insight_words`` has the texts of

@@ -68,12 +68,24 @@ def not_held(*tables: str) -> str:
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 
-@shared
 def _runs(o: Observations) -> dict[str, Any]:
-    return o.row(
-        "SELECT max(ran_at) AS as_of, count(*) AS run_count, "
-        "count(*) FILTER (WHERE outcome = 'answered') AS answer_count FROM runs"
+    """The number of runs and answers in scope, and the moment of the last run."""
+    found = _engine_runs(o).values()
+    return {
+        "as_of": max((row["as_of"] for row in found), default=None),
+        "run_count": sum(row["run_count"] for row in found),
+        "answer_count": sum(row["answer_count"] for row in found),
+    }
+
+
+@shared
+def _engine_runs(o: Observations) -> dict[str, dict[str, Any]]:
+    """The same by engine, of engines with runs."""
+    rows = o.rows(
+        "SELECT engine, max(ran_at) AS as_of, count(*) AS run_count,"
+        " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
     )
+    return {row["engine"]: row for row in rows}
 
 
 def _status(
@@ -105,24 +117,28 @@ def _silent_engines(o: Observations) -> dict[str, State]:
 
     An engine that is not switched on is no gap in what was measured, unless it was asked for.
     """
-    rows = o.rows(
-        """
-        SELECT engine, configured, last_run_day, count(runs.chat_id) AS run_count
-        FROM scoped_engines LEFT JOIN runs USING (engine)
-        WHERE configured OR len($engine) > 0
-        GROUP BY engine, configured, last_run_day
-        HAVING count(*) FILTER (WHERE outcome = 'answered') = 0
-        ORDER BY engine
-        """
+    runs = _engine_runs(o)
+    return {
+        row["engine"]: _silence(row, runs.get(row["engine"]))
+        for row in scoped_engines(o)
+        if (row["configured"] or o.question.filter("engine"))
+        and not runs.get(row["engine"], {}).get("answer_count")
+    }
+
+
+@shared
+def scoped_engines(o: Observations) -> list[dict[str, Any]]:
+    """The engines in scope, with the last day on which each was asked anything."""
+    return o.rows(
+        "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )
-    return {row["engine"]: _silence(row) for row in rows}
 
 
-def _silence(engine: Mapping[str, Any]) -> State:
+def _silence(engine: Mapping[str, Any], runs: Mapping[str, Any] | None) -> State:
     if not engine["configured"]:
         return State("not_configured", "This engine is not switched on for the project.")
     if engine["last_run_day"] is None:
         return State("unavailable", "This engine has not run yet.")
-    if not engine["run_count"]:
+    if runs is None:
         return State("unavailable", "This engine did not run in this window for these filters.")
     return State("unavailable", "No run of this engine in this window was answered.")

@@ -20,85 +20,42 @@ from __future__ import annotations
 from typing import Any
 
 from aatoolkit.service.availability import not_held
+from aatoolkit.service.grouping import (
+    DAYS,
+    PROMPTS,
+    WHOLE,
+    Grouping,
+    Key,
+    answer_counts,
+    window_of,
+)
 from aatoolkit.service.observations import Observations, shared
+
+_NOT_MEASURES = ("brand", "own", "answer_count")
 
 NO_SUBJECT = "It is not known which brand is the project's own."
 
+_TONES = ("positive", "neutral", "negative")
+
+_COUNTS = """count(*) AS voice_count, sum(position) AS position_sum,
+  count(position) AS position_count, count(sentiment_score) AS scored_count,
+  count(sentiment) AS labelled_count, """ + ", ".join(
+    f"count(*) FILTER (sentiment = '{tone}') AS {tone}_count" for tone in _TONES
+)
+
 # Sums of fractions are taken in order of size: the sum of a set of numbers then never
 # depends on how the work was divided among threads.
-_FOCUS = """
-WITH seen_answers AS (
-  SELECT answers.chat_id, {key} AS key,
-    seen.brand, seen.position, seen.sentiment, seen.sentiment_score,
-    seen.brand IN (SELECT brand FROM focus) AS about
-  FROM {window}answers AS answers LEFT JOIN {window}mentions AS seen USING (host, chat_id)
-), counted AS (
-  SELECT any_value(key) AS key,
-    count(DISTINCT chat_id) AS answer_count,
-    count(DISTINCT chat_id) FILTER (WHERE about) AS mention_count,
-    count(*) FILTER (WHERE about) AS voice_count,
-    count(brand) AS all_voice_count,
-    sum(position) FILTER (WHERE about) AS position_sum,
-    count(position) FILTER (WHERE about) AS position_count,
-    count(sentiment_score) FILTER (WHERE about) AS scored_count,
-    sum(sentiment_score ORDER BY sentiment_score) FILTER (WHERE about) AS score_sum,
-    count(sentiment) FILTER (WHERE about) AS labelled_count,
-    count(*) FILTER (WHERE about AND sentiment = 'positive') AS positive_count,
-    count(*) FILTER (WHERE about AND sentiment = 'neutral') AS neutral_count,
-    count(*) FILTER (WHERE about AND sentiment = 'negative') AS negative_count
-  FROM seen_answers GROUP BY {group}
-)
-SELECT * REPLACE (CASE WHEN voice_count = 0 THEN 0 ELSE position_sum END AS position_sum),
-  mention_count / nullif(answer_count, 0) AS mention_rate,
-  voice_count / nullif(all_voice_count, 0) AS share_of_voice,
-  position_sum / nullif(position_count, 0) AS average_position,
-  score_sum / nullif(scored_count, 0) AS sentiment_score,
-  positive_count / nullif(labelled_count, 0) AS positive,
-  neutral_count / nullif(labelled_count, 0) AS neutral,
-  negative_count / nullif(labelled_count, 0) AS negative
-FROM counted ORDER BY key
-"""
+_SCORES = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
 
-_BRANDS = """
-WITH whole AS (
-  SELECT (SELECT count(*) FROM {window}answers) AS answer_count,
-    (SELECT count(*) FROM {window}mentions) AS all_voice_count
-), counted AS (
-  SELECT brands.brand, brands.own,
-    count(seen.chat_id) AS mention_count,
-    sum(position) AS position_sum,
-    count(position) AS position_count,
-    count(*) FILTER (WHERE position = 1) AS first_count,
-    count(*) FILTER (WHERE position <= 3) AS top_three_count,
-    sum(sentiment_score ORDER BY sentiment_score) AS score_sum,
-    count(sentiment_score) AS scored_count,
-    count(sentiment) AS labelled_count,
-    count(*) FILTER (WHERE sentiment = 'positive') AS positive_count,
-    count(*) FILTER (WHERE sentiment = 'neutral') AS neutral_count,
-    count(*) FILTER (WHERE sentiment = 'negative') AS negative_count
-  FROM store.brands AS brands LEFT JOIN {window}mentions AS seen USING (host, brand)
-  WHERE brands.host = $host GROUP BY brands.brand, brands.own
-), placed AS (
-  SELECT *, row_number() OVER (ORDER BY mention_count DESC, brand) AS place FROM counted
-)
-SELECT brand, own, mention_count, answer_count, all_voice_count, position_count, first_count,
-  top_three_count, scored_count, labelled_count, positive_count, neutral_count, negative_count,
-  CASE WHEN mention_count > 0 THEN place END AS rank,
-  mention_count / nullif(answer_count, 0) AS mention_rate,
-  mention_count / nullif(all_voice_count, 0) AS share_of_voice,
-  position_sum / nullif(position_count, 0) AS average_position,
-  first_count / nullif(position_count, 0) AS first_position_rate,
-  top_three_count / nullif(position_count, 0) AS top_three_rate,
-  score_sum / nullif(scored_count, 0) AS sentiment_score,
-  positive_count / nullif(labelled_count, 0) AS positive,
-  neutral_count / nullif(labelled_count, 0) AS neutral,
-  negative_count / nullif(labelled_count, 0) AS negative
-FROM placed, whole
-WHERE brand IN (SELECT brand FROM listed_brands)
-ORDER BY place
-"""
+_PLACES = """count(*) FILTER (position = 1) AS first_count,
+  count(*) FILTER (position <= 3) AS top_three_count"""
 
-_NOT_MEASURES = ("key", "brand", "own", "answer_count")
+_COUNTED = (
+    *("mention_count", "voice_count", "position_sum", "position_count", "first_count"),
+    *("top_three_count", "scored_count", "labelled_count", *(f"{tone}_count" for tone in _TONES)),
+)
+_NOTHING = dict.fromkeys(_COUNTED, 0)
+"""What is counted of a brand in answers that do not mention it."""
 
 
 @shared
@@ -106,21 +63,27 @@ def subject_missing(o: Observations) -> str | None:
     """Return the reason why the brands in focus cannot be measured; None where they can."""
     if not o.observed("mentions"):
         return not_held("mentions")
-    if not o.value("SELECT count(*) FROM focus"):
+    if not focus_brands(o):
         return NO_SUBJECT
     return None
 
 
+@shared
+def focus_brands(o: Observations) -> list[str]:
+    """The brands the question is about."""
+    return o.column("SELECT brand FROM focus ORDER BY brand")
+
+
 def focus_total(o: Observations, *, previous: bool = False) -> dict[str, Any]:
     """The measures of the brands the question is about, over all answers of a window."""
-    (row,) = _focus(o, "NULL", "()", previous=previous)
-    return row
+    grouping = WHOLE if previous else DAYS
+    return _focus(o, grouping, previous=previous)[grouping.whole]
 
 
 def focus_by(o: Observations, key: str) -> dict[Any, dict[str, Any]]:
     """The measures of the brands in focus for each ``engine``, ``day`` or ``prompt_id``."""
-    rows = _focus(o, f"answers.{key}", "seen_answers.key", previous=False)
-    return {row["key"]: row for row in rows}
+    grouping = PROMPTS if key == "prompt_id" else DAYS
+    return grouping.by(key, _focus(o, grouping, previous=False))
 
 
 @shared
@@ -128,22 +91,65 @@ def brand_measures(o: Observations, *, previous: bool = False) -> list[dict[str,
     """The measures of each brand to list, the most mentioned first.
 
     A rank is a brand's place among all brands of the project, listed or not; a brand that
-    is not mentioned has none.
+    is not mentioned has none. Those of the window before are without ``sentiment_score``:
+    no section compares it, and sorting the scores takes longer than all the rest.
     """
-    rows = o.rows(_BRANDS.format(window=_window(previous)))
+    aggregates = [_COUNTS, _PLACES, *([] if previous else [_SCORES])]
+    sql = f"SELECT brand, {', '.join(aggregates)} FROM {window_of(previous)}mentions GROUP BY brand"
+    seen = {row.pop("brand"): row for row in o.rows(sql)}
+    answers = answer_counts(o, WHOLE, previous=previous)[()]
+    voices = sum(row["voice_count"] for row in seen.values())
+    listed = o.question.filter("brand")
     known = o.observed("mentions")
-    return [_measured(row, known) for row in rows]
+    brands = o.rows("SELECT brand, own FROM store.brands WHERE host = $host")
+    rows = [brand | _NOTHING | seen.get(brand["brand"], {}) for brand in brands]
+    rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
+    for place, row in enumerate(rows, 1):
+        row["mention_count"] = row["voice_count"]
+        row["rank"] = place if row["mention_count"] else None
+        row["first_position_rate"] = _ratio(row["first_count"], row["position_count"])
+        row["top_three_rate"] = _ratio(row["top_three_count"], row["position_count"])
+        _complete(row, answers, voices)
+        if previous:
+            del row["sentiment_score"]
+    return [_measured(row, known) for row in rows if not listed or row["brand"] in listed]
 
 
 @shared
-def _focus(o: Observations, key: str, group: str, *, previous: bool) -> list[dict[str, Any]]:
-    sql = _FOCUS.format(window=_window(previous), key=key, group=group)
+def _focus(o: Observations, grouping: Grouping, *, previous: bool) -> dict[Key, dict[str, Any]]:
+    mentions = f"{window_of(previous)}mentions"
+    answers = answer_counts(o, grouping, previous=previous)
+    voices = grouping.rows(o, "count(*) AS n", mentions)
+    about = grouping.rows(
+        o,
+        f"count(DISTINCT chat_id) AS mention_count, {_COUNTS}, {_SCORES}",
+        f"{mentions} WHERE list_contains($about, brand)",
+        about=focus_brands(o),
+    )
     known = subject_missing(o) is None
-    return [_measured(row, known) for row in o.rows(sql)]
+    found = {}
+    for key, count in answers.items():
+        row = _NOTHING | about.get(key, {})
+        _complete(row, count, voices[key]["n"] if key in voices else 0)
+        found[key] = _measured(row, known)
+    return found
 
 
-def _window(previous: bool) -> str:
-    return "previous_" if previous else ""
+def _complete(row: dict[str, Any], answers: int, voices: int) -> None:
+    """Add to the counts of a brand those of all answers and brands, and the rates of both."""
+    row["answer_count"], row["all_voice_count"] = answers, voices
+    if not row["voice_count"]:
+        row["position_sum"] = 0
+    row["mention_rate"] = _ratio(row["mention_count"], answers)
+    row["share_of_voice"] = _ratio(row["voice_count"], voices)
+    row["average_position"] = _ratio(row["position_sum"], row["position_count"])
+    row["sentiment_score"] = _ratio(row.pop("score_sum", None), row["scored_count"])
+    for tone in _TONES:
+        row[tone] = _ratio(row[f"{tone}_count"], row["labelled_count"])
+
+
+def _ratio(part: float | None, whole: int) -> float | None:
+    return part / whole if part is not None and whole else None
 
 
 def _measured(row: dict[str, Any], known: bool) -> dict[str, Any]:

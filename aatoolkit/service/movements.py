@@ -12,8 +12,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from aatoolkit.service.mentions import focus_brands
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.significance import windows_differ
+from aatoolkit.service.two_windows import (
+    answers_by_prompt,
+    mentions_by_prompt,
+    scores_by_prompt,
+)
 
 _EVIDENCE = 5
 
@@ -66,46 +72,6 @@ class Movement:
         return self.after - self.before
 
 
-_BOTH = """
-asked_answers AS (
-  SELECT 'before' AS period, chat_id, prompt_id, engine FROM previous_answers
-  UNION ALL
-  SELECT 'after', chat_id, prompt_id, engine FROM answers
-), named AS (
-  SELECT chat_id, brand, sentiment_score FROM previous_mentions
-  WHERE brand IN (SELECT brand FROM focus)
-  UNION ALL
-  SELECT chat_id, brand, sentiment_score FROM mentions
-  WHERE brand IN (SELECT brand FROM focus)
-), asked AS (
-  SELECT asked_answers.*, focus.brand, named.chat_id IS NOT NULL AS mentioned, named.sentiment_score
-  FROM asked_answers CROSS JOIN focus LEFT JOIN named USING (chat_id, brand)
-)"""
-
-_VISIBILITY = f"""
-WITH {_BOTH}
-SELECT brand, engine,
-  count(*) FILTER (WHERE period = 'before' AND mentioned) AS before,
-  count(*) FILTER (WHERE period = 'before') AS size_before,
-  count(*) FILTER (WHERE period = 'after' AND mentioned) AS after,
-  count(*) FILTER (WHERE period = 'after') AS size_after
-FROM asked GROUP BY GROUPING SETS ((brand, prompt_id), (brand, engine, prompt_id))
-ORDER BY brand, engine NULLS FIRST, asked.prompt_id
-"""
-
-_MOVED_PROMPTS = f"""
-WITH {_BOTH}, moved AS (
-  SELECT prompt_id,
-    count(*) FILTER (WHERE period = 'after') / $answers_after
-      - count(*) FILTER (WHERE period = 'before') / $answers_before AS share
-  FROM asked
-  WHERE mentioned AND brand = $about AND ($on_engine IS NULL OR engine = $on_engine)
-  GROUP BY prompt_id
-)
-SELECT prompt_id FROM moved WHERE sign(share) = $direction
-ORDER BY abs(share) DESC, prompt_id LIMIT {_EVIDENCE}
-"""
-
 _TURNED_PAGES = f"""
 SELECT url FROM {{window}}citations
 WHERE cited AND source_domain IN (SELECT source_domain FROM own_domains)
@@ -116,44 +82,12 @@ WHERE cited AND source_domain IN (SELECT source_domain FROM own_domains)
 GROUP BY url ORDER BY count(*) DESC, url LIMIT {_EVIDENCE}
 """
 
-_SENTIMENT = f"""
-WITH {_BOTH}
-SELECT brand,
-  coalesce(sum(sentiment_score ORDER BY sentiment_score) FILTER (WHERE period = 'before'), 0)
-    AS before,
-  count(*) FILTER (WHERE period = 'before') AS size_before,
-  coalesce(sum(sentiment_score ORDER BY sentiment_score) FILTER (WHERE period = 'after'), 0)
-    AS after,
-  count(*) FILTER (WHERE period = 'after') AS size_after
-FROM asked WHERE sentiment_score IS NOT NULL GROUP BY brand, prompt_id ORDER BY brand, prompt_id
-"""
-
-_SCORED_PROMPTS = f"""
-WITH {_BOTH}
-SELECT prompt_id FROM asked
-WHERE brand = $about AND period = 'after' AND sentiment_score IS NOT NULL
-GROUP BY prompt_id ORDER BY count(*) DESC, prompt_id LIMIT {_EVIDENCE}
-"""
-
 _CITED = """
 cited AS (
-  SELECT 'before' AS period, chat_id, prompt_id, source_domain, url
-  FROM previous_citations WHERE cited
+  SELECT TRUE AS before, row_number() OVER () AS id, * FROM previous_page_sets
   UNION ALL
-  SELECT 'after', chat_id, prompt_id, source_domain, url FROM citations WHERE cited
+  SELECT FALSE, -row_number() OVER (), * FROM page_sets
 )"""
-
-_ANSWERS_OF_PROMPTS = """
-WITH asked AS (
-  SELECT 'before' AS period, prompt_id FROM previous_answers
-  UNION ALL
-  SELECT 'after', prompt_id FROM answers
-)
-SELECT prompt_id,
-  count(*) FILTER (WHERE period = 'before') AS before,
-  count(*) FILTER (WHERE period = 'after') AS after
-FROM asked GROUP BY prompt_id ORDER BY prompt_id
-"""
 
 _OF_RIVALS = f"""
 WITH {_CITED}, rivals AS (
@@ -163,26 +97,29 @@ WITH {_CITED}, rivals AS (
 ), about AS (
   SELECT url, brand FROM store.source_page_brands
   WHERE host = $host AND mentioned AND brand IN (SELECT brand FROM rivals)
-), counted AS MATERIALIZED (
-  SELECT * FROM cited JOIN about USING (url)
+), others AS (
+  SELECT before, id, source_domain, prompt_id, answers, unnest(urls) AS url FROM cited
   WHERE source_domain NOT IN (SELECT source_domain FROM own_domains)
     AND source_domain NOT IN (
       SELECT domain FROM store.brands WHERE host = $host AND domain IS NOT NULL)
+), counted AS MATERIALIZED (
+  SELECT * FROM others JOIN about USING (url)
 )"""
 
 _OF_OWN = f"""
-WITH {_CITED}, turned AS (
-  SELECT url FROM cited GROUP BY url HAVING min(period) = max(period)
+WITH {_CITED}, own AS MATERIALIZED (
+  SELECT (SELECT CASE WHEN count(*) = 1 THEN min(brand) END FROM focus) AS brand,
+    before, id, source_domain, prompt_id, answers, unnest(urls) AS url
+  FROM cited WHERE source_domain IN (SELECT source_domain FROM own_domains)
+), kept AS (
+  SELECT url FROM own GROUP BY url HAVING bool_or(before) AND NOT bool_and(before)
 ), counted AS MATERIALIZED (
-  SELECT (SELECT CASE WHEN count(*) = 1 THEN min(brand) END FROM focus) AS brand, cited.*
-  FROM cited
-  WHERE source_domain IN (SELECT source_domain FROM own_domains)
-    AND url IN (SELECT url FROM turned)
+  SELECT * FROM own WHERE url NOT IN (SELECT url FROM kept)
 )"""
 
 # Pages are listed once before they are sorted: many answers cite the same ones.
 _BY_PROMPT = f""", pages AS (
-  SELECT brand, source_domain, prompt_id, url, bool_or(period = 'before') AS before
+  SELECT brand, source_domain, prompt_id, url, bool_or(before) AS before
   FROM counted GROUP BY ALL
 ), listed AS (
   SELECT brand, source_domain, prompt_id,
@@ -191,9 +128,9 @@ _BY_PROMPT = f""", pages AS (
   FROM pages GROUP BY ALL
 ), numbers AS (
   SELECT brand, source_domain, prompt_id,
-    count(*) FILTER (WHERE period = 'before') AS before,
-    count(*) FILTER (WHERE period = 'after') AS after
-  FROM (SELECT DISTINCT brand, source_domain, prompt_id, period, chat_id FROM counted)
+    CAST(coalesce(sum(answers) FILTER (WHERE before), 0) AS BIGINT) AS before,
+    CAST(coalesce(sum(answers) FILTER (WHERE NOT before), 0) AS BIGINT) AS after
+  FROM (SELECT DISTINCT brand, source_domain, prompt_id, before, id, answers FROM counted)
   GROUP BY ALL
 )
 SELECT numbers.*, urls, urls_before FROM numbers JOIN listed
@@ -211,9 +148,10 @@ that some page is cited no more is so of every window in which many are cited ra
 
 def movements(o: Observations) -> list[Movement]:
     """Compute all movements between two windows that both have answers."""
-    answers_of = {
-        row["prompt_id"]: (row["before"], row["after"]) for row in o.rows(_ANSWERS_OF_PROMPTS)
-    }
+    answers_of: dict[str, tuple[int, int]] = {}
+    for (_, prompt), (before, after) in sorted(answers_by_prompt(o).items()):
+        earlier, later = answers_of.get(prompt, (0, 0))
+        answers_of[prompt] = (earlier + before, later + after)
     sizes = (sum(row[0] for row in answers_of.values()), sum(row[1] for row in answers_of.values()))
     found = [*_visibility(o), *_sentiment(o)]
     if all(sizes):
@@ -225,19 +163,33 @@ def movements(o: Observations) -> list[Movement]:
 def with_evidence(o: Observations, movement: Movement) -> Movement:
     """Add the prompts and pages that show a movement."""
     if movement.kind == "sentiment_change":
-        prompts = o.column(_SCORED_PROMPTS, about=movement.brand)
-        return replace(movement, prompt_ids=tuple(prompts))
+        counts = {
+            prompt: after["n"]
+            for (brand, prompt), (_, after) in scores_by_prompt(o).items()
+            if brand == movement.brand and after
+        }
+        prompts = sorted(counts, key=lambda prompt: (-counts[prompt], prompt))
+        return replace(movement, prompt_ids=tuple(prompts[:_EVIDENCE]))
     if movement.kind != "visibility_change":
         return movement
-    prompts = o.column(
-        _MOVED_PROMPTS,
-        about=movement.brand,
-        on_engine=movement.engine,
-        answers_before=movement.samples[0],
-        answers_after=movement.samples[1],
-        direction=1 if movement.change > 0 else -1,
-    )
+    prompts = _moved_prompts(o, movement)
     return replace(movement, prompt_ids=tuple(prompts), urls=_turned_pages(o, movement))
+
+
+def _moved_prompts(o: Observations, movement: Movement) -> list[str]:
+    """The prompts whose share of all answers moved as the whole did, the furthest first."""
+    counts: dict[str, tuple[int, int]] = {}
+    for (brand, engine, prompt), (before, after) in mentions_by_prompt(o).items():
+        if brand == movement.brand and movement.engine in (None, engine):
+            earlier, later = counts.get(prompt, (0, 0))
+            counts[prompt] = (earlier + before, later + after)
+    shares = {
+        prompt: after / movement.samples[1] - before / movement.samples[0]
+        for prompt, (before, after) in counts.items()
+    }
+    rose = movement.change > 0
+    moved = [prompt for prompt, share in shares.items() if (share > 0 if rose else share < 0)]
+    return sorted(moved, key=lambda prompt: (-abs(shares[prompt]), prompt))[:_EVIDENCE]
 
 
 def _turned_pages(o: Observations, movement: Movement) -> tuple[str, ...]:
@@ -245,7 +197,7 @@ def _turned_pages(o: Observations, movement: Movement) -> tuple[str, ...]:
 
     With several brands asked about, a page cannot be laid at the door of one of them.
     """
-    if o.value("SELECT count(*) FROM focus") != 1:
+    if len(focus_brands(o)) != 1:
         return ()
     windows = ("", "previous_") if movement.change > 0 else ("previous_", "")
     sql = _TURNED_PAGES.format(window=windows[0], other=windows[1])
@@ -253,27 +205,39 @@ def _turned_pages(o: Observations, movement: Movement) -> tuple[str, ...]:
 
 
 def _visibility(o: Observations) -> Iterator[Movement]:
-    by_brand = groupby(o.rows(_VISIBILITY), key=itemgetter("brand"))
-    for brand, rows in by_brand:
-        by_engine = {
-            engine: [*of_engine] for engine, of_engine in groupby(rows, key=itemgetter("engine"))
-        }
-        for engine, prompts in by_engine.items():
-            if engine is not None or len(by_engine) > 2:
-                yield from _mean("visibility_change", "mentionRate", prompts, brand, engine)
+    engines = sorted({engine for engine, _ in answers_by_prompt(o)})
+    for brand in focus_brands(o):
+        for of_engine in [None, *engines] if len(engines) > 1 else engines:
+            prompts: dict[str, list[int]] = {}
+            for (engine, prompt), sizes in answers_by_prompt(o).items():
+                if of_engine in (None, engine):
+                    row = prompts.setdefault(prompt, [0, 0, 0, 0])
+                    mentioned = mentions_by_prompt(o).get((brand, engine, prompt), (0, 0))
+                    for at, count in enumerate((mentioned[0], sizes[0], mentioned[1], sizes[1])):
+                        row[at] += count
+            yield from _mean(
+                "visibility_change", "mentionRate", [*prompts.values()], brand, of_engine
+            )
 
 
 def _sentiment(o: Observations) -> Iterator[Movement]:
-    for brand, rows in groupby(o.rows(_SENTIMENT), key=itemgetter("brand")):
-        yield from _mean("sentiment_change", "sentimentScore", [*rows], brand)
+    for brand in focus_brands(o):
+        prompts = [
+            [part for row in pair for part in ((row["total"], row["n"]) if row else (0, 0))]
+            for (of_brand, _), pair in scores_by_prompt(o).items()
+            if of_brand == brand
+        ]
+        yield from _mean("sentiment_change", "sentimentScore", prompts, brand)
 
 
 def _mean(
-    kind: str, metric: str, prompts: list[dict[str, Any]], brand: str, engine: str | None = None
+    kind: str, metric: str, prompts: list[list[Any]], brand: str, engine: str | None = None
 ) -> Iterator[Movement]:
-    """Yield the movement of a mean over answers, if both windows have answers."""
-    names = ("before", "size_before", "after", "size_after")
-    total, size, later, later_size = (sum(row[name] for row in prompts) for name in names)
+    """Yield the movement of a mean over answers, if both windows have answers.
+
+    Each prompt has its total and size in the window before, then those in the window.
+    """
+    total, size, later, later_size = (sum(row[at] for row in prompts) for at in range(4))
     if not size or not later_size:
         return
     before, after = total / size, later / later_size
@@ -284,7 +248,7 @@ def _mean(
         after=after,
         samples=(size, later_size),
         effect=after - before,
-        p_value=windows_differ(itemgetter(*names)(row) for row in prompts),
+        p_value=windows_differ(tuple(row) for row in prompts),
         answer_count=later_size,
         brand=brand,
         engine=engine,

@@ -1,6 +1,6 @@
 """Queries over the observations in the scope of a question.
 
-Every filter is applied in the tables of :mod:`aatoolkit.service.scope`, once, so that a
+Every filter is applied in the tables of :mod:`aatoolkit.service.scope_tables`, once, so that a
 section is a query over what is already in scope and cannot forget one. What is not scoped by
 answers is in ``store.<table>``, and is limited to the host and the window by the section that
 reads it. ``derived.<table>`` holds what is computed once for a store

@@ -11,15 +11,19 @@ from __future__ import annotations
 from typing import Any
 
 from aatoolkit.service.availability import not_held
+from aatoolkit.service.grouping import (
+    DAYS,
+    PROMPTS,
+    WHOLE,
+    Grouping,
+    Key,
+    answer_counts,
+    window_of,
+)
 from aatoolkit.service.observations import Observations, shared
 
-_COUNTED = """
-SELECT {key} AS key, count(DISTINCT answers.chat_id) AS answer_count,
-  count(*) FILTER (WHERE cited) AS citation_count,
-  count(*) FILTER (WHERE cited AND source_domain IN (SELECT source_domain FROM own_domains))
-    AS own_citation_count
-FROM {window}answers AS answers LEFT JOIN {window}citations AS seen USING (host, chat_id)
-GROUP BY {group} ORDER BY key
+_AGGREGATES = """count(*) AS citation_count,
+  count(*) FILTER (source_domain IN (SELECT source_domain FROM own_domains)) AS own_citation_count
 """
 
 
@@ -39,29 +43,26 @@ def citation_total(o: Observations, *, previous: bool = False) -> dict[str, Any]
 
     Both counts are None where nothing was measured.
     """
-    (row,) = _counted(o, "NULL", "()", previous=previous)
-    return row
+    grouping = WHOLE if previous else DAYS
+    return _counted(o, grouping, previous=previous)[grouping.whole]
 
 
 def citations_by(o: Observations, key: str) -> dict[Any, dict[str, Any]]:
     """The citations by ``engine``, ``day`` or ``prompt_id``, of all pages and the subject's own."""
-    rows = _counted(o, f"answers.{key}", f"answers.{key}", previous=False)
-    return {row["key"]: row for row in rows}
+    grouping = PROMPTS if key == "prompt_id" else DAYS
+    return grouping.by(key, _counted(o, grouping, previous=False))
 
 
 @shared
-def _counted(o: Observations, key: str, group: str, *, previous: bool) -> list[dict[str, Any]]:
-    window = "previous_" if previous else ""
-    rows = o.rows(_COUNTED.format(key=key, group=group, window=window))
-    unknown = {
-        "citation_count": not o.observed("citations"),
-        "own_citation_count": own_citations_missing(o) is not None,
+def _counted(o: Observations, grouping: Grouping, *, previous: bool) -> dict[Key, dict[str, Any]]:
+    answers = answer_counts(o, grouping, previous=previous)
+    cited = grouping.rows(o, _AGGREGATES, f"{window_of(previous)}citations WHERE cited")
+    held = {
+        "citation_count": o.observed("citations"),
+        "own_citation_count": own_citations_missing(o) is None,
     }
-    return [
-        {
-            name: None if unknown.get(name, False) or not row["answer_count"] else value
-            for name, value in row.items()
-            if name != "answer_count"
-        }
-        for row in rows
-    ]
+    found: dict[Key, dict[str, Any]] = {}
+    for key, count in answers.items():
+        counts = cited.get(key, dict.fromkeys(held, 0))
+        found[key] = {name: counts[name] if held[name] and count else None for name in held}
+    return found

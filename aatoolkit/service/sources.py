@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aatoolkit.service.answer import State
+from aatoolkit.service.grouping import WHOLE, answer_counts
 from aatoolkit.service.observations import Observations
 
 SEEN_SOURCES = """
@@ -25,19 +26,6 @@ seen AS (
 RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 """Aggregate over ``seen``: whether every engine of the group shows what it retrieved."""
 
-CITED_PATHS = """
-split_urls AS MATERIALIZED (
-  SELECT url,
-    lower(regexp_extract(url, '^[A-Za-z]+://([^/?#:]+)', 1)) AS site,
-    coalesce(nullif(regexp_extract(url, '^[A-Za-z]+://[^/?#]+([^?#]*)', 1), ''), '/') AS path
-  FROM (SELECT DISTINCT url FROM citations WHERE cited)
-), cited_paths AS (
-  SELECT chat_id, site, path FROM citations JOIN split_urls USING (url) WHERE cited
-)
-"""
-"""CTE ``cited_paths``: answers and the sites and paths they cite, those of several sources several
-times. Each address is taken apart once, however many answers cite it."""
-
 LISTED_ENGINES = """
 listed_engines AS (
   SELECT * FROM scoped_engines
@@ -49,7 +37,7 @@ listed_engines AS (
 
 def citations_are_counted(o: Observations) -> bool:
     """Whether counting the answers that cite something means anything in this scope."""
-    return o.observed("citations") and bool(o.value("SELECT count(*) > 0 FROM answers"))
+    return o.observed("citations") and bool(answer_counts(o, WHOLE, previous=False)[()])
 
 
 def retrieval_states(o: Observations, *paths: str) -> dict[str, State]:

@@ -183,7 +183,11 @@ class Store:
         base: Observations | None = None,
     ) -> Iterator[Observations]:
         project = self._projects[question.host]
-        with self._cursor() as cursor, self._scopes.use(question, project, cursor) as scope:
+        of_base = None if base is None else base.scope
+        with (
+            self._cursor() as cursor,
+            self._scopes.use(question, project, cursor, of_base) as scope,
+        ):
             yield Observations(scope, cursor, self._observed, self._derived, cancellation, base)
 
     def close(self) -> None:

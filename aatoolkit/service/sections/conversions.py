@@ -18,7 +18,7 @@ from typing import Any
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
 from aatoolkit.service.availability import not_held
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumerate_words
+from aatoolkit.service.sources import citations_are_counted, enumerate_words
 
 # A day without any visit at all is taken for a day that was not recorded.
 _VISITED = """
@@ -80,10 +80,11 @@ FROM listed LEFT JOIN counted USING (engine) ORDER BY sessions DESC NULLS LAST, 
 """
 
 _PAGES = f"""
-WITH {_VISITED}, {CITED_PATHS},
+WITH {_VISITED},
 cited AS (
-  SELECT path, count(DISTINCT chat_id) AS n FROM cited_paths
-  WHERE site IN ($host, 'www.' || $host) GROUP BY path
+  SELECT path, count(DISTINCT chat_id) AS n FROM citations
+  JOIN (SELECT url, path FROM page_paths WHERE site IN ($host, 'www.' || $host)) USING (url)
+  WHERE cited GROUP BY path
 ),
 landed AS (
   SELECT coalesce(path, '(not set)') AS page, any_value(path) AS path, count(*) AS sessions,

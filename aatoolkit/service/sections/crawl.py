@@ -12,7 +12,7 @@ from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.sources import CITED_PATHS, citations_are_counted, enumerate_words
+from aatoolkit.service.sources import citations_are_counted, enumerate_words
 
 _RECORDED = """
 SELECT count(*) AS hours, max(hour) AS last_hour FROM derived.recorded_hours
@@ -26,30 +26,30 @@ FROM derived.crawler_events WHERE host = $host
 
 _TOTALS = """
 SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
-  CASE WHEN count(*) = 0 THEN 0 ELSE CAST(sum(verified_requests) AS BIGINT) END
-    AS "verifiedRequests",
-  count(DISTINCT bot) AS "uniqueBots",
-  CASE WHEN count(*) = 0 THEN 0 ELSE nullif(count(DISTINCT path), 0) END AS "uniquePaths",
-  CASE WHEN count(*) = 0 THEN 0 ELSE CAST(sum(bytes) AS BIGINT) END AS bytes
-FROM hits
+  CAST(sum(verified_requests) AS BIGINT) AS "verifiedRequests",
+  count(DISTINCT bot) AS "uniqueBots", count(DISTINCT path) AS "uniquePaths",
+  CAST(sum(bytes) AS BIGINT) AS bytes, max(latest.seen_at) AS last_seen,
+  CAST(sum(without_verified) AS BIGINT) AS without_verified_requests,
+  CAST(sum(without_bytes) AS BIGINT) AS without_bytes,
+  CAST(sum(requests) FILTER (path IS NULL) AS BIGINT) AS without_path,
+  CAST(sum(requests) FILTER (status IS NULL) AS BIGINT) AS without_status
+FROM hit_totals
 """
 
 _BOTS = """
 WITH classes AS (
-  SELECT bot, map_from_entries(list((class, n) ORDER BY class)) AS counts
+  SELECT bot, map_from_entries(list((concat(hundred, 'xx'), n) ORDER BY concat(hundred, 'xx')))
+    AS counts
   FROM (
-    SELECT bot, concat(hundred, 'xx') AS class, n
-    FROM (
-      SELECT bot, status // 100 AS hundred, CAST(sum(requests) AS BIGINT) AS n
-      FROM hits WHERE status IS NOT NULL GROUP BY ALL
-    )
+    SELECT bot, status // 100 AS hundred, CAST(sum(requests) AS BIGINT) AS n
+    FROM hit_totals WHERE status IS NOT NULL GROUP BY ALL
   )
   GROUP BY bot
 ), seen AS (
   SELECT bot, CAST(sum(requests) AS BIGINT) AS requests,
     CAST(sum(verified_requests) AS BIGINT) AS verified,
-    nullif(count(DISTINCT path), 0) AS paths, max(seen_at) AS seen_at
-  FROM hits GROUP BY bot
+    nullif(count(DISTINCT path), 0) AS paths, max(latest.seen_at) AS seen_at
+  FROM hit_totals GROUP BY bot
 )
 SELECT bot, operator, purpose, requests, verified AS "verifiedRequests", verification,
   paths AS "uniquePaths", counts AS "statusCounts", seen_at AS "lastSeenAt"
@@ -73,39 +73,40 @@ buckets AS (
 _SERIES = f"""
 WITH {_BUCKETS},
 counted AS (
-  SELECT bot, date_trunc($bucket, CAST(hour AS TIMESTAMP)) AS start,
-    CAST(sum(requests) AS BIGINT) AS n
-  FROM hits GROUP BY ALL
+  SELECT bot, date_trunc($bucket, hour) AS start, CAST(sum(requests) AS BIGINT) AS n
+  FROM hit_hours GROUP BY ALL
 )
 SELECT bot, list(CASE WHEN n IS NULL AND hours = $hours THEN 0 ELSE n END ORDER BY start)
   AS requests
-FROM (SELECT DISTINCT bot FROM hits) CROSS JOIN buckets LEFT JOIN counted USING (bot, start)
+FROM (SELECT DISTINCT bot FROM hit_hours) CROSS JOIN buckets LEFT JOIN counted USING (bot, start)
 GROUP BY bot ORDER BY sum(n) DESC, bot
 """
 
-_PATHS = f"""
-WITH {CITED_PATHS},
-sites AS (
-  SELECT path, lower(site) AS site FROM hits WHERE site IS NOT NULL
-  UNION SELECT path, unnest([$host, 'www.' || $host]) FROM (SELECT DISTINCT path FROM hits)
+_PATHS = """
+WITH sites AS (
+  SELECT path, lower(site) AS site FROM hit_totals WHERE site IS NOT NULL
+  UNION SELECT path, unnest([$host, 'www.' || $host]) FROM hit_totals
 ),
 cited AS (
-  SELECT path, count(DISTINCT chat_id) AS n FROM sites JOIN cited_paths USING (site, path)
-  GROUP BY path
+  SELECT path, count(DISTINCT chat_id) AS n FROM citations
+  JOIN (SELECT url, path FROM page_paths JOIN sites USING (site, path)) USING (url)
+  WHERE cited GROUP BY path
 ),
 crawlers AS (
+  SELECT path, bot, CAST(sum(requests) AS BIGINT) AS n FROM hit_totals GROUP BY path, bot
+),
+by_path AS (
   SELECT path, map_from_entries(list((bot, n) ORDER BY n DESC, bot)) AS by_bot
-  FROM (SELECT path, bot, CAST(sum(requests) AS BIGINT) AS n FROM hits GROUP BY ALL)
-  GROUP BY path
+  FROM crawlers GROUP BY path
 ),
 counted AS (
-  SELECT path, CAST(sum(requests) AS BIGINT) AS requests, max(seen_at) AS seen_at,
-    last(status ORDER BY seen_at, hour, bot, status NULLS FIRST) AS status
-  FROM hits WHERE path IS NOT NULL GROUP BY path
+  SELECT path, CAST(sum(requests) AS BIGINT) AS requests, max(latest.seen_at) AS seen_at,
+    last(status ORDER BY latest.seen_at, latest.hour, bot, status NULLS FIRST) AS status
+  FROM hit_totals WHERE path IS NOT NULL GROUP BY path
 )
 SELECT path, requests, seen_at AS "lastCrawledAt", status AS "lastStatus", by_bot AS "byBot",
   CASE WHEN $counted THEN coalesce(n, 0) END AS "citedAnswerCount"
-FROM counted JOIN crawlers USING (path) LEFT JOIN cited USING (path)
+FROM counted JOIN by_path USING (path) LEFT JOIN cited USING (path)
 ORDER BY requests DESC, path
 """
 
@@ -145,9 +146,10 @@ def crawl(o: Observations) -> SectionAnswer:
     if requires:
         reason = " ".join(_REQUIRED[name] for name in requires)
         return SectionAnswer(body, SectionAvailability("not_connected", reason, requires=requires))
-    availability = _availability(o)
+    totals = o.row(_TOTALS)
+    availability = _availability(o, totals)
     if availability.status != "unavailable":
-        body |= _activity(o, bucket)
+        body |= _activity(o, bucket, totals)
     return SectionAnswer(body, availability)
 
 
@@ -180,13 +182,13 @@ def _gateway(o: Observations, gateway: Mapping[str, Any] | None, held: bool) -> 
     }
 
 
-def _activity(o: Observations, bucket: str) -> dict[str, Any]:
+def _activity(o: Observations, bucket: str, totals: dict[str, Any]) -> dict[str, Any]:
     bots = o.rows(_BOTS)
     for bot in bots:
         bot["statusCounts"] = bot["statusCounts"] or {}
     hours = 1 if bucket == "hour" else 24
     return {
-        "totals": o.row(_TOTALS),
+        "totals": _recorded(totals),
         "bots": bots,
         "series": {
             "bucket": bucket,
@@ -201,7 +203,15 @@ def _activity(o: Observations, bucket: str) -> dict[str, Any]:
     }
 
 
-def _availability(o: Observations) -> SectionAvailability:
+def _recorded(totals: Mapping[str, Any]) -> dict[str, Any]:
+    """The totals: without a request all are 0, else null is what was recorded of none."""
+    names = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes")
+    if not totals["uniqueBots"]:
+        return dict.fromkeys(names, 0)
+    return {name: totals[name] for name in names} | {"uniquePaths": totals["uniquePaths"] or None}
+
+
+def _availability(o: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
     requested = o.question.filter("engine")
     if requested and not o.value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
@@ -213,25 +223,21 @@ def _availability(o: Observations) -> SectionAvailability:
     missing = expected - recorded["hours"]
     if missing == expected:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
-    last_seen = o.value("SELECT max(seen_at) FROM hits")
     return SectionAvailability(
         "partial" if missing else "available",
         f"{missing} of {expected} hours in the window have no record." if missing else None,
-        as_of=last_seen or recorded["last_hour"],
-        fields=_unrecorded(o),
+        as_of=totals["last_seen"] or recorded["last_hour"],
+        fields=_unrecorded(totals),
     )
 
 
-def _unrecorded(o: Observations) -> dict[str, State]:
+def _unrecorded(totals: Mapping[str, Any]) -> dict[str, State]:
     """The states of fields that rest on facts not recorded for all requests."""
-    columns = ", ".join(
-        f"CAST(sum(requests) FILTER ({name} IS NULL) AS BIGINT) AS {name}" for name in _RECORDING
-    )
-    counts = o.row(f"SELECT CAST(sum(requests) AS BIGINT) AS total, {columns} FROM hits")
     states = {}
     for name, paths in _RECORDING.items():
-        if counts[name]:
-            status = "unavailable" if counts[name] == counts["total"] else "partial"
-            reason = f"Not recorded for {counts[name]} of {counts['total']} requests."
+        without = totals[f"without_{name}"]
+        if without:
+            status = "unavailable" if without == totals["requests"] else "partial"
+            reason = f"Not recorded for {without} of {totals['requests']} requests."
             states.update(dict.fromkeys(paths, State(status, reason)))
     return states

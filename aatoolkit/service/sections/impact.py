@@ -19,7 +19,7 @@ from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import last_run, not_held
-from aatoolkit.service.mentions import subject_missing
+from aatoolkit.service.mentions import focus_brands, subject_missing
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.own_citations import own_citations_missing
 from aatoolkit.service.significance import clustered_interval, windows_differ
@@ -37,6 +37,7 @@ SELECT *, date_diff('day', after_start, least(after_end, $window_end)) + 1 AS da
 FROM store.experiments WHERE {_LISTED} ORDER BY completed_on, action_id
 """
 
+# Answers are counted by day and prompt before they are put to the windows they are in.
 _SAMPLES = f"""
 WITH periods AS (
   SELECT action_id, prompt_ids, 'before' AS period, before_start AS first, before_end AS last
@@ -45,29 +46,21 @@ WITH periods AS (
   SELECT action_id, prompt_ids, 'after', after_start, after_end
   FROM store.experiments WHERE {_LISTED}
 ), asked AS (
-  SELECT chat_id, prompt_id, CAST(ran_at AS DATE) AS day
-  FROM raw.answers
-  WHERE host = $host AND outcome = 'answered'
-    AND ran_at >= CAST($first_day AS TIMESTAMP) AND ran_at < $window_until
-    AND prompt_id IN (SELECT prompt_id FROM scoped_prompts)
-    AND (len($engine) = 0 OR list_contains($engine, engine))
+  SELECT prompt_id, day, count(*) AS answers FROM trial_answers GROUP BY prompt_id, day
 ), named AS (
-  SELECT DISTINCT chat_id FROM store.mentions JOIN asked USING (chat_id)
-  WHERE host = $host AND brand IN (SELECT brand FROM focus)
+  SELECT prompt_id, day, count(DISTINCT chat_id) AS mentions FROM trial_mentions
+  WHERE list_contains($about, brand) GROUP BY prompt_id, day
 ), cited AS (
-  SELECT chat_id, count(*) AS citation_count FROM store.citations JOIN asked USING (chat_id)
-  WHERE host = $host AND cited
-    AND source_domain IN (SELECT source_domain FROM own_domains)
-  GROUP BY chat_id
+  SELECT prompt_id, day, count(*) AS citations FROM trial_citations
+  WHERE source_domain IN (SELECT source_domain FROM own_domains) GROUP BY prompt_id, day
 )
 SELECT action_id, period, prompt_id,
   prompt_ids IS NULL OR list_contains(prompt_ids, prompt_id) AS treated,
-  count(*) AS answer_count,
-  count(named.chat_id) AS mention_count,
-  CAST(sum(CASE WHEN cited.chat_id IS NULL THEN 0 ELSE citation_count END) AS BIGINT)
-    AS citation_count
+  CAST(sum(answers) AS BIGINT) AS answer_count,
+  CAST(coalesce(sum(mentions), 0) AS BIGINT) AS mention_count,
+  CAST(coalesce(sum(citations), 0) AS BIGINT) AS citation_count
 FROM periods JOIN asked ON day BETWEEN first AND last
-LEFT JOIN named USING (chat_id) LEFT JOIN cited USING (chat_id)
+LEFT JOIN named USING (prompt_id, day) LEFT JOIN cited USING (prompt_id, day)
 GROUP BY ALL
 """
 
@@ -85,12 +78,8 @@ _COUNTS = ("answer_count", "mention_count", "citation_count")
 def impact(o: Observations) -> SectionAnswer:
     """Completed actions with the change that followed, and events of the window."""
     experiments = o.rows(_EXPERIMENTS)
-    first_day = min(
-        (row[side] for row in experiments for side in ("before_start", "after_start")),
-        default=o.window.start,
-    )
     samples: dict[tuple[str, str, bool], list[Sample]] = {}
-    for row in o.rows(_SAMPLES, first_day=first_day):
+    for row in o.rows(_SAMPLES, about=focus_brands(o)) if experiments else []:
         key = (row["action_id"], row["period"], row["treated"])
         samples.setdefault(key, []).append(row)
     countable = {

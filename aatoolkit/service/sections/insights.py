@@ -23,7 +23,8 @@ from hashlib import md5
 from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
-from aatoolkit.service.availability import NO_PREVIOUS, answers_availability
+from aatoolkit.service.availability import NO_PREVIOUS, answers_availability, scoped_engines
+from aatoolkit.service.grouping import WHOLE, answer_counts
 from aatoolkit.service.insight_words import words
 from aatoolkit.service.mentions import subject_missing
 from aatoolkit.service.movements import Movement, movements, with_evidence
@@ -67,12 +68,12 @@ def insights(o: Observations) -> SectionAnswer:
         if (severity := _severity(movement)) is not None
     ]
     found.sort(key=_importance)
-    labels = _labels(o)
+    labels, states = _labels(o), _states(o)
     listed = [
         {
             **_insight(o, severity, movement, labels),
             "detectedAt": availability.as_of,
-            "state": _state(o, _insight_id(movement)),
+            "state": states.get(_insight_id(movement), "new"),
         }
         for severity, movement in found
     ]
@@ -90,7 +91,7 @@ def _availability(o: Observations) -> SectionAvailability:
     known = answers_availability(o, reason=" ".join(filter(None, missing)) or None)
     if known.status == "unavailable":
         return known
-    if not o.previous_observed or not o.value("SELECT count(*) FROM previous_answers"):
+    if not o.previous_observed or not answer_counts(o, WHOLE, previous=True)[()]:
         return SectionAvailability(
             "insufficient_sample",
             f"There is nothing to compare with. {NO_PREVIOUS}",
@@ -188,8 +189,7 @@ def _insight(
 
 def _labels(o: Observations) -> dict[str, str]:
     """The engines' names by their ids, where they are known."""
-    rows = o.rows("SELECT engine, label FROM scoped_engines WHERE label IS NOT NULL")
-    return {row["engine"]: row["label"] for row in rows}
+    return {row["engine"]: row["label"] for row in scoped_engines(o) if row["label"] is not None}
 
 
 def _only(o: Observations, name: str) -> str | None:
@@ -198,12 +198,10 @@ def _only(o: Observations, name: str) -> str | None:
     return values[0] if len(values) == 1 else None
 
 
-def _state(o: Observations, insight_id: str) -> str:
-    states = o.column(
-        "SELECT state FROM store.insight_states WHERE host = $host AND insight_id = $insight_id",
-        insight_id=insight_id,
-    )
-    return states[0] if states else "new"
+def _states(o: Observations) -> dict[str, str]:
+    """The states that are recorded of insights, by their ids."""
+    rows = o.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
+    return {row["insight_id"]: row["state"] for row in rows}
 
 
 def _summary(listed: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, State, section
-from aatoolkit.service.availability import NO_PREVIOUS, answers_availability
+from aatoolkit.service.availability import NO_PREVIOUS, answers_availability, scoped_engines
 from aatoolkit.service.mentions import brand_measures, focus_by, focus_total, subject_missing
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.own_citations import (
@@ -153,7 +153,6 @@ def _change(before: float | None, after: float | None) -> float | None:
 def _engines(o: Observations) -> list[dict[str, Any]]:
     """The engines that are switched on, and any other that answered in the window."""
     seen = focus_by(o, "engine")
-    rows = o.rows("SELECT engine, configured, last_run_day FROM scoped_engines ORDER BY engine")
     return [
         {
             "engine": row["engine"],
@@ -162,7 +161,7 @@ def _engines(o: Observations) -> list[dict[str, Any]]:
             "mentionRate": figures.get("mention_rate"),
             "lastRunDay": row["last_run_day"],
         }
-        for row in rows
+        for row in scoped_engines(o)
         for figures in (seen.get(row["engine"], {}),)
         if row["configured"] or figures
     ]
