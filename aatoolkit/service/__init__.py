@@ -112,10 +112,12 @@ Errors, headers, limits
     ``Vary: Authorization`` and an ``X-Request-Id``. ``Cache-Control`` is ``private, no-cache``:
     answers belong to one account, and hold until the store is read again, which may be at
     any moment. Errors are ``no-store``.
-26. There is no rate limit, no quota, no version, and no paging parameter. A request that finds
-    64 others waiting is answered 503 ``busy`` with ``Retry-After``, as is a connection beyond
-    the thousandth. Requests with the same question are computed once, and no longer than
-    somebody waits for the answer.
+26. There is no rate limit, no quota, no version, and no paging parameter. A request that would
+    wait longer than 20 seconds for its turn, judging by recent ones, or that
+    finds 512 others waiting is answered 503 ``busy``, as is a connection beyond the thousandth.
+    ``Retry-After`` says when there should be room: two more attempts of a client that obeys
+    it fit into a minute. Requests with the same question are computed once, and no longer
+    than somebody waits for the answer.
 27. A client has 10 seconds to send a request, 5 to begin the next one on a kept connection,
     and 30 to read what was sent. On the loopback interface the Host header must name that
     interface, or it is 421.

@@ -30,7 +30,7 @@ from aatoolkit.service.workers import Busy, Cancellation, Workers
 _log = logging.getLogger("aatoolkit.service")
 
 _CACHE_BYTES = 32 << 20
-MAX_WAITING = 64
+MAX_WAITING = 512
 
 # An answer belongs to one account and holds until the store is read again, which may be at
 # any moment: a cache on the way must ask each time. An error is not worth keeping at all.
@@ -41,7 +41,7 @@ _NOT_CACHED = "no-store"
 # Damaged bytes may also come to light as text or numbers that cannot be: a ValueError.
 _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
 
-_BUSY = "The service computes as many answers as it can at a time; ask again in a second."
+_BUSY = "The service computes as many answers as it can at a time; ask again after Retry-After."
 
 
 class _Served:
@@ -83,7 +83,8 @@ class Service:
         More would only finish later, each of them: what waits takes its turn.
     waiting
         Requests that may wait for their turn. Further ones are answered 503 at once, with
-        ``Retry-After``.
+        ``Retry-After``; so are those that would wait longer than 20 seconds, judging by how
+        long recent answers took.
     """
 
     def __init__(
@@ -283,8 +284,9 @@ def _route(path: str, answer: Callable[[Request], Coroutine[Any, Any, Body]]) ->
             body = await _while_connected(request, answer(request))
         except ApiError as error:
             return error_reply(error)
-        except Busy:
-            return error_reply(ApiError(503, "busy", _BUSY, headers={"Retry-After": "1"}))
+        except Busy as busy:
+            retry = {"Retry-After": str(busy.seconds)}
+            return error_reply(ApiError(503, "busy", _BUSY, headers=retry))
         except Exception:
             reply = error_reply(ApiError(500, "internal", "The service failed to answer."))
             _log.exception("%s %s failed", reply.headers["X-Request-Id"], request.url.path)

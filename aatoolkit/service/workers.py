@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from math import ceil
 from typing import Any, Protocol
 
 import anyio
@@ -16,8 +19,26 @@ class Cancelled(Exception):
     """The computation was cancelled, as nobody waits for it any more."""
 
 
+MAX_WAIT_SECONDS = 20.0
+"""How long a computation may be expected to wait for a thread. Clients give up at some time:
+rather than wait in vain they learn when to come back."""
+
+_WEIGHT = 1 / 16
+"""How much one computation counts in the mean duration."""
+
+
 class Busy(Exception):
-    """Too many computations run and wait already."""
+    """Too many computations run and wait already.
+
+    Parameters
+    ----------
+    seconds
+        After how many whole seconds another attempt should succeed.
+    """
+
+    def __init__(self, seconds: int = 1) -> None:
+        super().__init__(f"busy for {seconds} s")
+        self.seconds = seconds
 
 
 class Interruptible(Protocol):
@@ -86,12 +107,15 @@ class Workers:
     running
         Computations at the same time.
     waiting
-        Computations that may wait for a thread; one more is refused.
+        Computations that may wait for a thread; one more is refused, and so is one that would
+        wait longer than `MAX_WAIT_SECONDS` if those before it take as long as recent ones did.
     """
 
     def __init__(self, running: int, waiting: int) -> None:
         self._limiter = anyio.CapacityLimiter(running)
+        self._running = running
         self._most = running + waiting
+        self._seconds = 0.0
         self._unfinished: set[asyncio.Task[Any]] = set()
         self._jobs: dict[Hashable, _Job] = {}
 
@@ -103,12 +127,11 @@ class Workers:
         Raises
         ------
         Busy
-            If the queue is full.
+            If the queue is full, or too long for what each computation takes.
         """
         job = self._jobs.get(key)
         if job is None:
-            if len(self._unfinished) >= self._most:
-                raise Busy
+            self._check_queue()
             job = self._jobs[key] = self._start(key, compute)
         assert job.task is not None
         job.waiting += 1
@@ -121,6 +144,22 @@ class Workers:
                 job.task.cancel()
                 self._interrupt(job.task, job.cancellation)
 
+    def _check_queue(self) -> None:
+        count = len(self._unfinished)
+        wait = count * self._seconds / self._running
+        if count >= self._most or (count > self._running and wait > MAX_WAIT_SECONDS):
+            # Those refused together come back spread over the time in which the queue empties.
+            raise Busy(max(1, ceil(random.uniform(wait / 2, wait))))
+
+    def _timed(self, compute: Callable[[Cancellation], Any], cancellation: Cancellation) -> Any:
+        cancellation.check()
+        began = time.monotonic()
+        try:
+            return compute(cancellation)
+        finally:
+            spent = time.monotonic() - began
+            self._seconds += (spent - self._seconds) * (_WEIGHT if self._seconds else 1)
+
     def _interrupt(self, task: asyncio.Task[Any], cancellation: Cancellation) -> None:
         """Interrupt a computation repeatedly: an interrupt before a query starts is lost."""
         cancellation.cancel()
@@ -129,7 +168,9 @@ class Workers:
 
     def _start(self, key: Hashable, compute: Callable[[Cancellation], Any]) -> _Job:
         job = _Job()
-        work = anyio.to_thread.run_sync(compute, job.cancellation, limiter=self._limiter)
+        work = anyio.to_thread.run_sync(
+            self._timed, compute, job.cancellation, limiter=self._limiter
+        )
         job.task = asyncio.ensure_future(work)
         self._unfinished.add(job.task)
 

@@ -175,7 +175,7 @@ def test_scopes_not_used_for_longest_are_dropped(
     store = Store.open(synthetic)
     hosts = ("acme.example", "globex.example", "initech.example")
     engines = ((), ("chatgpt",), ("gemini",))
-    asked = [
+    questions = [
         (Question(host, days, {"engine": engine}), count)
         for host in hosts
         for days in (7, 30, 90)
@@ -183,11 +183,11 @@ def test_scopes_not_used_for_longest_are_dropped(
         for count in ("SELECT count(*) FROM runs", "SELECT count(*) FROM answers")
     ]
     counts = {}
-    for question, count in asked:
+    for question, count in questions:
         with store.observe(question) as o:
             counts[question.key, count] = o.value(count)
     # A view is never kept longer than the tables that it reads.
-    for question, count in asked[::-1]:
+    for question, count in questions[::-1]:
         with store.observe(question) as o:
             assert o.value(count) == counts[question.key, count] >= 0
     found = store.connection.execute(

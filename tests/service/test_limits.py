@@ -16,7 +16,15 @@ from typing import Any
 import pytest
 import requests
 
-from aatoolkit.service import Accounts, RunningServer, Service, Store, connections, start_server
+from aatoolkit.service import (
+    Accounts,
+    RunningServer,
+    Service,
+    Store,
+    connections,
+    start_server,
+    workers,
+)
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, ServiceSection
 from aatoolkit.service.observations import Observations
 
@@ -188,6 +196,29 @@ def test_work_beyond_the_bound_is_503_with_retry_after(tiny_store: Store) -> Non
         assert refused.json()["error"]["code"] == "busy"
         assert [first.result().status_code, second.result().status_code] == [200, 200]
         assert get(server, "section=quick&days=7").status_code == 200
+
+
+def test_who_would_wait_too_long_learns_when_to_come_back(
+    tiny_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "MAX_WAIT_SECONDS", 0.7)
+
+    def steady(_: Observations) -> SectionAnswer:
+        time.sleep(0.2)
+        return SectionAnswer({}, SectionAvailability())
+
+    names = [f"steady-{number}" for number in range(9)]
+    sections = dict.fromkeys(names, steady)
+    with serving(tiny_store, sections, running=1) as server, ThreadPoolExecutor(8) as pool:
+        assert get(server, f"section={names.pop()}").status_code == 200
+        answers = list(pool.map(lambda name: get(server, f"section={name}"), names))
+        refused = [n for n, a in zip(names, answers, strict=True) if a.status_code == 503]
+        assert 0 < len(refused) < len(names)
+        waits = {int(a.headers["Retry-After"]) for a in answers if a.status_code == 503}
+        assert waits <= {1, 2}
+        time.sleep(max(waits))
+        again = [get(server, f"section={name}").status_code for name in refused]
+        assert again == [200] * len(refused)
 
 
 def test_identical_requests_are_computed_once(tiny_store: Store) -> None:
