@@ -145,6 +145,8 @@ def _additivity(numbers: Numbers, aligned: Aligned, dimension: str, half: float)
         return Verdict(
             "adds" if count >= _FEWEST and different >= 2 else "untested", dimension, count
         )
+    if ((parts == whole) | (parts == 0)).all():  # the filter changed no number that is there
+        return Verdict("untested", dimension, count)
     extreme = _extreme(whole, parts, aligned, numbers)
     if extreme:
         return Verdict(extreme, dimension, count)

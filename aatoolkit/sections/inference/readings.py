@@ -35,6 +35,7 @@ from aatoolkit.sections.inference.text_formats import (
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning
 
 _LEAST_DAYS = 5
+_LEAST_HOURS = 3
 _BIG_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
 
 
@@ -160,7 +161,8 @@ def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
     if (named or len(distinct) >= _LEAST_DAYS) and low >= 19_000_101 and high <= 21_001_231:
         days = all(COMPACT.fullmatch(str(int(one))) for one in distinct)
         return FieldReading("date", "YYYYMMDD", evidence="days as YYYYMMDD") if days else None
-    if named and low >= 900_000_000 and high < 2_200_000_000:
+    hours = len(distinct) >= _LEAST_HOURS and all(one % 3600 == 0 for one in distinct)
+    if (named or hours) and low >= 900_000_000 and high < 2_200_000_000:
         return FieldReading("timestamp", "epoch s", evidence="seconds since 1970")
     return None
 

@@ -54,6 +54,12 @@ def test_distinct_things_are_less_than_the_sum():
     assert additivity(numbers, aligned, "engine").outcome == "distinct"
 
 
+def test_a_number_that_a_filter_does_not_change_proves_nothing():
+    whole = {"a": (4,), "b": (7,), "c": (9,)}
+    aligned, (numbers,) = _split([whole, whole, {"a": (4,)}], whole)
+    assert additivity(numbers, aligned, "engine").outcome == "untested"
+
+
 def test_rows_below_a_threshold_are_not_zero():
     parts = [
         {"a": (30,), "b": (50,), "c": (90,), "d": (8,)},

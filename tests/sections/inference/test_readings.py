@@ -27,6 +27,8 @@ from aatoolkit.sections.inference.words import meaning
         ([20261103, 20261104], "lastSeen", "date", "YYYYMMDD"),
         ([1794197527000, 1794197528000], "at", "timestamp", "epoch ms"),
         ([1794197527, 1794197528], "createdAt", "timestamp", "epoch s"),
+        ([1794182400, 1794268800, 1794355200], "zuletzt", "timestamp", "epoch s"),
+        ([1794182400, 1794268801, 1794355200], "zuletzt", "Int64", None),
         (["yes", "no"], "cited", "boolean", "boolean"),
         ([0, 1, 1], "isOwn", "boolean", "boolean"),
         (["1m 30s", "12s"], "length", "Float64", "duration"),
