@@ -26,6 +26,17 @@ _ESCAPED_LETTERS = (
 )
 """The escapes of letters and digits in JSON, URLs and HTML, which no ordinary encoder writes."""
 
+_ESCAPED_SIGNS = (
+    (b"&amp;", b"&"),
+    *(
+        (form.encode(), sign)
+        for sign in (b"%", b"&", b"#", b"\\")
+        for digits in sorted({sign.hex(), sign.hex().upper()})
+        for form in (f"\\u00{digits}", f"%{digits}", f"&#x{digits};", f"&#{ord(sign)};")
+    ),
+)
+"""How the signs that begin an escape are escaped themselves."""
+
 _RAREST_FIRST = b"~+QXZJKYVWUGHNBFRLDOPEMIACST_/=zqjxkvbw9876543210fyghmpucdlirsonate-."
 """The bytes of tokens and of Base64, from the rarest in JSON to the most common."""
 
@@ -36,7 +47,7 @@ _SHORT = 1 << 15
 
 _ESCAPE = re.compile(
     rb"\\(?:u00([2-7][0-9a-fA-F])|([/\\]))|%([2-7][0-9a-fA-F])"
-    rb"|&#(?:0*([0-9]{2,3})|[xX]0*([2-7][0-9a-fA-F]));?"
+    rb"|&#(?:0*([0-9]{2,3})|[xX]0*([2-7][0-9a-fA-F]));?|(&)amp;"
 )
 _ROUNDS = 4
 """How many layers of escapes are decoded; each may be of another kind."""
@@ -163,10 +174,13 @@ def _flaw(token: str) -> str | None:
 def _parts(token: str) -> frozenset[bytes]:
     """Every part of the token and its forms, in lower case, too long to occur by chance."""
     plain = token.lower().encode()
+    # Between the first byte and the last, both orders of UTF-16 are the same.
+    wide = token.lower().encode("utf-16-le")[:-1]
+    forms = [(plain, _PART), *((form.lower(), _PART) for form in _forms(token))]
     return frozenset(
-        part[start : start + _PART]
-        for part in (plain, *(form.lower() for form in _forms(token)))
-        for start in range(max(1, len(part) - _PART + 1))
+        part[start : start + size]
+        for part, size in (*forms, (wide, 2 * _PART - 1))
+        for start in range(max(1, len(part) - size + 1))
         if part
     )
 
@@ -204,7 +218,22 @@ def _needles(token: str) -> tuple[_Needle, list[_Needle]]:
 
 
 def _has_escaped_letter(text: bytes) -> bool:
-    """Whether a text holds an escape of a letter or digit."""
+    """Whether a text holds an escape of a letter or digit, in so many layers of escapes."""
+    for _ in range(_ROUNDS):
+        if _has_plainly_escaped_letter(text):
+            return True
+        begins = [first for first in (b"\\", b"%", b"&") if first in text]
+        simpler = text
+        for escaped, sign in _ESCAPED_SIGNS:
+            if escaped[:1] in begins:
+                simpler = simpler.replace(escaped, sign)
+        if simpler == text:
+            return False
+        text = simpler
+    return _has_plainly_escaped_letter(text)
+
+
+def _has_plainly_escaped_letter(text: bytes) -> bool:
     for sign, pattern in _ESCAPED_LETTERS:
         at = text.find(sign[:1])
         if at >= 0 and (at := _first_of(sign, text)) >= 0 and pattern.search(text, at):
@@ -238,7 +267,7 @@ def _layers(text: bytes) -> Iterator[bytes]:
 
 def _character(found: re.Match[bytes]) -> bytes:
     """The character that an escape represents."""
-    plain, decimal = found[2], found[4]
+    plain, decimal = found[2] or found[6], found[4]
     if plain:
         return plain
     code = int(decimal) if decimal else int(found[1] or found[3] or found[5], 16)

@@ -115,6 +115,11 @@ ESCAPES: list[Callable[[str], str]] = [
     lambda character: "".join(map(in_json, in_url(character))),
     lambda character: "".join(map(in_url, in_json(character))),
     lambda character: f"\\{in_json(character)}",
+    lambda character: in_url(character).replace("%", "%25"),
+    lambda character: in_url(character).replace("%", "\\u0025"),
+    lambda character: f"\\u0026#{ord(character)};",
+    lambda character: f"&amp;#x{ord(character):x};",
+    lambda character: f"%26%23{ord(character)}%3B",
 ]
 
 
@@ -146,6 +151,7 @@ def test_a_token_is_found_behind_any_number_of_its_letters_and_of_escapes(
     for form in (token.encode(), escaped, token.encode("utf-16"), b64encode(token.encode() * 2)):
         assert secret.is_in(filler + form)
         assert secret.is_in(form + filler)
+        assert b"***" in secret.hide_in(form)
     if len({*token}) > 1:
         assert not secret.is_in(filler)
         assert not secret.is_in(filler + b"\\")
