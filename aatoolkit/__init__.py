@@ -97,14 +97,18 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted([*_HOME_OF, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'aatoolkit' has no attribute {name!r}")
-    home = _HOME_OF[name]
-    module = importlib.import_module(f"aatoolkit.{home or name}")
-    found = getattr(module, name) if home else module
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # type checkers read the names above
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME_OF:
+            from aatoolkit._util.attributes import missing_attribute
+
+            raise missing_attribute("module 'aatoolkit'", name, __all__)
+        home = _HOME_OF[name]
+        module = importlib.import_module(f"aatoolkit.{home or name}")
+        found = getattr(module, name) if home else module
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

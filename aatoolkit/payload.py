@@ -9,6 +9,7 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Literal
 
+from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.text import markup
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree import decode
@@ -78,6 +79,7 @@ class Request:
         return f"{base_url}/api/domains/{self.host}/{self.resource}"
 
 
+@names_wrong_arguments
 @dataclass(frozen=True, repr=False)
 class Payload:
     """One answer, as it came: frozen, comparable, picklable.

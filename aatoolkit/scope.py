@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
+from aatoolkit._util.argument_kinds import shown
+from aatoolkit._util.arguments import check_kind, names_wrong_arguments
+from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
 from aatoolkit._util.filter_values import filter_values
@@ -22,7 +26,7 @@ UNTAGGED = "(none)"
 
 
 @dataclass(frozen=True, init=False)
-class Scope:
+class Scope(NamesNear):
     """The filters of a request: immutable, in canonical order, with a pasteable ``repr``.
 
     Parameters
@@ -69,12 +73,13 @@ class Scope:
         category: str | Iterable[str] | None = (),
         brand: str | Iterable[str] | None = (),
     ) -> None:
-        if isinstance(days, bool) or days not in DAYS:
+        if isinstance(days, bool) or not isinstance(days, Real) or days not in DAYS:
             raise ScopeError(
-                f"days={days!r} is not a window of the API; choose {', '.join(map(str, DAYS[:-1]))}"
-                f" or {DAYS[-1]}{', unquoted' * isinstance(days, str)}",
+                f"days={shown(days)} is not a window of the API; choose "
+                f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}"
+                f"{', unquoted' * isinstance(days, str)}",
                 parameter="days",
-                unknown=(str(days),),
+                unknown=(shown(days),),
                 suggestions=tuple(map(str, DAYS)),
             )
         object.__setattr__(self, "days", int(days))
@@ -197,7 +202,8 @@ class Scope:
         return self
 
 
-class ScopeOptions:
+@names_wrong_arguments
+class ScopeOptions(NamesNear):
     """The filter values that a project allows: the six parts of the scope-options answer.
 
     Parameters
@@ -233,6 +239,9 @@ class ScopeOptions:
         own_terms: Iterable[str],
         days: Iterable[int],
     ) -> None:
+        kinds = {"host": host, "engines": engines, "topics": topics, "brands": brands}
+        for name, value in kinds.items():
+            check_kind(ScopeOptions.__init__, name, value)
         self.host = host
         self.engines = engines
         self.untagged: dict[str, int | None] = {}
@@ -274,7 +283,7 @@ class ScopeOptions:
 
     def __repr__(self) -> str:
         engines = self.engines
-        ran = int(engines["last_run_day"].notna().sum())
+        ran = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
         return (
             f"<ScopeOptions of {visible(self.host)}: {len(engines)} engines ({ran} have run), "
             f"{len(self.values('topic'))} topics, {len(self.values('category'))} categories, "

@@ -58,7 +58,7 @@ def test_a_public_name_is_where_it_claims_to_be() -> None:
 
 def test_there_is_no_other_name() -> None:
     with pytest.raises(AttributeError, match="'aatoolkit' has no attribute 'nonsense'"):
-        _ = aa.nonsense
+        _ = aa.nonsense  # type: ignore[attr-defined]
 
 
 def test_importing_it_loads_nothing_heavy_but_pandas_and_pyarrow() -> None:

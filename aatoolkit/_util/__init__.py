@@ -3,7 +3,9 @@
 ``text`` makes text from elsewhere safe to show, ``hosts`` gives a host name its canonical form,
 ``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
 ``defaults`` holds the defaults of settings, ``suggest`` finds near matches of a mistyped name,
-``attributes`` those of a mistyped attribute, ``arguments`` names arguments of a wrong kind,
+``attributes`` those of a mistyped attribute, ``arguments`` names arguments of a wrong
+kind: by what their annotations mean (``argument_kinds``), with checks of their own
+(``argument_checks``);
 ``filter_values`` validates the values of a filter,
 ``listing`` shows a frame of names and sentences whole, ``result_frame`` key, numbers and verdict of
 results, ``closing`` is the base class of what a ``with`` block closes.

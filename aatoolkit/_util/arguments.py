@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, wraps
-from numbers import Integral, Real
-from os import PathLike
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
-from aatoolkit.errors import ArgumentError, ArgumentTypeError
+from aatoolkit._util.argument_checks import CHECKS, Check
+from aatoolkit._util.argument_checks import check_path as check_path
+from aatoolkit._util.argument_checks import check_pictured as check_pictured
+from aatoolkit._util.argument_kinds import kind_of
+from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit.errors import AAToolkitError, ArgumentError, ArgumentTypeError
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,14 +49,8 @@ def checked(function: F) -> F:
 
     @wraps(function)
     def method(*args: Any, **kwargs: Any) -> Any:
+        given = _bound(function, args, kwargs)
         signature, checks = _checks(function)
-        problem = ""
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            problem = str(error)
-        if problem:
-            raise ArgumentTypeError(f"{function.__name__}: {problem}; it takes {signature}")
         for name, check in checks.items():
             values = [given[name]] if name in given else []
             several = signature.parameters[name].kind == inspect.Parameter.VAR_POSITIONAL
@@ -64,188 +61,147 @@ def checked(function: F) -> F:
     return method  # type: ignore[return-value]
 
 
-Check = Callable[[str, Any], None]
+def checks_flags(kind: C) -> C:
+    """Make the public methods of a class check what is True or False before they begin.
+
+    Examples
+    --------
+    >>> @checks_flags
+    ... class Reader:
+    ...     def read(self, name: str, refresh: bool = False) -> str:
+    ...         return f"{name}{refresh}"
+    >>> Reader().read("a", refresh="no")
+    Traceback (most recent call last):
+        ...
+    aatoolkit.errors.data.ArgumentTypeError: refresh='no' is neither True nor False
+    """
+    for name, function in vars(kind).items():
+        if inspect.isfunction(function) and not name.startswith("_"):
+            annotations = function.__annotations__
+            flags = {each: CHECKS[of] for each, of in annotations.items() if of in _FLAGS}
+            if flags:
+                setattr(kind, name, _with_flags(function, flags))
+    return kind
+
+
+def _with_flags(function: F, flags: Mapping[str, Check]) -> F:
+    @wraps(function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        for name in flags.keys() & kwargs.keys():
+            flags[name](name, kwargs[name])
+        return function(*args, **kwargs)
+
+    return method  # type: ignore[return-value]
+
+
+_FLAGS = ("bool", "bool | None")
+
+
+def names_wrong_arguments(kind: C) -> C:
+    """Make a class name the argument that is to blame where making or using an object fails.
+
+    For what is made or called often: arguments are looked at only after a failure. Its methods
+    are those that are public, and ``__init__``.
+
+    Examples
+    --------
+    >>> @names_wrong_arguments
+    ... class Greeter:
+    ...     def __init__(self, name: str) -> None:
+    ...         self.name = name.title()
+    >>> Greeter(3)
+    Traceback (most recent call last):
+        ...
+    aatoolkit.errors.data.ArgumentTypeError: name=3 cannot be used; give text
+    """
+    for name, function in vars(kind).items():
+        if name != "__init__" and name.startswith("_"):
+            continue
+        if inspect.isfunction(function):
+            setattr(kind, name, names_wrong(function))
+        elif isinstance(function, classmethod | staticmethod):
+            setattr(kind, name, type(function)(names_wrong(function.__func__)))
+    return kind
+
+
+def names_wrong(function: F) -> F:
+    """Make a function name the argument that is to blame where it fails."""
+
+    @wraps(function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except AAToolkitError:
+            raise
+        except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+            failure = error
+        for name, value in _bound(function, args, kwargs).items():
+            check_kind(function, name, value)
+        raise failure
+
+    return method  # type: ignore[return-value]
+
+
+def check_kind(function: Callable[..., Any], name: str, value: Any) -> None:
+    """Raise `ArgumentTypeError` if a value is of another kind than its argument's annotation."""
+    parameter = inspect.signature(function).parameters.get(name)
+    if parameter is None or parameter.kind == inspect.Parameter.VAR_KEYWORD:
+        return
+    kind = kind_of(str(parameter.annotation), getattr(function, "__globals__", {}))
+    several = parameter.kind == inspect.Parameter.VAR_POSITIONAL
+    for each in value if several else [value]:
+        if kind is not None and not kind.takes(each):
+            error = ArgumentError if isinstance(each, str) and kind.choices else ArgumentTypeError
+            raise error(kind.problem(name, each), argument=name)
+
+
+def check_known(given: Iterable[str], function: Callable[..., Any], what: str) -> None:
+    """Raise `ArgumentTypeError` for names that are no arguments of a function, with near matches.
+
+    Examples
+    --------
+    >>> def connect(host: str, offline: bool = False) -> None: ...
+    >>> check_known(["offlin"], connect, "the client")
+    Traceback (most recent call last):
+        ...
+    aatoolkit.errors.data.ArgumentTypeError: the client takes no 'offlin'; did you mean 'offline'?
+    """
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(near_matches(name, known), f"it takes {', '.join(known)}")
+            raise ArgumentTypeError(f"{what} takes no {name!r}; {hint}", argument=name)
+
+
+def _bound(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The values of a call by the arguments' names."""
+    signature, _ = _checks(function)
+    problem = ""
+    try:
+        return signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        problem = str(error)
+    named = [name for name in signature.parameters if name != "self"]
+    near = near_matches([name for name in kwargs if name not in named], named)
+    hint = did_you_mean(near, f"it takes {', '.join(named)}")
+    called = function.__name__
+    if called == "__init__":
+        called = function.__qualname__.rpartition(".")[0]
+    raise ArgumentTypeError(f"{called}: {problem}; {hint}")
 
 
 @cache
 def _checks(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Check]]:
     """The signature of a function, and the check of each argument that has one."""
     signature = inspect.signature(function)
-    found = {
-        name: _KINDS[str(parameter.annotation)]
-        for name, parameter in signature.parameters.items()
-        if str(parameter.annotation) in _KINDS
-    }
+    found: dict[str, Check] = {}
+    for name, parameter in signature.parameters.items():
+        annotation = str(parameter.annotation)
+        check = CHECKS.get(annotation)
+        if check is not None:
+            found[name] = check
+        elif parameter.kind != inspect.Parameter.VAR_KEYWORD and kind_of(annotation, {}):
+            found[name] = partial(check_kind, function)
     return signature, found
-
-
-def check_path(name: str, value: Any) -> None:
-    """Raise `ArgumentTypeError` if an argument is no path."""
-    _path(name, value)
-
-
-def check_pictured(**given: Any) -> None:
-    """Raise `ArgumentTypeError` if what names columns or words of a picture is no text."""
-    for name, value in given.items():
-        several = name in ("y", "color") and not isinstance(value, str) and _is_plain_listing(value)
-        for each in value if several else [value]:
-            if each is not None and not isinstance(each, str):
-                raise _refused(name, each, "no text")
-
-
-def _refused(name: str, value: Any, what: str) -> ArgumentTypeError:
-    shown = f"a {type(value).__name__}" if _is_large(value) else repr(value)[:80]
-    return ArgumentTypeError(f"{name}={shown} is {what}", argument=name)
-
-
-def _is_large(value: Any) -> bool:
-    return hasattr(value, "iloc") or hasattr(value, "read")
-
-
-def _text(name: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise _refused(name, value, "no text")
-    if not value:
-        raise ArgumentError(f"{name}='' is empty; leave it out, or name one", argument=name)
-
-
-def _flag(name: str, value: Any) -> None:
-    if not isinstance(value, bool) and type(value).__name__ not in ("bool_", "bool"):
-        raise _refused(name, value, "neither True nor False")
-
-
-def _number(name: str, value: Any) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise _refused(name, value, "no number")
-
-
-def _whole(name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise _refused(name, value, "no whole number")
-
-
-def _frame(name: str, value: Any) -> None:
-    if not hasattr(value, "iloc") or not hasattr(value, "columns"):
-        raise _refused(name, value, "no DataFrame")
-
-
-def _frame_or_text(name: str, value: Any) -> None:
-    if not isinstance(value, str):
-        _frame(name, value)
-
-
-def _names(name: str, value: Any) -> None:
-    """One name of a column, or several."""
-    if isinstance(value, str):
-        return _text(name, value)
-    if not _is_plain_listing(value):
-        raise _refused(name, value, "neither the name of a column nor a list of them")
-    for each in value:
-        if not isinstance(each, str):
-            raise _refused(name, each, "no name of a column")
-    return None
-
-
-def _by(name: str, value: Any) -> None:
-    """Names of columns and groupers of pandas."""
-    if type(value).__name__ in ("Grouper", "TimeGrouper"):
-        return
-    if isinstance(value, str) or not _is_plain_listing(value):
-        _names(name, value)
-        return
-    for each in value:
-        if type(each).__name__ not in ("Grouper", "TimeGrouper"):
-            _names(name, [each])
-
-
-def _path(name: str, value: Any) -> None:
-    if not isinstance(value, str | PathLike) or not str(value):
-        raise _refused(name, value, "no path")
-
-
-def _mapping(name: str, value: Any) -> None:
-    if not isinstance(value, Mapping):
-        raise _refused(name, value, "no mapping, such as tables or a dict of frames")
-
-
-def _rules(name: str, value: Any) -> None:
-    if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value):
-        raise _refused(name, value, "no rules, such as {'visits': 'sum'}")
-
-
-def _tabular(name: str, value: Any) -> None:
-    if not hasattr(value, "columns") or isinstance(value, type):
-        raise _refused(name, value, "no DataFrame or Arrow table")
-
-
-def _listing(name: str, value: Any) -> None:
-    """Several texts, or one."""
-    if isinstance(value, bytes) or not isinstance(value, Iterable) or _is_large(value):
-        raise _refused(name, value, "no list of names")
-
-
-def _pair(name: str, value: Any) -> None:
-    if not isinstance(value, tuple | list) or len(value) != 2:
-        raise _refused(name, value, "no pair of texts")
-
-
-def _flag_or_text(name: str, value: Any) -> None:
-    if not isinstance(value, str):
-        _flag(name, value)
-
-
-def _path_or_mapping(name: str, value: Any) -> None:
-    if not isinstance(value, Mapping):
-        _path(name, value)
-
-
-def _declaration(name: str, value: Any) -> None:
-    if type(value).__name__ != "Table":
-        raise _refused(name, value, "no Table: aatoolkit.sections.table(name) gives one")
-
-
-def _is_plain_listing(value: Any) -> bool:
-    return (
-        isinstance(value, Iterable)
-        and not isinstance(value, bytes | Mapping)
-        and not _is_large(value)
-        and hasattr(value, "__len__")
-    )
-
-
-def _or_none(check: Check) -> Check:
-    def unless_none(name: str, value: Any) -> None:
-        if value is not None:
-            check(name, value)
-
-    return unless_none
-
-
-_PLAIN: dict[str, Check] = {
-    "str": _text,
-    "bool": _flag,
-    "float": _number,
-    "int": _whole,
-    "pd.DataFrame": _frame,
-    "str | Sequence[str]": _names,
-    "str | Iterable[str]": _names,
-    "Sequence[str]": _names,
-    "By": _or_none(_by),
-    "str | os.PathLike[str]": _path,
-    "str | Path": _path,
-    "Mapping[str, pd.DataFrame]": _mapping,
-    "Mapping[str, pa.Table]": _mapping,
-    "Rules": _rules,
-    "pd.DataFrame | pa.Table": _tabular,
-    "Iterable[str]": _listing,
-    "tuple[str | None, str | None]": _pair,
-    "bool | str": _flag_or_text,
-    "Tables | str | os.PathLike[str]": _path_or_mapping,
-    "Table": _declaration,
-}
-_KINDS: dict[str, Check] = {
-    **_PLAIN,
-    **{f"{words} | None": _or_none(check) for words, check in _PLAIN.items()},
-    'pd.DataFrame | Literal["previous"]': _frame_or_text,
-    "pd.DataFrame | Literal['previous']": _frame_or_text,
-}

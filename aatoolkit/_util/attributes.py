@@ -1,11 +1,28 @@
-"""`NamesNear`: objects that name near matches where an attribute is mistyped."""
+"""Near matches where an attribute is mistyped: of an object (`NamesNear`) and of a module."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.errors import AttributeNotFound
+
+
+def missing_attribute(owner: str, name: str, known: Sequence[str]) -> AttributeError:
+    """Make the error for a name that a module or object does not have, with near matches.
+
+    Examples
+    --------
+    >>> print(missing_attribute("module 'aatoolkit'", "demoo", ["demo", "read_parquet"]))
+    module 'aatoolkit' has no attribute 'demoo'; did you mean 'demo'?
+    """
+    text = f"{owner} has no attribute {name!r}"
+    if name.startswith("_"):  # asked for by Python and its tools
+        return AttributeError(text)
+    near = near_matches(name, known)
+    hint = did_you_mean(near, f"there are {', '.join(known)}" if len(known) < 100 else "see dir()")
+    return AttributeNotFound(f"{text}; {hint}", attribute=name, suggestions=near)
 
 
 class NamesNear:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aatoolkit._util.argument_kinds import shown
 from aatoolkit.errors import ScopeError
 
 _MANY = 100
@@ -18,6 +19,11 @@ def filter_values(name: str, given: str | Iterable[str] | None) -> tuple[str, ..
     """Validate, sort and deduplicate the values of a filter."""
     if given is None:
         return ()
+    if isinstance(given, Mapping | bytes) or hasattr(given, "columns"):
+        raise ScopeError(
+            f"{name}={shown(given)} is no filter value; give text, or a list of text",
+            parameter=name,
+        )
     several = isinstance(given, Iterable) and not isinstance(given, str)
     listed: list[Any] = list(given) if several else [given]
     if len(listed) < _MANY or not _are_plain(listed):
@@ -29,7 +35,9 @@ def filter_values(name: str, given: str | Iterable[str] | None) -> tuple[str, ..
 def _validate(name: str, value: Any) -> None:
     """Raise for a value that no filter can have."""
     if not isinstance(value, str):
-        raise ScopeError(f"{name}={value!r} is not text; give values as strings", parameter=name)
+        raise ScopeError(
+            f"{name}={shown(value)} is not text; give values as strings", parameter=name
+        )
     if not is_text(value):
         raise ScopeError(
             f"{name}={value!r} holds half a surrogate pair, which is no text",

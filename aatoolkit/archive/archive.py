@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import check_path
+from aatoolkit._util.arguments import check_path, names_wrong_arguments
 from aatoolkit._util.text import markup, visible
 from aatoolkit.archive.add import (
     Adder,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
 
+@names_wrong_arguments
 class Archive(ArchiveKeeper):
     """Every answer of many hosts over time, and the tables that were made of them.
 

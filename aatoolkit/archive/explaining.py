@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.dataset as ds
 
+from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit.archive.answers import StoredAnswer
 from aatoolkit.archive.frames import source_of
 from aatoolkit.archive.index import groups_of
@@ -68,6 +69,7 @@ class ArchivedAnswer:
             return normalize(section, payload, profile=self.profile, max_nodes=self.max_nodes)
 
 
+@names_wrong_arguments
 class ArchiveExplanations:
     """The methods of an archive that explain numbers; see `aatoolkit.Archive`."""
 

@@ -6,9 +6,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
+from typing import NoReturn
+
+from aatoolkit._util.argument_kinds import shown
+from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit.errors import ArgumentError
 
 
-class Status(StrEnum):
+class Words(StrEnum):
+    """Words of which no other may be used: one that is mistyped is refused with near matches."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        hint = did_you_mean(
+            near_matches(shown(value), map(str, cls)), f"there are {', '.join(cls)}"
+        )
+        raise ArgumentError(f"{shown(value)} is no {cls.__name__}; {hint}", argument="value")
+
+
+class Status(Words):
     """The status of a measurement; a measured zero is ``available``."""
 
     AVAILABLE = "available"
@@ -18,7 +34,7 @@ class Status(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Cause(StrEnum):
+class Cause(Words):
     """The reason why something was not, or not wholly, measured."""
 
     NOT_CONNECTED = "not_connected"

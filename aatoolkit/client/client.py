@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, final
 
+from aatoolkit._util.argument_kinds import shown
+from aatoolkit._util.arguments import check_kind, checks_flags
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
@@ -46,6 +48,7 @@ class AnswerSource(Protocol):
         """Close the connections."""
 
 
+@checks_flags
 @final
 class Client(Closing, NamesNear):
     """The connection to one service as one account; its projects share cache and connections.
@@ -123,6 +126,9 @@ class Client(Closing, NamesNear):
             if profile is not None:
                 vars(self)["_profile"] = Profile.load(profile)
             return
+        kinds: dict[str, object] = {"cache": cache, "offline": offline, "workers": workers}
+        for name, value in kinds.items():
+            check_kind(Client.__init__, name, value)
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers: int = max(1, workers)
@@ -312,7 +318,7 @@ def each_of(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:
     for thing in listed:
         if not isinstance(thing, kind):
             raise ScopeError(
-                f"{thing!r} is not a {kind.__name__}",
+                f"{shown(thing)} is not a {kind.__name__}",
                 parameter="hosts" if kind is str else "scopes",
             )
     return list(dict.fromkeys(listed))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.arguments import checks_arguments
+from aatoolkit._util.arguments import checks_arguments, names_wrong
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import markup, visible
@@ -53,6 +53,7 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
     True
     """
 
+    @names_wrong
     def __init__(self, results: Iterable[tuple[str, Scope, Dataset]]) -> None:
         self._results = {(host, scope): dataset for host, scope, dataset in results}
         self.hosts: tuple[str, ...] = tuple(dict.fromkeys(host for host, _ in self._results))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import checked
+from aatoolkit._util.arguments import check_known, checked
 from aatoolkit._util.defaults import DEMO_HOST
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.suggest import did_you_mean, near_matches
@@ -56,6 +56,7 @@ def project(
     from aatoolkit.http import Secret
 
     token = Secret.wrap(token)
+    check_known(more, Client.__init__, "the client")
     return Client(base_url, token, cache=cache, offline=offline, **more).project(host)
 
 
@@ -99,6 +100,7 @@ def collect(
     from aatoolkit.http import Secret
 
     settings["token"] = Secret.wrap(settings.get("token"))
+    check_known(settings, Client.__init__, "the client")
     with Client(**settings) as client:
         return client.collect(hosts, scopes, sections, progress=progress)
 
@@ -154,6 +156,13 @@ def demo(
     from aatoolkit.client.reference_types import typed
     from aatoolkit.http import Secret
 
+    mine = [name for name in ("base_url", "token") if name in more]
+    if mine:
+        raise ArgumentError(
+            f"the demo has a service of its own and takes no {mine[0]}; write aa.project(host, "
+            f"{mine[0]}=...)",
+            argument=mine[0],
+        )
     if has_stand_in():
         return typed(Client(**more).project(host))
     base_url, token = serve_synthetic(seed, answers, icc)

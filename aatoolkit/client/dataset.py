@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.arguments import checked
+from aatoolkit._util.arguments import checked, names_wrong_arguments
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.listing import FileList
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aatoolkit.errors import AAToolkitError
 
 
+@names_wrong_arguments
 class Dataset(DatasetStatistics, NamesNear):
     """Several sections of one host and scope: a mapping from section to its `Tables`.
 

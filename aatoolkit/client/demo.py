@@ -12,6 +12,9 @@ from aatoolkit.errors import ConfigurationError
 if TYPE_CHECKING:
     from aatoolkit.service import RunningServer
 
+_MOST = 10_000_000
+"""The largest number of answers; a million take some minutes to make."""
+
 _lock = threading.Lock()
 _running: dict[tuple[int, int, float], tuple[RunningServer, str]] = {}
 
@@ -34,6 +37,10 @@ def serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, str]:
             f"synthetic data take a seed and a number of answers from 0, not {seed} and "
             f"{answers}, and a correlation (icc) from 0 to below 1, not {icc}",
             setting="demo",
+        )
+    if answers > _MOST:
+        raise ConfigurationError(
+            f"answers={answers} is more than fit; give {_MOST:,} at most", setting="demo"
         )
     with _lock:
         if (seed, answers, icc) not in _running:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.argument_kinds import shown
+from aatoolkit._util.arguments import checks_flags
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.hosts import canonical_host
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Client
 
 
+@checks_flags
 class Project(Closing, NamesNear):
     """One host at one service: its scope options and its sections.
 
@@ -308,9 +311,8 @@ def read_combined(
     parts = combined_view.split(payload, section_names(profile))
     if not parts:
         whole = profile or Profile("undescribed")
-        return Dataset(
-            {"combined": to_tables("combined", payload, profile=whole, max_nodes=max_nodes)}
-        )
+        tables = to_tables("combined", payload, profile=whole, max_nodes=max_nodes)
+        return Dataset({"combined": tables})
     answers = ((name, partial(_result, part)) for name, part in parts.items())
     return normalized(answers, profile, max_nodes)
 
@@ -320,8 +322,8 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
-            f"{scope!r} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), or give filters "
-            "by name",
+            f"{shown(scope)} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), or give "
+            "filters by name",
             parameter="scope",
         )
     merged = (scope or Scope()).with_(**filters)
@@ -337,8 +339,7 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     for name in ("topic", "category"):
         if UNTAGGED in getattr(merged, name):
             raise ScopeError(
-                f"{UNTAGGED!r} counts the prompts without a {name}, and the API has no filter for "
-                f"them; choose one of the other values",
+                f"{UNTAGGED!r} counts the prompts without a {name}; no filter finds those",
                 parameter=name,
                 unknown=(UNTAGGED,),
             )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.argument_kinds import shown
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.errors import ScopeError
@@ -36,7 +37,7 @@ def read_by(
         near = near_matches(by if isinstance(by, str) else [*map(str, listed)], FILTERS)
         hint = f"name one: by={one!r}; " if one else f"{did_you_mean(near)} " if near else ""
         raise ScopeError(
-            f"by={by!r} is not a filter to read by; {hint}there are {', '.join(FILTERS)}",
+            f"by={shown(by)} is not a filter to read by; {hint}there are {', '.join(FILTERS)}",
             parameter="by",
             unknown=(str(by),),
             suggestions=near,

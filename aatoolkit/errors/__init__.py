@@ -59,6 +59,8 @@ package itself, ``data`` those of arguments, answers, frames and files, ``warnin
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
 from aatoolkit.errors.base import AAToolkitError as AAToolkitError
 from aatoolkit.errors.data import (
     ArchiveConflict as ArchiveConflict,
@@ -203,3 +205,18 @@ from aatoolkit.errors.warnings import (
 def __dir__() -> list[str]:
     known = {name: kind for name, kind in globals().items() if isinstance(kind, type)}
     return [n for n, kind in known.items() if issubclass(kind, AAToolkitError | AAToolkitWarning)]
+
+
+if not TYPE_CHECKING:  # type checkers go by what is declared
+
+    def __getattr__(name: str) -> NoReturn:
+        text = f"module {__name__!r} has no attribute {name!r}"
+        if name.startswith("_"):
+            raise AttributeError(text)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, __dir__())
+        hint = " or ".join(map(repr, near)) or "one of dir(aatoolkit.errors)"
+        raise AttributeNotFound(
+            f"{text}; did you mean {hint}?", attribute=name, suggestions=tuple(near)
+        )

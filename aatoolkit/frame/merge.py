@@ -101,7 +101,7 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
     problem = ""
     try:
         renamed: pd.DataFrame = frame.rename(*arguments, **options)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, NotImplementedError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"") or type(error).__name__
         is_missing = isinstance(error, KeyError)
     if problem and is_missing:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit._util.arguments import checked
+from aatoolkit._util.arguments import check_path, checked
 from aatoolkit._util.files import writing
 from aatoolkit.errors import ExportError, PayloadError
 from aatoolkit.frame.file_names import check_file, opened
@@ -288,6 +288,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     """
     if isinstance(tables, Tables):
         return tables.rebuild()
+    check_path("tables", tables)
     folder = Path(tables)
     frames = {path.stem: read_parquet(path) for path in folder.glob("*.parquet")}
     placed = {

@@ -159,6 +159,8 @@ def _no_cells(kind: str) -> list[Any]:
 
 
 def _plan(name: str, table: pa.Table) -> dict[str, Any]:
+    if not hasattr(table, "schema"):
+        raise MetadataError(f"the table {name} is a {type(table).__name__}; give Arrow tables")
     text = (table.schema.metadata or {}).get(PLAN)
     remedy = "give unshred the tables that shred made, with the metadata of their schemas"
     if text is None:

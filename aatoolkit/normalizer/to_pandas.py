@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aatoolkit._util.argument_kinds import shown
 from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ def check_backend(dtype_backend: str) -> None:
     ConfigurationError
         If it is neither ``numpy_nullable`` nor ``pyarrow``.
     """
-    if dtype_backend not in BACKENDS:
+    if not isinstance(dtype_backend, str) or dtype_backend not in BACKENDS:
         raise ConfigurationError(
-            f"dtype_backend={dtype_backend!r} is not known; use 'numpy_nullable' or 'pyarrow'",
+            f"dtype_backend={shown(dtype_backend)} is not known; use 'numpy_nullable' or 'pyarrow'",
             setting="dtype_backend",
         )
 

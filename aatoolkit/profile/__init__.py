@@ -18,6 +18,9 @@ the answers mean is found out in ``aatoolkit.sections.inference``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
+from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.profile.checking import check
 from aatoolkit.profile.drafting import Draft, draft
 from aatoolkit.profile.planning import BUDGET, PlannedRequest
@@ -29,3 +32,9 @@ __all__ = ["BUDGET", "Draft", "PlannedRequest", "SectionDraft", "check", "draft"
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if not TYPE_CHECKING:  # type checkers go by what is declared
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_attribute(f"module {__name__!r}", name, __all__)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.arguments import names_wrong, names_wrong_arguments
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import code
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from aatoolkit.sections import Profile
 
 
+@names_wrong_arguments
 class Draft(Mapping[str, SectionDraft]):
     """The draft of a service's profile: one `SectionDraft` per section.
 
@@ -157,6 +159,7 @@ def _maps(analysis: Analysis) -> set[tuple[Step, ...]]:
     }
 
 
+@names_wrong
 def draft(
     project: Project,
     *,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.arguments import check_kind, checked, names_wrong_arguments
 from aatoolkit.availability.detect.context import raw
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.jsontree.paths import parse_pattern
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _UNSET: Any = object()
 
 
+@names_wrong_arguments
 class SectionDraft:
     """The draft of one section; `review` shows it and `set` settles it.
 
@@ -98,6 +100,7 @@ class SectionDraft:
         )
         return Listing(pd.DataFrame(text, index=index, dtype="string"))
 
+    @checked
     def set(
         self,
         column: str,
@@ -131,6 +134,8 @@ class SectionDraft:
             If there is no such column, or several, or the declaration would not hold together.
         """
         found = self._find(column, table)
+        if aggregate is not _UNSET:
+            check_kind(SectionDraft.set, "aggregate", aggregate)
         before = dict(vars(found))
         if unit is not _UNSET:
             found.unit = Finding(unit, SETTLED, "settled by hand")
@@ -149,6 +154,8 @@ class SectionDraft:
             declared = self.section
             _check_rule(declared[found.table].names, found)
         except (ValueError, KeyError) as error:
+            if found.name != before["name"]:
+                rename(self.analysis, found, before["name"])
             vars(found).update(before)
             raise ConfigurationError(
                 f"{found.table}.{column} cannot be declared so: {error}", setting="column"

@@ -17,6 +17,9 @@ profile of the process; ``inference`` drafts declarations of answers that nobody
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
+from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.sections.aggregation import (
     BYTES,
@@ -175,3 +178,9 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if not TYPE_CHECKING:  # type checkers go by what is declared
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_attribute(f"module {__name__!r}", name, __all__)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from aatoolkit._util.argument_kinds import shown
+from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.text import code
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import NONE, Aggregation
@@ -60,6 +62,7 @@ class Reading:
     missing: tuple[str | float | bool, ...] = ()
 
 
+@names_wrong_arguments
 @dataclass(frozen=True)
 class Column:
     """One column of a table.
@@ -167,6 +170,8 @@ class Column:
     def _problem(self) -> str | None:
         if self.dtype not in DTYPES:
             return f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
+        if self.unit is not None and not isinstance(self.unit, str):
+            return f"unit={shown(self.unit)} is no text"
         if self.source == "":
             return "its source is empty; '.' is the row itself"
         if self.parse is not None and self.dtype not in PARSES.get(self.parse, ()):
@@ -178,10 +183,10 @@ class Column:
             return "year= is a path from the root, such as '$.window.end'"
         if self.scale is not None and (self.dtype != "Float64" or not self.scale > 0):
             return "scale= is a number above 0, for Float64"
-        if self.missing and self.dtype == "list<string>":
-            return "missing= is for single values, not for lists"
         if not isinstance(self.missing, tuple):
             return f"missing= is a tuple of values, not a {type(self.missing).__name__}"
+        if self.missing and self.dtype == "list<string>":
+            return "missing= is for single values, not for lists"
         return None
 
     def _repr_html_(self) -> str:

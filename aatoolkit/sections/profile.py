@@ -16,10 +16,11 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import check_path
+from aatoolkit._util.argument_kinds import shown
+from aatoolkit._util.arguments import check_kind, check_path, names_wrong_arguments
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import listing
-from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
+from aatoolkit.errors import AAToolkitError, ConfigurationError, ItemNotFound, ScopeError
 from aatoolkit.sections.section import Section, Table
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
+@names_wrong_arguments
 class Profile(Mapping[str, Section]):
     """The declarations of one service: a mapping from a section's name to its declaration.
 
@@ -105,6 +107,7 @@ class Profile(Mapping[str, Section]):
     ) -> None:
         if not _NAME.fullmatch(name):
             raise _problem(f"{name!r} is no name of a profile: use letters, digits, _ and -")
+        check_kind(Profile.__init__, "doc", doc)
         self.name: str = name
         self.doc: str = doc
         self.tentative: Collection[str] = tentative
@@ -161,7 +164,18 @@ class Profile(Mapping[str, Section]):
         return cls(re.sub(r"[^A-Za-z0-9_-]", "_", stem).lstrip("_-") or "own", *sections.values())
 
     def __getitem__(self, name: str) -> Section:
-        return self._sections[_key(name)]
+        try:
+            return self._sections[_key(name)]
+        except KeyError:
+            pass
+        hint = did_you_mean(near_matches(str(name)[:80], self), f"there are {', '.join(self)}")
+        raise ItemNotFound(f"the profile has no section {shown(name)}; {hint}", key=name)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return self._sections[_key(name)] is not None
+        except KeyError:
+            return False
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sections)
@@ -187,10 +201,9 @@ class Profile(Mapping[str, Section]):
         ScopeError
             If there is none of that name; it suggests names that look alike.
         """
-        try:
-            return self[name]
-        except KeyError:
-            raise unknown("section", name, tuple(sorted(self))) from None
+        if name not in self:
+            raise unknown("section", name, tuple(sorted(self)))
+        return self[name]
 
     def table(self, name: str) -> Table:
         """Return the declaration of a table, whichever section it is in.

@@ -9,6 +9,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.arguments import check_kind, names_wrong
 from aatoolkit._util.text import markup
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.sections.declared import PROFILE
@@ -161,6 +162,7 @@ def unregister(name: str) -> None:
     _default.change()
 
 
+@names_wrong
 def propose(answers: Any, name: str | None = None) -> Proposal:
     """Draft a declaration from an answer, or from several; it prints as Python to start from.
 
@@ -223,6 +225,7 @@ class Description:
     """The description of a section, as text and as HTML."""
 
     def __init__(self, section: Section) -> None:
+        check_kind(Description.__init__, "section", section)
         self.section = section
 
     def __str__(self) -> str:

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import listing
 from aatoolkit.errors import ArgumentError, ArgumentTypeError, ItemNotFound
@@ -72,6 +73,7 @@ ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availabili
 """The fields that sections share; they become metadata and stay in ``extra``."""
 
 
+@names_wrong_arguments
 @dataclass(frozen=True)
 class Table:
     """One tidy table of a section.
@@ -159,6 +161,7 @@ class Table:
         return f"&{camel(column.name)}" if columnar else camel(column.name)
 
 
+@names_wrong_arguments
 @dataclass(frozen=True, init=False)
 class Section:
     """One section of the API, as tidy tables.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from aatoolkit._util.arguments import names_wrong
 from aatoolkit.sections.profile import SCOPE_OPTIONS, Profile
 from aatoolkit.sections.section import Section, Table
 
@@ -151,6 +152,7 @@ def typed(project: aa.Project) -> {name}Project:
 '''
 
 
+@names_wrong
 def typed_module(profile: Profile) -> str:
     """Generate a Python module with a type for each table of a profile.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from aatoolkit._util.arguments import check_known, names_wrong
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project
@@ -113,6 +114,7 @@ class StudyProjects(StudyReader):
             replay.
         """
         if self._writer is not None:
+            check_known(settings, Client.__init__, "the client")
             return self.record(Client(base_url, profile=profile, **settings).project(host))
         if self._is_rerun:
             base_url = base_url if any(base_url == one.base_url for one in self.current) else None
@@ -131,6 +133,7 @@ class StudyProjects(StudyReader):
             )
         return replaying_client(self, base_url, name, profile).project(name)
 
+    @names_wrong
     def client(
         self, base_url: str | None = None, *, profile: ProfileSource | None = None
     ) -> Client:

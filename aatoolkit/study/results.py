@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
+from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import visible
@@ -59,6 +60,7 @@ class SealedResult:
     versions: Mapping[str, str]
 
 
+@names_wrong_arguments
 class StudyResults(StudyProjects):
     """The methods of a study for named results and reruns."""
 

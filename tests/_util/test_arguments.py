@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import math
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import pytest
 from serving import shared_client
 
 import aatoolkit as aa
-from aatoolkit._util.arguments import checks_arguments
+from aatoolkit._util.arguments import checks_arguments, names_wrong_arguments
 from aatoolkit.errors import AAToolkitError, ArgumentError, ArgumentTypeError, InternalError
 
 FRAME = pd.DataFrame({"prompt_id": [*"aabbccddee"], "n": range(10), "named": [True, False] * 5})
@@ -89,6 +91,14 @@ def test_functions_and_mappings_raise_errors_of_this_package(
         *(tables.__getitem__, tables.arrow, tables.explain, tables.to_parquet, tables.to_excel),
         *(project.scope_options().values, aa.Scope().check),
     ]
+    for function in functions:
+        for arguments, named in calls(function):
+            refused(function, arguments, named)
+    shapes = (getattr(aa.sections, name) for name in aa.sections.__all__)
+    functions = [each for each in shapes if callable(each) and not inspect.isclass(each)]
+    functions += [aa.Column, aa.sections.Rule, aa.Scope, aa.Payload, aa.Dataset]
+    functions += [project.scope_options, project.fetch, tables.shown]
+    functions += [aa.Study.create, aa.Study, aa.profile.plan, aa.sections.default_profile().check]
     for function in functions:
         for arguments, named in calls(function):
             refused(function, arguments, named)
@@ -175,3 +185,66 @@ def test_what_is_no_path_is_named() -> None:
     for call in (lambda: aa.Archive(3), lambda: aa.normalize("domains", {}, profile=3.5)):
         with pytest.raises(ArgumentTypeError, match="is no path"):
             call()
+
+
+def test_what_a_setting_takes_is_named_before_anything_is_done() -> None:
+    project = shared_client().project("acme.example")
+    for call, message in (
+        (lambda: aa.Scope(days=FRAME), "days=a DataFrame is not a window of the API"),
+        (lambda: aa.Scope(engine={}), "engine={} is no filter value; give text, or a list"),
+        (lambda: project.read_all(progress=FRAME), "progress=a DataFrame is neither True nor"),
+        (lambda: project.read("domains", refresh="no"), "refresh='no' is neither True nor False"),
+        (lambda: project.read("domains", FRAME), "a DataFrame is not a Scope"),
+        (lambda: aa.demo(cache=None), "cache=None cannot be used; give True or False or a path"),
+        (lambda: aa.demo(offlin=True), "takes no 'offlin'; did you mean 'offline'"),
+        (lambda: aa.demo(base_url="https://api.example"), "the demo has a service of its own"),
+        (lambda: aa.project("a.example", base_urls="x"), "did you mean 'base_url'"),
+        (lambda: aa.Client("https://api.example", workers="two"), "give a whole number"),
+        (lambda: aa.Status("partail"), "no Status; did you mean"),
+        (lambda: aa.sections.text("a", uint="count"), "did you mean 'unit'"),
+        (lambda: FRAME.aa.to_parquet("a\0b"), "path holds a null character"),
+    ):
+        with pytest.raises(ValueError, match=message) as caught:
+            call()
+        assert isinstance(caught.value, AAToolkitError), message
+
+
+def test_what_fails_names_the_argument_to_blame_and_else_raises_as_it_was() -> None:
+    @names_wrong_arguments
+    class Divider:
+        def __init__(self, parts: int = 1) -> None:
+            self.share = 100 / parts
+
+        def of(self, names: Iterable[str], how: Literal["floor", "ceil"] = "floor") -> list[str]:
+            return [getattr(math, how)(self.share) and name.title() for name in names]
+
+    assert Divider().of(["a"]) == ["A"]
+    with pytest.raises(ArgumentTypeError, match="parts='two' cannot be used; give a whole number"):
+        Divider("two")  # type: ignore[arg-type]
+    with pytest.raises(ZeroDivisionError):
+        Divider(0)
+    with pytest.raises(ArgumentTypeError, match=r"names=\[3\] cannot be used; give a list of text"):
+        Divider().of([3])  # type: ignore[list-item]
+    with pytest.raises(ArgumentError, match="how=.flor. is not known; did you mean") as found:
+        Divider().of(["a"], "flor")  # type: ignore[arg-type]
+    assert found.value.__context__ is None
+    with pytest.raises(ArgumentTypeError, match=r"Divider: .*'part'; did you mean 'parts'"):
+        Divider(part=2)  # type: ignore[call-arg]
+
+
+def test_mistyped_names_of_modules_and_objects_have_near_matches() -> None:
+    for owner, name, near in (
+        (aa, "demoo", "demo"),
+        (aa.sections, "recods", "records"),
+        (aa.profile, "drafted", "draft"),
+        (aa.errors, "ScopeEror", "ScopeError"),
+        (aa.Scope(), "engin", "engine"),
+        (FRAME.aa.plot(y="n"), "savefig", r"picture\.figure\.savefig"),
+    ):
+        with pytest.raises(AttributeError, match=near) as caught:
+            getattr(owner, name)
+        assert isinstance(caught.value, AAToolkitError)
+    with pytest.raises(KeyError, match="did you mean 'domains'") as missing:
+        aa.sections.default_profile()["domain"]
+    assert isinstance(missing.value, AAToolkitError)
+    assert "domain" not in aa.sections.default_profile()

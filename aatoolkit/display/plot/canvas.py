@@ -18,12 +18,13 @@ from matplotlib.legend import Legend
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.display.plot.fonts import families, literal_text, safe_text, wrap
 from aatoolkit.display.plot.labels import format_tick
 from aatoolkit.display.plot.marks import Marks
 from aatoolkit.display.plot.style import GRID, INK, MUTED, PAPER, UNMEASURED_FILL
 from aatoolkit.display.plot.theme import auto_is_dark
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import AttributeNotFound, ConfigurationError
 
 if TYPE_CHECKING:
     from aatoolkit.frame.explain import Explanation
@@ -106,6 +107,14 @@ class Picture(Axes):
         width, height = (round(96 * inches) for inches in figure.get_size_inches())
         shown = {"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": str(self)}
         return shown, {"image/png": {"width": width, "height": height, "alt": self.finding}}
+
+    if not TYPE_CHECKING:  # type checkers go by what is declared
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("save", "savefig", "write_image"):
+                hint = "save its figure: picture.figure.savefig('picture.png')"
+                raise AttributeNotFound(f"a picture has no {name!r}; {hint}", attribute=name)
+            raise missing_attribute("a picture", name, dir(type(self)))
 
     def __repr__(self) -> str:
         return f"<Picture: {self.finding}>" if self.finding else super().__repr__()

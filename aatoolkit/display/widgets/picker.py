@@ -11,8 +11,11 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from aatoolkit._util.argument_kinds import shown
+from aatoolkit._util.arguments import check_kind
 from aatoolkit._util.text import markup, visible
 from aatoolkit.display.widgets.option_group import OptionGroup
+from aatoolkit.errors import ArgumentTypeError
 
 _HERE = Path(__file__).parent
 
@@ -58,6 +61,16 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
         self, disabled: bool, layout: ipywidgets.Layout | Mapping[str, Any] | None
     ) -> None:
         super().__init__(disabled=disabled, **({} if layout is None else {"layout": layout}))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "disabled":
+            check_kind(Picker.__init__, name, value)
+        if name == "layout" and not _is_layout(value):
+            raise ArgumentTypeError(
+                f"layout={shown(value)} cannot be used; give a dict, such as {{'width': '20em'}}",
+                argument=name,
+            )
+        super().__setattr__(name, value)
 
     def _show(self, groups: Sequence[OptionGroup], chosen: Mapping[str, Iterable[Any]]) -> None:
         """Replace the options and the choice."""
@@ -109,6 +122,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
             The picker and the output.
         """
         from IPython.display import display
+
+        check_kind(Picker.show, "function", function)
 
         def run(value: Any) -> None:
             made = function(value)
@@ -168,3 +183,9 @@ def python_tuple(values: Sequence[str]) -> str:
     if len(values) > _SHOWN:
         return f"({', '.join(listed)}, … {len(values) - _SHOWN:,} more)"
     return f"({', '.join(listed)}{',' if len(values) == 1 else ''})"
+
+
+def _is_layout(value: Any) -> bool:
+    return isinstance(value, ipywidgets.Layout) or (
+        isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+    )

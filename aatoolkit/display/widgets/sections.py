@@ -104,9 +104,11 @@ class SectionPicker(Picker):
     def _sections_are_known(self, proposal: Any) -> tuple[str, ...]:
         given = proposal["value"]
         several = isinstance(given, Iterable) and not isinstance(given, str)
-        chosen = set(given) if several else {given}
+        chosen = list(given) if several else [given]
         (group,) = self._shown
-        unknown = tuple(str(name) for name in chosen if name not in group.places)
+        unknown = tuple(
+            str(name) for name in chosen if not isinstance(name, str) or name not in group.places
+        )
         if unknown:
             near = near_matches(unknown, declared.names())
             hint = did_you_mean(near, "see aa.sections.names()")
@@ -117,7 +119,7 @@ class SectionPicker(Picker):
                 unknown=unknown,
                 suggestions=near,
             )
-        return tuple(sorted(chosen))
+        return tuple(sorted({*chosen}))
 
     @traitlets.observe("sections")
     def _show_sections(self, _: Any) -> None:

@@ -160,7 +160,7 @@ class Plot:
         <Picture: N by engine: chatgpt 3; 1 not measured>
         """
         check_pictured(x=x, y=y, by=by, facet=facet, title=title)
-        if hasattr(interactive, "iloc"):
+        if not isinstance(interactive, bool):
             raise ArgumentTypeError("interactive= is True or False", argument="interactive")
         missing = None
         try:
