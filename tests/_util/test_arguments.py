@@ -225,7 +225,7 @@ def test_what_fails_names_the_argument_to_blame_and_else_raises_as_it_was() -> N
         Divider(0)
     with pytest.raises(ArgumentTypeError, match=r"names=\[3\] cannot be used; give a list of text"):
         Divider().of([3])  # type: ignore[list-item]
-    with pytest.raises(ArgumentError, match="how=.flor. is not known; did you mean") as found:
+    with pytest.raises(ArgumentError, match=r"how=.flor. is not known; did you mean") as found:
         Divider().of(["a"], "flor")  # type: ignore[arg-type]
     assert found.value.__context__ is None
     with pytest.raises(ArgumentTypeError, match=r"Divider: .*'part'; did you mean 'parts'"):

@@ -97,7 +97,7 @@ class ScopePicker(Picker):
                 f"{name} {python_tuple(list(map(str, values)))}" for name, values in fresh.items()
             )
             warnings.warn(
-                f"no longer offered, and still chosen: {listed}", ScopeWarning, stacklevel=2
+                f"no longer offered, and still chosen: {listed}", ScopeWarning, stacklevel=3
             )
 
     @property
