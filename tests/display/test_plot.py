@@ -590,7 +590,8 @@ def test_hosts_of_one_frame_are_never_added_up(client: aa.Client) -> None:
     widths = [max(bar.get_width() for bar in p.patches) for p in both.aa.plot(top=3).figure.axes]
     assert widths == most
     untold = aa.concat([frame.drop(columns="host") for frame in domains])
-    assert "which no column tells apart" in words_of(untold.aa.plot(top=3))
+    with pytest.raises(AvailabilityError, match=r"tells the hosts apart; add df\.aa\.with_context"):
+        untold.aa.plot(top=3)
 
 
 def test_rows_left_over_by_a_filter_are_those_that_were_read(whole: dict[str, aa.Dataset]) -> None:
@@ -682,3 +683,32 @@ def test_letters_that_no_font_has_cost_one_warning() -> None:
         frame.aa.plot()
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+def test_hatches_tell_not_measured_from_no_value_and_from_nothing_to_place() -> None:
+    places = pd.DataFrame(
+        {
+            "brand": ["a", "b", "c"],
+            "mention_count": pd.array([4, 0, 2], "Int64"),
+            "average_position": pd.array([1.5, None, None], "Float64"),
+        }
+    )
+    known = FrameMetadata(
+        columns={
+            name: ColumnMetadata(f"overview_top_brands.{name}", Availability(Status.AVAILABLE))
+            for name in places
+        },
+        key=("brand",),
+    )
+    axes = attach(places, known).aa.plot("bars", y="average_position")
+    words = {round(text.xy[1]): text.get_text() for text in axes.texts}
+    hatches = {round(p.get_y() + 0.34): p.get_hatch() for p in axes.patches}
+    assert (words[1], hatches[1] or "") == ("not mentioned", "")
+    assert (words[2], hatches[2]) == ("no value given", NO_VALUE_FILL["hatch"])
+
+
+def test_equal_numbers_of_a_pair_are_both_seen_and_have_no_sign() -> None:
+    frame = pd.DataFrame({"brand": ["a", "b"], "rate": [0.5, 0.0], "previous_rate": [0.5, 0.0]})
+    axes = frame.aa.plot("gap", x="brand", y=["previous_rate", "rate"])
+    assert {line.get_marker() for line in axes.lines[-1:]} == {"o"}
+    assert axes.get_xlim()[0] < 0

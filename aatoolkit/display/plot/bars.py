@@ -12,7 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
+from aatoolkit.display.plot.labels import (
+    axis_label,
+    capitalized,
+    format_number,
+    format_numbers,
+    humanize,
+)
 from aatoolkit.display.plot.marks import Marks, of_rows
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import (
@@ -20,6 +26,7 @@ from aatoolkit.display.plot.reasons import (
     NOT_MEASURED,
     NOT_MENTIONED,
     NOTHING,
+    fill_of,
     why_missing,
     whys_missing,
 )
@@ -31,7 +38,6 @@ from aatoolkit.display.plot.style import (
     OWN,
     REST,
     RIVAL,
-    UNMEASURED_FILL,
     few_levels,
     styles_for,
 )
@@ -121,6 +127,7 @@ class Bars:
     def draw(self, axes: Axes) -> list[str]:
         """Draw the bars and return the notes."""
         values, unit = self.values, self.data.unit(self.y)
+        texts = format_numbers(values, unit)
         low, high = self.ends.low, self.ends.high
         sure = ~np.isnan(low + high + values)
         self._bars(axes)
@@ -135,7 +142,7 @@ class Bars:
         if np.isnan(values).all():
             axes.set_xticks([])
         for row, sample in enumerate(self._samples()):
-            self._words(axes, row, float(ends[row]), reach, sample)
+            self._words(axes, row, float(ends[row]), texts[row], sample)
         canvas.style_axes(axes, "x")
         labels, rivals = self.data.text(self.x), self.data.rivals().tolist()
         canvas.row_labels(axes, labels, self.data.own().tolist(), rivals=rivals)
@@ -165,16 +172,16 @@ class Bars:
             handles = [Patch(fc=style.colour, hatch=style.hatch, ec=MUTED) for style in looks]
             canvas.legend(axes, handles, [humanize(level) for level in styles])
 
-    def _words(self, axes: Axes, row: int, end: float, reach: float, sample: float) -> None:
+    def _words(self, axes: Axes, row: int, end: float, number: str, sample: float) -> None:
         value, box = self.values[row], None
         if np.isnan(value):
-            (bar,) = axes.barh(row, reach, height=0.68, **UNMEASURED_FILL)
-            set_tips(bar, partial(self._tip, row))
             words, end = why_missing(self.data, self.y, row), 0.0
+            bar = canvas.empty_row(axes, row, fill_of(words))
+            set_tips(bar, partial(self._tip, row))
             box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
         else:
             n = "" if np.isnan(sample) else f"  (n={format_number(sample)})"
-            words = format_number(value, self.data.unit(self.y)) + n
+            words = number + n
         colour = INK if box else canvas.text_colour(axes)
         canvas.row_note(axes, words, end, row, color=colour, bbox=box)
 

@@ -1,125 +1,33 @@
-"""Axes that display themselves, with title, notes and legend, and text that is safe to draw."""
+"""Axes with title, notes and legend, and text that is safe to draw."""
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.dates as mdates
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.display.plot.fonts import families, literal_text, safe_text, wrap
 from aatoolkit.display.plot.labels import format_tick
-from aatoolkit.display.plot.marks import Marks
+from aatoolkit.display.plot.picture import Picture as Picture
+from aatoolkit.display.plot.picture import figure_of as figure_of
 from aatoolkit.display.plot.style import GRID, INK, MUTED, PAPER, UNMEASURED_FILL
 from aatoolkit.display.plot.theme import auto_is_dark
-from aatoolkit.errors import AttributeNotFound, ConfigurationError
-
-if TYPE_CHECKING:
-    from aatoolkit.frame.explain import Explanation
 
 WIDTH = 7.6
 """The default width in inches."""
 
-_DPI = 144
 _SMALL = 8
 _LEGEND_COLUMNS = 5
 _LINE = _SMALL * 1.35 / 72
-
-
-class Picture(Axes):
-    """Axes that display themselves in a notebook, without pyplot.
-
-    Attributes
-    ----------
-    kind : str
-        The kind of picture.
-    finding : str
-        The main result in words: the alternative text.
-    data : pandas.DataFrame
-        The rows that are drawn, after they were chosen, ordered and aggregated.
-    """
-
-    name = "aatoolkit"
-    kind: str = ""
-    finding: str = ""
-    dark: bool = False
-    marks: Marks | None = None
-
-    @property
-    def data(self) -> pd.DataFrame:
-        """The rows that are drawn."""
-        return pd.DataFrame() if self.marks is None else self.marks.frame
-
-    def explain(
-        self, mark: Any = None, column: str | None = None, *, within: Any = None
-    ) -> Explanation:
-        """Explain what a bar, a point, a cell or the end of a whisker shows.
-
-        Parameters
-        ----------
-        mark : str, mapping, date, int or pair of float, optional
-            The mark: what it is named, such as ``"chatgpt"`` or a day; the values of columns,
-            such as ``{"date": "2026-11-15", "engine": "chatgpt"}``; its row in ``data``; or where
-            it is on the axes, as ``(event.xdata, event.ydata)`` of a click. By default the first
-            that is missing, or the first of all.
-        column : str, optional
-            Which of its numbers; by default the first that is drawn. The ends of whiskers and
-            bands end in ``_low`` and ``_high``.
-        within : Study, Archive, Tables, Dataset, or a list of these, optional
-            As for ``df.aa.explain``.
-
-        Returns
-        -------
-        Explanation
-            As of ``df.aa.explain``.
-
-        Raises
-        ------
-        ConfigurationError
-            If nothing is known to be drawn at a point, or nothing is drawn.
-        RowNotFound
-            If there is no such mark, or several.
-        ColumnNotFound
-            If there is no such column.
-        """
-        if self.marks is None:
-            raise ConfigurationError("nothing is drawn here that is known", setting="mark")
-        return self.marks.explain(mark, column, within)
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, str], dict[str, Any]]:
-        figure = figure_of(self)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=_DPI)
-        width, height = (round(96 * inches) for inches in figure.get_size_inches())
-        shown = {"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": str(self)}
-        return shown, {"image/png": {"width": width, "height": height, "alt": self.finding}}
-
-    if not TYPE_CHECKING:  # type checkers go by what is declared
-
-        def __getattr__(self, name: str) -> Any:
-            if name in ("save", "savefig", "write_image"):
-                hint = "save its figure: picture.figure.savefig('picture.png')"
-                raise AttributeNotFound(f"a picture has no {name!r}; {hint}", attribute=name)
-            raise missing_attribute("a picture", name, dir(type(self)))
-
-    def __repr__(self) -> str:
-        return f"<Picture: {self.finding}>" if self.finding else super().__repr__()
-
-    __str__ = __repr__
 
 
 def new_figure(figsize: tuple[float, float]) -> Figure:
@@ -155,13 +63,6 @@ def number_axis(along: Axis, unit: str | None, most: float = np.inf) -> None:
     )
 
 
-def figure_of(axes: Axes) -> Figure:
-    """Return the figure of axes."""
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    return figure
-
-
 def text_colour(axes: Axes) -> str:
     """The colour of text; on the user's own axes the colour set in matplotlib."""
     return INK if isinstance(axes, Picture) else str(mpl.rcParams["text.color"])
@@ -180,6 +81,12 @@ def row_note(
     axes.annotate(
         words, (end, row), xytext=(gap, 0), textcoords="offset points", va="center", **text
     )
+
+
+def empty_row(axes: Axes, row: int, fill: Mapping[str, Any]) -> Patch:
+    """Fill a row that has no number, over the whole width whatever the limits become."""
+    across = axes.get_yaxis_transform()
+    return axes.add_patch(Rectangle((0, row - 0.34), 1, 0.68, transform=across, **fill))
 
 
 def add_title_and_notes(axes: Axes, title: str, notes: list[str], *, grow: bool = False) -> None:
@@ -210,6 +117,10 @@ def add_figure_title(figure: Figure, title: str, notes: list[str], grow: bool) -
     below = "\n".join(wrap(note, room) for note in notes)
     if grow:
         figure.set_figheight(figure.get_figheight() + max(below.count("\n") - 2, 0) * _LINE)
+    for box in figure.legends:
+        # Both are at the bottom: the legend is above the notes.
+        taken = ((below.count("\n") + 1) * _LINE + 0.1) / figure.get_figheight()
+        box.set_bbox_to_anchor((0, taken, 1, 1))
     figure.supxlabel(
         below, **literal_text(x=0.012, ha="left", fontsize=_SMALL, color=MUTED, linespacing=1.35)
     )

@@ -30,7 +30,7 @@ from aatoolkit.display.plot import (
     verdicts,
 )
 from aatoolkit.display.plot.empty import EmptyPlot
-from aatoolkit.display.plot.facets import draw_facets, host_column
+from aatoolkit.display.plot.facets import check_hosts, context_column, draw_facets
 from aatoolkit.display.plot.labels import joined_reasons, plain_doc, source_line
 from aatoolkit.display.plot.marks import marks_of
 from aatoolkit.display.plot.options import (
@@ -119,9 +119,10 @@ def plot(
     options = validate(data, KINDS, kind, x, y, by, top)
     colours, size = check_colours(color), check_figsize(figsize, ax)
     dark = auto_is_dark(check_theme(theme, ax), ax)
+    check_hosts(data)
     options = replace(options, colours=colours)
     if facet is None and ax is None:
-        facet = host_column(data, options)
+        facet = context_column(data, options)
     with fonts.warned_of_fonts():
         if facet is not None:
             return _draw_facets(data, options, facet, ax, title, size, dark)
@@ -216,7 +217,12 @@ def _about(chosen: Drawable) -> list[str]:
     hosts = dict.fromkeys(source.host for source in data.known.sources if source.host)
     mixed = len(hosts) > 1 and "host" not in data.kinds
     docs = ["Rows of several hosts, which no column tells apart."] if mixed else []
-    docs += [plain_doc(column.doc, noun) for name in numbers if (column := data.column(name))]
+    # Of a column of several metrics the description says nothing of the one that is drawn.
+    docs += [
+        plain_doc(column.doc, noun)
+        for name in numbers
+        if (column := data.column(name)) and not data.unit_column(name)
+    ]
     if not data.is_known:
         return [*docs, "Availability: unknown, as the frame has no metadata."]
     state = data.state(names)

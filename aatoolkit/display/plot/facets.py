@@ -15,6 +15,7 @@ from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.marks import Marks, marks_of
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import has_metadata
 from aatoolkit.metadata.recorded import attach_changed
 
@@ -24,20 +25,43 @@ MOST = 12
 _SHARED = {"line": "y", "bars": "x", "gap": "x", "counts": "x"}
 """The axis of numbers, by kind: the same in all panels, so that they can be compared."""
 
+_CONTEXT = ("host", "days")
+"""The columns that tell hosts and windows apart, which have panels by default."""
+
 _SIDE_BY_SIDE = {"line": 2, "scatter": 2}
 
 Choose = Callable[[PlotData, PlotOptions], tuple[str, Any]]
 
 
-def host_column(data: PlotData, options: PlotOptions) -> str | None:
-    """The column that tells several hosts apart, unless the picture does so already."""
-    name = "host"
-    if name not in data.keys or name in (options.x, options.by) or not len(data):
-        return None
-    others = [key for key in data.keys if key != name and key not in data.times]
-    if data.frame[name].nunique() < 2 or (data.times and not others and not options.x):
-        return None
-    return name
+def context_column(data: PlotData, options: PlotOptions) -> str | None:
+    """The column that tells several hosts or windows apart, unless the picture does so already."""
+    for name in _CONTEXT:
+        if name not in data.keys or name in (options.x, options.by) or not len(data):
+            continue
+        others = [key for key in data.keys if key != name and key not in data.times]
+        by_line = name == "host" and data.times and not others and not options.x
+        if data.frame[name].nunique() > 1 and not by_line:
+            return name
+    return None
+
+
+def check_hosts(data: PlotData) -> None:
+    """Refuse rows of several hosts that share a key and that no column tells apart.
+
+    Raises
+    ------
+    AvailabilityError
+        If there are some: a picture would add up what belongs to different projects.
+    """
+    hosts = dict.fromkeys(source.host for source in data.known.sources if source.host)
+    if len(hosts) < 2 or "host" in data.kinds or not data.keys or data.known.key:
+        return
+    if data.frame.duplicated(data.keys).any():
+        raise AvailabilityError(
+            f"rows of {', '.join(hosts)} have the same {' and '.join(data.keys)}, and no column "
+            "tells the hosts apart; add df.aa.with_context() to each before aa.concat",
+            columns={},
+        )
 
 
 def draw_facets(
@@ -70,7 +94,8 @@ def draw_facets(
         axes = canvas.add_picture(figure, (rows, across, at), dark)
         for note in picture.draw(axes):
             notes.setdefault(note, []).append(level)
-        canvas.panel_title(axes, f"{humanize(facet)}: {level}")
+        shown = "(none)" if level == "(missing)" else level
+        canvas.panel_title(axes, f"{humanize(facet)}: {shown}")
         handles |= canvas.taken_legend(axes)
         axes.kind, axes.finding = name, f"{level}: {picture.finding}"
         if name != "empty":
@@ -96,21 +121,23 @@ def draw_facets(
     lines = [
         note if len(of) == len(levels) else f"{', '.join(of)}: {note}" for note, of in notes.items()
     ]
-    return panels[0], Titled(drawn, title), [*lines, *scale]
+    return panels[0], Titled(drawn, title, data), [*lines, *scale]
 
 
 class Titled:
     """A picture with another title, and the data of all panels."""
 
-    def __init__(self, picture: Any, title: str) -> None:
-        self.data, self.drawn, self.title = picture.data, picture.drawn, title
+    def __init__(self, picture: Any, title: str, data: PlotData) -> None:
+        self.data, self.drawn, self.title = data, picture.drawn, title
 
 
 def _part(data: PlotData, facet: str, rows: Any) -> PlotData:
-    """The rows of a panel, without the column of the panels."""
+    """The rows of a panel, keyed without the column of the panels."""
     part = data.only(rows)
     key = tuple(name for name in data.known.key if name != facet)
-    frame, known = part.frame.drop(columns=facet), replace(part.known, key=key)
+    # What was stated of the rows of a host or a window names it: that column stays.
+    gone = [] if facet in _CONTEXT and data.is_known else [facet]
+    frame, known = part.frame.drop(columns=gone), replace(part.known, key=key)
     if has_metadata(frame):
         # The rows were checked before they were numbered anew.
         attach_changed(frame, known, part.frame)

@@ -12,9 +12,9 @@ from matplotlib.patches import Rectangle
 from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.reasons import why_missing
+from aatoolkit.display.plot.reasons import fill_of, why_missing
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import INK, MUTED, OWN, UNMEASURED_FILL
+from aatoolkit.display.plot.style import INK, MUTED, OWN
 from aatoolkit.display.plot.whiskers import Whiskers, ends_of_figures, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
 
@@ -102,7 +102,8 @@ class KeyFigures:
         start, end = _TRACK
         whole = _WHOLE.get(each.unit or "")
         if np.isnan(each.value):
-            axes.add_patch(Rectangle((start, row - 0.2), _VALUE - start, 0.4, **UNMEASURED_FILL))
+            fill = fill_of(each.why)
+            axes.add_patch(Rectangle((start, row - 0.2), _VALUE - start, 0.4, **fill))
             box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
             _write(axes, _VALUE - 0.01, row, each.why, "right", size=8.5, bbox=box)
         else:

@@ -14,7 +14,8 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from aatoolkit.display.plot import canvas, fonts
+from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot.cell_text import column_name, name_columns, write_numbers
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
 from aatoolkit.display.plot.lines import moments_between
 from aatoolkit.display.plot.marks import Marks, Place, row_with
@@ -26,19 +27,21 @@ from aatoolkit.display.plot.reasons import (
     NOT_MEASURED,
     NOT_MENTIONED,
     NOTHING,
+    fill_of,
     whys_missing,
 )
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import NO_VALUE_FILL, PAPER, UNMEASURED_FILL
+from aatoolkit.display.plot.style import PAPER
 from aatoolkit.display.plot.theme import DARK
 from aatoolkit.display.plot.tips import describe_mark, set_tips
 from aatoolkit.display.plot.whiskers import whiskers
 from aatoolkit.sections.aggregation import RANK
 
-_FILLS = {NOT_MEASURED: UNMEASURED_FILL, NO_VALUE: NO_VALUE_FILL}
+_FILLS = {word: fill_of(word) for word in (NOT_MEASURED, NO_VALUE)}
 _MARKERS = {NOT_LISTED: ".", NOTHING: "_", NOT_MENTIONED: "o", DOES_NOT_APPLY: "x"}
 """Of the cells without a number: those that are hatched, and those that have a sign."""
+_MOST_COLUMNS = 20
 _WRITTEN = 90
 """The most cells that are annotated with their number."""
 
@@ -59,6 +62,8 @@ class Heatmap:
     why: pd.DataFrame
     """Why each cell has no number; empty where it has one."""
     colour: str | None = None
+    own_columns: frozenset[str] = frozenset()
+    columns_left_out: int = 0
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -92,13 +97,13 @@ class Heatmap:
         row, column = divmod(int(best), values.shape[1])
         text = f"{'best' if unit == RANK else 'most'} at {self.cells.index[row]}, "
         most = format_number(float(values[row, column]), unit)
-        text += f"{_column(self.cells.columns[column])}: {most}"
+        text += f"{column_name(self.cells.columns[column])}: {most}"
         for word in self._reasons():
             text += f"; {int((self.why == word).sum().sum())} of {values.size} cells {word}"
         return text
 
     def _cell(self, row: int, column: int) -> str:
-        return f"{self.cells.index[row]}, {_column(self.cells.columns[column])}"
+        return f"{self.cells.index[row]}, {column_name(self.cells.columns[column])}"
 
     def _tips(self) -> list[str]:
         """The words of each cell, row by row."""
@@ -156,7 +161,7 @@ class Heatmap:
         set_tips(mesh, self._tips)
         handles = self._mark_missing(axes)
         if values.size <= _WRITTEN and columns <= 12:
-            _write(axes, mesh, values, unit)
+            write_numbers(axes, mesh, values, unit)
         else:
             bar = canvas.figure_of(axes).colorbar(mesh, ax=axes, pad=0.01, aspect=25)
             bar.outline.set_visible(False)
@@ -172,14 +177,22 @@ class Heatmap:
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_xlim(-0.5, columns - 0.5)
         canvas.label_axes(axes)
-        _name_columns(axes, list(self.cells.columns))
+        name_columns(axes, list(self.cells.columns), self.own_columns)
         if handles:
             canvas.legend(axes, list(handles.values()), list(handles))
-        better = " Darker is better." if unit == RANK else ""
+        better = f" {self._better(canvas.is_on_dark(axes))}" if unit == RANK else ""
+        more = []
+        if self.columns_left_out:
+            part = f"{columns} of {columns + self.columns_left_out}"
+            more = [f"{part} columns ({humanize(self.x)}) are drawn, those with most."]
         if self.only:
             which = humanize(self.only) + (", lower is better" if unit == RANK else "")
-            return [f"Numbers: {which}.{better}"]
-        return [f"Numbers: {axis_label(self.data, self.y)}.{better}"]
+            return [f"Numbers: {which}.{better}", *more]
+        return [f"Numbers: {axis_label(self.data, self.y)}.{better}", *more]
+
+    @staticmethod
+    def _better(dark: bool) -> str:
+        return "Brighter is better." if dark else "Darker is better."
 
     def _palette(self, dark: bool, is_rank: bool) -> Colormap:
         """From the paper's colour to a strong one; the strong one is the best position."""
@@ -205,7 +218,14 @@ class Heatmap:
                     set_tips(patch, partial(list, [words]))
                 handles[word] = Patch(**_FILLS[word])
                 continue
-            marker, style = _MARKERS[word], {"color": canvas.muted_colour(axes), "ls": "", "ms": 4}
+            marker, style = (
+                _MARKERS[word],
+                {
+                    "color": canvas.muted_colour(axes),
+                    "ls": "",
+                    "ms": 4 if len(self.cells.columns) <= 40 else 1.5,
+                },
+            )
             look: dict[str, Any] = style | ({"mfc": "none"} if marker == "o" else {})
             (marks,) = axes.plot(places[:, 1], places[:, 0], marker, **look)
             tips = [f"{self._cell(row, column)}\n{word}" for row, column in places]
@@ -253,15 +273,19 @@ def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
     table = cells.pivot(index="by", columns="x", values="y")
     reasons = cells.pivot(index="by", columns="x", values="why")
     is_rank = data.unit(y) == RANK
-    mean = table.mean(axis=1).sort_values(ascending=is_rank, kind="stable", na_position="last")
-    table = table.loc[mean.index]
+    # Of counts the whole is compared: a mean is of the listed cells alone.
+    rule = data.rule(y)
+    adds = rule is not None and rule.rule == "sum"
+    table = table.loc[_ranked(table, is_rank, adds)]
+    unshown = 0
     if data.kinds[x] == "time":
         table = table.reindex(columns=moments_between(across))
     elif isinstance(data.frame[x].dtype, pd.CategoricalDtype):
         listed = [str(c) for c in data.frame[x].cat.categories]
         table = table[sorted(table.columns, key=lambda c: listed.index(c) if c in listed else 99)]
     else:
-        table = table[table.mean().sort_values(ascending=is_rank, kind="stable").index[:20]]
+        unshown = max(len(table.columns) - _MOST_COLUMNS, 0)
+        table = table[_ranked(table.T, is_rank, adds)[:_MOST_COLUMNS]]
     top = options.top or 15
     kept = table.head(top)
     reasons = reasons.reindex(index=kept.index, columns=kept.columns).astype(object)
@@ -269,10 +293,28 @@ def plan(data: PlotData, options: PlotOptions) -> Heatmap | None:
     reasons.loc[:, reasons.isna().all()] = NOT_MEASURED
     reasons = reasons.fillna(NOT_LISTED)
     mine, theirs = (tuple(name in side for name in kept.index) for side in (own, rivals))
-    colour = next(iter(options.colours), None)
+    own_columns = pd.Series(data.own()).groupby(data.text(x)).all()
     return Heatmap(
-        data, x, y, by, kept, mine, theirs, len(table) - len(kept), only, reasons, colour
+        data,
+        x,
+        y,
+        by,
+        kept,
+        mine,
+        theirs,
+        len(table) - len(kept),
+        only,
+        reasons,
+        next(iter(options.colours), None),
+        frozenset(map(str, own_columns.index[own_columns])),
+        unshown,
     )
+
+
+def _ranked(table: pd.DataFrame, is_rank: bool, adds: bool) -> list[Any]:
+    """The rows in their order: the best mean position, else the largest sum or mean."""
+    found = table.sum(axis=1, min_count=1) if adds else table.mean(axis=1)
+    return list(found.sort_values(ascending=is_rank, kind="stable", na_position="last").index)
 
 
 def _placed(data: PlotData) -> list[str]:
@@ -285,57 +327,4 @@ def _adds(data: PlotData, y: str, keys: int) -> bool:
     rule = data.rule(y)
     if rule is not None and rule.rule == "sum":
         return keys >= 2
-    return keys == 2 and (y in _placed(data) or data.column(y) is None)
-
-
-def _write(axes: Axes, mesh: object, values: np.ndarray, unit: str | None) -> None:
-    """Annotate the cells, in black on light ones and white on dark ones."""
-    colours = mesh.to_rgba(values)  # type: ignore[attr-defined]
-    for (row, column), value in np.ndenumerate(values):
-        if np.isnan(value):
-            continue
-        red, green, blue, _ = colours[row, column]
-        light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
-        axes.text(
-            column,
-            row,
-            format_number(float(value), unit),
-            ha="center",
-            va="center",
-            **fonts.literal_text(fontsize=8, color="#000000" if light > 0.18 else "#fefefe"),
-        )
-
-
-def _name_columns(axes: Axes, columns: list[object]) -> None:
-    wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width
-    words = [_column(name) for name in columns]
-    if isinstance(columns[0], pd.Timestamp):
-        days = [name for name in columns if isinstance(name, pd.Timestamp)]
-        form = "%d %b" if days == [day.normalize() for day in days] else "%d %b %H:%M"
-        words = [f"{day:{form}}" for day in days]
-        canvas.year_below(axes, days[-1].year)
-    fits = int(wide * 2.1)
-    if isinstance(columns[0], pd.Timestamp):
-        # Days are not turned: there are as many as have room beside the names of the rows.
-        names = max((len(text.get_text()) for text in axes.get_yticklabels()), default=0)
-        fits = int((wide / 0.775 - names * 9 * 0.56 / 72 - 0.6) / (0.093 * len(words[0])))
-    every = max(1, -(-len(columns) // max(fits, 2)))
-    places = list(range(0, len(columns), every))
-    long = max((len(words[at]) for at in places), default=0) * len(places) > 90
-    axes.set_xticks(places)
-    axes.set_xticklabels(
-        [fonts.safe_text(words[at], 22) for at in places],
-        **fonts.literal_text(
-            fontsize=8,
-            rotation=30 if long else 0,
-            ha="right" if long else "center",
-            rotation_mode="anchor",
-            color=canvas.text_colour(axes),
-        ),
-    )
-
-
-def _column(name: object) -> str:
-    if isinstance(name, pd.Timestamp):
-        return f"{name:%Y-%m-%d}" if name == name.normalize() else f"{name:%Y-%m-%d %H:%M}"
-    return str(name)
+    return keys == 2 and (y in _placed(data) or data.column(y) is None or bool(data.times))

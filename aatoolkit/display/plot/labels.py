@@ -13,6 +13,7 @@ from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.metadata.attrs import Source
 from aatoolkit.sections.aggregation import (
     BYTES,
+    COUNT,
     FRACTION,
     FRACTION_CHANGE,
     MILLISECONDS,
@@ -23,11 +24,15 @@ from aatoolkit.sections.aggregation import (
 
 _SHORT = {SECONDS: "s", MILLISECONDS: "ms", BYTES: "bytes"}
 _AXIS = {
-    SCORE: "score, 0 to 100",
-    RANK: "position, 1 is best",
+    SCORE: "0 to 100",
+    RANK: "1 is best",
     FRACTION_CHANGE: "percentage points",
 }
-_SPELT = {"ai": "AI", "ci": "CI", "kpis": "KPIs", "url": "URL", "ttfb": "TTFB", "http": "HTTP"}
+_SPELT = {
+    **{word: word.upper() for word in ("ai", "ci", "url", "ttfb", "http", "cname", "dcv", "icc")},
+    "kpis": "KPIs",
+    "urls": "URLs",
+}
 
 
 def format_number(value: float, unit: str | None = None) -> str:
@@ -47,11 +52,42 @@ def format_number(value: float, unit: str | None = None) -> str:
     if unit in (FRACTION, "fraction of before"):
         percent = 100 * value
         return _minus(f"{percent:.{0 if abs(percent) >= 10 or not percent else 1}f}%")
-    if float(value).is_integer() or abs(value) >= 1000:
+    if abs(value) >= 1e15:
+        text = f"{value:.3g}"
+    elif _is_whole(value) or abs(value) >= 1000:
         text = f"{value:,.0f}"
     else:
         text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
     return _minus(f"{text} {_SHORT[unit]}" if unit in _SHORT else text)
+
+
+def format_numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
+    """Format the numbers of one column, all with as many decimals.
+
+    Examples
+    --------
+    >>> format_numbers([1, 2.125]), format_numbers([1, 12]), format_numbers([0.5, 1], FRACTION)
+    (['1.00', '2.12'], ['1', '12'], ['50%', '100%'])
+    """
+    listed = [float(value) for value in values]
+    finite = [value for value in listed if math.isfinite(value)]
+    most = max(map(abs, finite), default=0.0)
+    if unit in (FRACTION, FRACTION_CHANGE, "fraction of before") or most >= 1000:
+        return [format_number(value, unit) for value in listed]
+    if all(map(_is_whole, finite)):
+        return [format_number(value, unit) for value in listed]
+    decimals = 1 if most >= 10 else 2
+    return [
+        format_number(value, unit)
+        if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
+        else _minus(f"{value:.{decimals}f} {_SHORT.get(unit or '', '')}".strip())
+        for value in listed
+    ]
+
+
+def _is_whole(value: float) -> bool:
+    """Whether a number is whole but for the noise of floats."""
+    return abs(value - round(value)) <= 1e-9 * max(abs(value), 1.0)
 
 
 def format_tick(value: float, unit: str | None = None) -> str:
@@ -79,6 +115,8 @@ def format_tick(value: float, unit: str | None = None) -> str:
 def format_change(before: float, after: float, unit: str | None) -> str:
     """Format the difference of two numbers."""
     moved = after - before
+    if unit == FRACTION and abs(moved) < 0.0005:
+        return "±0 pp"
     if unit == FRACTION:
         return format_number(moved, FRACTION_CHANGE)
     text = format_number(round(abs(moved), 2), unit)
@@ -114,7 +152,11 @@ def joined_reasons(reasons: Iterable[str]) -> str:
     for reason in reasons:
         for part in re.split(r"(?<=\.)\s*;\s*", reason):
             part = part.strip().removesuffix(".")
-            known = any(part in other or part.endswith(f": {other}") for other in parts)
+            _, colon, reason = part.partition(": ")
+            known = any(
+                part in other or part.endswith(f": {other}") or (colon and reason in other)
+                for other in parts
+            )
             if part and not known:
                 parts.append(part)
     return f"{'; '.join(parts)}." if parts else ""
@@ -145,7 +187,7 @@ def axis_label(data: PlotData, name: str) -> str:
     """Make the label of a numeric axis."""
     unit = data.unit(name)
     label = humanize(name)
-    if unit is None or unit == FRACTION or data.unit_column(name) or unit in label:
+    if unit in (None, FRACTION, COUNT) or data.unit_column(name) or unit in label:
         return label
     return f"{label} ({_AXIS.get(unit, unit)})"
 

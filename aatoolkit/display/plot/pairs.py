@@ -12,9 +12,9 @@ from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
 from aatoolkit.display.plot.marks import Marks, of_rows
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.reasons import why_missing
+from aatoolkit.display.plot.reasons import fill_of, why_missing
 from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import MUTED, OWN, SERIES, UNMEASURED_FILL
+from aatoolkit.display.plot.style import MUTED, OWN, SERIES
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 _PREFIXES = (("leader_", "own_"), ("before_", "after_"), ("previous_", ""), ("other_", "ai_"))
@@ -80,22 +80,25 @@ class Pairs:
         both = np.flatnonzero(~np.isnan(first + second))
         axes.hlines(both, first[both], second[both], color=MUTED, linewidth=2, zorder=2)
         styles = ((second, OWN, "o"), (first, SERIES[1], "s"))
-        for values, style, marker in styles:
-            # A marker at 0 is drawn whole, over the edge of the axes.
-            axes.plot(values, rows, marker, color=style.colour, ms=8, zorder=3, clip_on=False)
+        for values, style, marker in reversed(styles):
+            # The first is upon the second, which is larger: both are seen where they are equal.
+            size = 7 if marker == "o" else 9.5
+            axes.plot(values, rows, marker, color=style.colour, ms=size, zorder=3, clip_on=False)
         samples = data.sample(self.second)
         n = data.values(samples) if samples and unit == FRACTION else np.full(len(rows), np.nan)
         for row in rows:
             if np.isnan(first[row]) and np.isnan(second[row]):
-                axes.barh(row, most, height=0.6, **UNMEASURED_FILL)
                 words, where = why_missing(data, self.second, row), 0.0
+                canvas.empty_row(axes, row, fill_of(words))
             else:
                 moved = format_change(first[row], second[row], unit)
                 one = "only one measured" if np.isnan(first[row] + second[row]) else moved
                 words = one + ("" if np.isnan(n[row]) else f"  (n={format_number(n[row])})")
                 where = float(np.nanmax([first[row], second[row]]))
             canvas.row_note(axes, words, where, row, gap=9)
-        axes.set_xlim(most * 1.03 if unit == RANK else 0, 0.9 if unit == RANK else most * 1.03)
+        # A marker at 0 does not cover the name of its row.
+        start = min(0.0, float(np.nanmin([*everything, 0]))) - most * 0.025
+        axes.set_xlim(most * 1.03 if unit == RANK else start, 0.9 if unit == RANK else most * 1.03)
         canvas.style_axes(axes, "x")
         rivals = data.rivals().tolist()
         canvas.row_labels(axes, data.text(self.x), data.own().tolist(), rivals=rivals)

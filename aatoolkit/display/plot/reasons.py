@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.style import NO_VALUE_FILL, NOTHING_FILL, UNMEASURED_FILL
 from aatoolkit.frame.cell_status import COVERAGE
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
 
@@ -20,6 +22,12 @@ _NOTHING_REASONS = ("zero_denominator", "zero weight", "nothing to count")
 """The reasons that an aggregation gives where there was nothing to divide by."""
 _OF_MENTIONS = ("mention_count", "position_count", "scored_count", "labelled_count")
 """The counts of what only a mention has: a place, a tone."""
+
+
+def fill_of(reason: str) -> Mapping[str, Any]:
+    """The fill of what has no number, by the reason: hatched if it was not measured."""
+    fills = {NOT_MEASURED: UNMEASURED_FILL, NO_VALUE: NO_VALUE_FILL}
+    return fills.get(reason, NOTHING_FILL)
 
 
 def why_missing(data: PlotData, name: str, row: int) -> str:

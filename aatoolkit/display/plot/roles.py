@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
 from aatoolkit.availability import Availability, combine
+from aatoolkit.display.plot.kinds import kind_of, unit_of_metric
 from aatoolkit.display.plot.owners import BRANDS, SITES, owners
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.groupby import flattened
-from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit.metadata.arrow_schema import declared, declared_key
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
     has_metadata,
@@ -26,22 +24,13 @@ from aatoolkit.metadata.attrs import (
     over_rows,
 )
 from aatoolkit.metadata.recorded import attach_changed
-from aatoolkit.sections.aggregation import COUNT, FRACTION, RANK, REQUESTS, SCORE, Aggregation
+from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS, SCORE, Aggregation
 from aatoolkit.sections.section import Column
 
 Numbers = npt.NDArray[np.float64]
 
-_UNITS = {
-    "fraction": FRACTION,
-    "rate": FRACTION,
-    "share": FRACTION,
-    "voice": FRACTION,
-    "score": SCORE,
-    "rank": RANK,
-    "position": RANK,
-    "count": COUNT,
-}
-"""Units by name, and by the last word of metric names."""
+CONTEXT = ("days", "window_start", "window_end", "fetched_at")
+"""Columns that say of which answer a row is, and nothing of what was answered."""
 
 _NAMES = ("title", "prompt", "text", "label", "name")
 _PREFERRED_UNITS = (
@@ -76,7 +65,7 @@ class PlotData:
     @cached_property
     def kinds(self) -> dict[str, str]:
         """The kind of each column: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
-        return {str(name): _kind(values) for name, values in self.frame.items()}
+        return {str(name): kind_of(values) for name, values in self.frame.items()}
 
     def of_kind(self, *kinds: str) -> list[str]:
         """The columns of some kinds, in their order."""
@@ -92,6 +81,10 @@ class PlotData:
         """The key columns; without a key, the first time, else the first word."""
         if self.known.key:
             return [name for name in self.known.key if name in self.kinds]
+        # Rows of several answers have no key of their own, but that of their table for labels.
+        of_table = declared_key(self.table) or ()
+        if of_table and all(name in self.kinds for name in of_table):
+            return list(of_table)
         return (self.of_kind("time") or self.of_kind("word"))[:1]
 
     @property
@@ -131,7 +124,7 @@ class PlotData:
             return [self.unit(name)] * len(self)
         column = self.column(name)
         by_entry = dict(column.units) if column else {}
-        return [by_entry.get(word) or _unit(word) for word in self.text(per)]
+        return [by_entry.get(word) or unit_of_metric(word) for word in self.text(per)]
 
     @cached_property
     def measures(self) -> list[str]:
@@ -155,7 +148,7 @@ class PlotData:
         return [
             name
             for name in self.of_kind("number")
-            if name not in (*self.keys, *statuses) and not name.endswith(COVERAGE)
+            if name not in (*self.keys, *statuses, *CONTEXT) and not name.endswith(COVERAGE)
         ]
 
     def _weight(self, name: str) -> int | None:
@@ -314,30 +307,3 @@ def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
         # The rows are checked; numbered anew they would seem to be others.
         attach_changed(rows, known, flat)
     return PlotData(rows, known)
-
-
-def _unit(word: str) -> str | None:
-    """The unit of a metric name such as ``mentionRate``, or of ``fraction`` itself."""
-    return _UNITS.get(re.split(r"_|(?=[A-Z])", word)[-1].lower())
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, tuple) or not pd.api.types.is_hashable(value)
-
-
-def _kind(values: pd.Series) -> str:
-    dtype: Any = values.dtype
-    if pd.api.types.is_object_dtype(dtype) and values.map(_is_list).any():
-        return "list"
-    if isinstance(dtype, pd.ArrowDtype):
-        arrow = dtype.pyarrow_dtype
-        if pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_struct(arrow):
-            return "list"
-        if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow):
-            return "time"
-    if pd.api.types.is_bool_dtype(dtype):
-        return "flag"
-    if pd.api.types.is_datetime64_any_dtype(dtype):
-        return "time"
-    is_number = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype)
-    return "number" if is_number else "word"

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.roles import CONTEXT, PlotData
 from aatoolkit.display.plot.style import INK, SERIES
 
 _ENDS = (("_start", "_end"), ("first_", "last_"), ("created_at", "updated_at"))
@@ -104,7 +104,8 @@ class Spans:
 
 def plan(data: PlotData, options: PlotOptions) -> Spans | None:
     """Plan pairs of start and end times, with a single time next to them."""
-    times, x = data.of_kind("time"), options.x or data.label_column
+    times = [name for name in data.of_kind("time") if options.kind or name not in CONTEXT]
+    x = options.x or data.label_column
     pairs = tuple(
         (name, other)
         for name in times

@@ -18,13 +18,20 @@ from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize
 from aatoolkit.display.plot.marks import Marks, Place
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.reasons import why_missing
+from aatoolkit.display.plot.reasons import (
+    NO_VALUE,
+    NOT_MEASURED,
+    fill_of,
+    why_missing,
+    whys_missing,
+)
 from aatoolkit.display.plot.roles import Numbers, PlotData
-from aatoolkit.display.plot.style import MUTED, SERIES, UNMEASURED_FILL, styles_for
+from aatoolkit.display.plot.style import MUTED, REST_LEVEL, SERIES, styles_for
 from aatoolkit.display.plot.tips import set_tips
 from aatoolkit.sections.aggregation import FRACTION
 
-_NO_VALUE = "(missing)"
+_LACKING = (NOT_MEASURED, NO_VALUE)
+"""The levels of rows without a value."""
 _FEW_ROWS = 20
 """As few rows are read more easily in a table than as counts of them."""
 
@@ -90,7 +97,8 @@ class Stacks:
         if self.unit is not None:
             return named, self.drawn[segment]
         if len(self.drawn) > 1:
-            named[self.drawn[1]] = self.parts.columns[segment]
+            level = str(self.parts.columns[segment])
+            named[self.drawn[1]] = "(missing)" if level in _LACKING else level
         return named, None
 
     def draw(self, axes: Axes) -> list[str]:
@@ -109,8 +117,8 @@ class Stacks:
                 "hatch": style.hatch,
                 "edgecolor": "white",
             }
-            if name == _NO_VALUE:
-                face = {**UNMEASURED_FILL}
+            if name in _LACKING:
+                face = {**fill_of(str(name))}
             bars = axes.barh(
                 rows, wide[rows], left=left[rows], height=0.7, **{**face, "linewidth": 0.8}
             )
@@ -119,8 +127,8 @@ class Stacks:
         for row, sample in enumerate(self.samples):
             words = "" if np.isnan(sample) else ("n=" if self.unit else "") + format_number(sample)
             if lacking[row]:
-                axes.barh(row, reach, height=0.7, **UNMEASURED_FILL)
                 words = self.why[row]
+                axes.barh(row, reach, height=0.7, **fill_of(words))
             end = reach if self.unit == FRACTION else left[row]
             canvas.row_note(axes, words, end, row)
         axes.set_xlim(0, reach * (1 if self.unit == FRACTION else 1.02))
@@ -133,13 +141,12 @@ class Stacks:
         pieces = [str(name) for name in self.parts.columns]
         if len(pieces) > 1:
             handles = [
-                canvas.missing_patch()
-                if w == _NO_VALUE
+                Patch(**fill_of(w))
+                if w in _LACKING
                 else Patch(fc=styles[w].colour, hatch=styles[w].hatch, ec=MUTED)
                 for w in pieces
             ]
-            named = ["no value" if w == _NO_VALUE else humanize(w) for w in pieces]
-            canvas.legend(axes, handles, named)
+            canvas.legend(axes, handles, list(map(humanize, pieces)))
         return []
 
     def _set_tips(
@@ -206,7 +213,7 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     by = options.by or (None if options.x else _label_column(data, (x,)))
     if not (options.kind or options.x or by) and data.known.key and len(data) <= _FEW_ROWS:
         return None
-    rows = pd.DataFrame({"x": _levels(data, x), "by": _levels(data, by) if by else "rows"})
+    rows = pd.DataFrame({"x": _levels(data, x), "by": _segments(data, by) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     if not (options.kind or options.x) and _says_nothing(table):
         return None
@@ -215,7 +222,7 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     table = table.loc[order, levels]
     if len(levels) > len(SERIES):
         rest = table.iloc[:, len(SERIES) - 1 :].sum(axis=1)
-        table = table.iloc[:, : len(SERIES) - 1].assign(others=rest)
+        table = table.iloc[:, : len(SERIES) - 1].assign(**{REST_LEVEL: rest})
     kept = table.head(options.top or 12)
     own = {name for name, mine in zip(rows["x"], data.own(), strict=True) if mine}
     mine = tuple(name in own and x in ("brand", "advertiser") for name in kept.index)
@@ -248,6 +255,14 @@ def _levels(data: PlotData, name: str) -> list[str]:
         return words
     yes, no = humanize(name), f"not {humanize(name)}"
     return [{"True": yes, "true": yes, "False": no, "false": no}.get(w, w) for w in words]
+
+
+def _segments(data: PlotData, name: str) -> list[str]:
+    """The levels of a column; those of rows without a value say whether it was measured."""
+    levels, lacking = _levels(data, name), np.flatnonzero(data.frame[name].isna().to_numpy(bool))
+    for row, why in zip(lacking, whys_missing(data, name, lacking.tolist()), strict=True):
+        levels[row] = NOT_MEASURED if why == NOT_MEASURED else NO_VALUE
+    return levels
 
 
 def _label_column(data: PlotData, but: tuple[str, ...]) -> str | None:

@@ -27,6 +27,9 @@ UNMEASURED_FILL: Mapping[str, Any] = {
 NO_VALUE_FILL: Mapping[str, Any] = {**UNMEASURED_FILL, "hatch": "...."}
 """The fill of cells without a value of which nobody says why."""
 
+NOTHING_FILL: Mapping[str, Any] = {**UNMEASURED_FILL, "hatch": ""}
+"""The fill of what was measured and had no number, such as the place of who was not mentioned."""
+
 
 @dataclass(frozen=True)
 class SeriesStyle:
@@ -54,6 +57,9 @@ OWN, REST = SERIES[0], SeriesStyle("#a9b8c4", "", "o", "-")
 RIVAL = SeriesStyle("#6e7d8a", "", "D", "-")
 """A competitor."""
 
+REST_LEVEL = "all others"
+"""The level of what has no style of its own; services have levels named ``other``."""
+
 GOOD, EVEN, BAD = SERIES[0], SeriesStyle("#c3ccd4", "", "o", "-"), SERIES[1]
 
 _TONES = {
@@ -65,7 +71,7 @@ _TONE = {word: style for style, words in _TONES.items() for word in words.split(
 
 
 def few_levels(words: Sequence[str], order: Sequence[str] = (), shown: Any = None) -> list[str]:
-    """Levels that have a style each: the most frequent ones, and ``others`` for what remains.
+    """Levels that have a style each: the most frequent ones, and one for what remains.
 
     Parameters
     ----------
@@ -79,7 +85,7 @@ def few_levels(words: Sequence[str], order: Sequence[str] = (), shown: Any = Non
     counted = list(order) or [w for at, w in enumerate(words) if shown is None or shown[at]]
     levels = [level for level, _ in Counter(counted).most_common()]
     kept = set(levels if len(levels) <= len(SERIES) else levels[: len(SERIES) - 1])
-    return [word if word in kept else "others" for word in words]
+    return [word if word in kept else REST_LEVEL for word in words]
 
 
 def styles_for(levels: Iterable[str]) -> dict[str, SeriesStyle]:
@@ -95,6 +101,6 @@ def styles_for(levels: Iterable[str]) -> dict[str, SeriesStyle]:
     if len(toned) < 2:
         toned = {}
     given = {level: style for style, level in toned.items()}
-    given |= {level: REST for level in ("others", "(missing)") if level in listed}
+    given |= {level: REST for level in (REST_LEVEL, "(missing)") if level in listed}
     free = cycle(style for style in SERIES if style not in toned)
     return {level: given.get(level) or next(free) for level in listed}

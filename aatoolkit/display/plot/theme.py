@@ -27,7 +27,7 @@ from aatoolkit.display.plot.style import (
     UNMEASURED_FILL,
 )
 
-_LIGHTER = ("#4da3dd", "#f0813a", "#33c29a", "#b98acb", "#e6edf3", "#8cc8f0")
+_LIGHTER = ("#2f80c8", "#f0813a", "#33c29a", "#b98acb", "#e6edf3", "#8cc8f0")
 
 DARK: Mapping[str, str] = {
     INK: "#e6edf3",

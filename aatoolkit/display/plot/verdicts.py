@@ -12,14 +12,13 @@ from matplotlib.patches import Rectangle
 from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.reasons import why_missing
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.reasons import fill_of, why_missing
+from aatoolkit.display.plot.roles import CONTEXT, PlotData
 from aatoolkit.display.plot.style import (
     INK,
     MUTED,
     OWN,
     REST,
-    UNMEASURED_FILL,
     SeriesStyle,
     styles_for,
 )
@@ -79,7 +78,7 @@ class Verdicts:
             for row in range(len(self.data)):
                 words, style = self._word(name, row)
                 if style is None:
-                    axes.add_patch(Rectangle((at, row - 0.3), 0.9, 0.6, **UNMEASURED_FILL))
+                    axes.add_patch(Rectangle((at, row - 0.3), 0.9, 0.6, **fill_of(words)))
                     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
                     canvas.row_note(axes, words, at, row, fontsize=8, color=INK, bbox=box)
                     continue
@@ -115,7 +114,7 @@ def plan(data: PlotData, options: PlotOptions) -> Verdicts | None:
         and (data.kinds[name] == "flag" or isinstance(data.frame[name].dtype, pd.CategoricalDtype))
     ]
     if len(data) == 1 and states:
-        states += [name for name in data.of_kind("time") if name not in data.keys]
+        states += [n for n in data.of_kind("time") if n not in (*data.keys, *CONTEXT)]
     if not states:
         return None
     rows = PlotData(data.frame.head(options.top or _ROWS).reset_index(drop=True), data.known)

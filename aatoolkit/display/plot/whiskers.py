@@ -72,7 +72,8 @@ def whiskers(
     except AvailabilityError:
         return Whiskers(nothing, nothing, "")
     low, high = _ends(found, y)
-    return Whiskers(low, high, _OF_ONE if PROMPT in data.keys else _OF_ANSWERS, found)
+    of_answers = _OF_ANSWERS if rule.over[1].endswith("answer_count") else _OF_PARTS
+    return Whiskers(low, high, _OF_ONE if PROMPT in data.keys else of_answers, found)
 
 
 def ends_of_figures(data: PlotData, y: str) -> Whiskers:

@@ -116,8 +116,8 @@ class Plot:
             The colour, or the colours of the series in their order; of a heat map the colour of
             its largest number. Hatches and markers stay.
         facet : str, optional
-            A column with a panel for each of its values, at most 12, on one scale. Several hosts
-            of one frame have panels of their own by default: they are never added up.
+            A column with a panel for each of its values, at most 12, on one scale. Several
+            hosts or windows of one frame have panels by default: they are never added up.
         theme : {"auto", "light", "dark"}
             ``auto`` is dark where matplotlib's own style is, or the axes given as ``ax``.
 

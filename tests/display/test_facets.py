@@ -1,0 +1,72 @@
+"""Panels: windows of one frame, captions of all panels, rows of hosts that nothing tells apart."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from serving import shared_client
+
+import aatoolkit as aa
+from aatoolkit.display.plot.style import UNMEASURED_FILL
+from aatoolkit.errors import AvailabilityError
+
+
+@pytest.fixture(scope="module")
+def engines() -> dict[tuple[str, int], pd.DataFrame]:
+    wanted = [("acme.example", 30), ("acme.example", 7), ("globex.example", 30)]
+    client = shared_client()
+    return {
+        (host, days): client.project(host).read("overview", days=days)["overview_engines"]
+        for host, days in wanted
+    }
+
+
+Engines = dict[tuple[str, int], pd.DataFrame]
+
+
+def test_windows_of_one_frame_have_panels_of_their_own(engines: Engines) -> None:
+    frames = [engines["acme.example", days].aa.with_context() for days in (7, 30)]
+    panels = aa.concat(frames).aa.plot().figure.axes
+    assert [panel.get_title(loc="left") for panel in panels] == ["days: 7", "days: 30"]
+    assert {panel.kind for panel in panels} == {"bars"}
+
+
+def test_the_caption_is_about_all_panels_and_their_hosts(engines: Engines) -> None:
+    hosts = ("acme.example", "globex.example")
+    axes = aa.concat([engines[host, 30].aa.with_context() for host in hosts]).aa.plot()
+    words = axes.figure.get_supxlabel()
+    assert "no column tells apart" not in words
+    assert "google-ai-overview: This engine has not run yet" in words
+    assert "gemini: This engine did not run" in words
+    for panel in axes.figure.axes:
+        assert "not measured" in {text.get_text() for text in panel.texts}
+
+
+def test_rows_of_hosts_that_no_column_tells_apart_are_refused(engines: Engines) -> None:
+    both = aa.concat([engines[host, 30] for host in ("acme.example", "globex.example")])
+    for arguments in ({}, {"x": "engine"}, {"kind": "bars"}):
+        with pytest.raises(AvailabilityError, match=r"add df\.aa\.with_context\(\) to each"):
+            both.aa.plot(**arguments)
+    assert both.aa.aggregate("engine").aa.plot().kind == "bars"
+
+
+def test_what_was_not_measured_fills_its_row_on_the_scale_of_all_panels() -> None:
+    rows = [("a", "p", 3.0), ("a", "q", 5.0), ("b", "p", None), ("b", "q", None)]
+    frame = pd.DataFrame(rows, columns=["who", "brand", "n"])
+    panel = frame.aa.plot("bars", x="brand", y="n", facet="who").figure.axes[1]
+    panel.figure.canvas.draw()
+    for patch in panel.patches:
+        box = patch.get_window_extent()
+        assert box.width == pytest.approx(panel.get_window_extent().width)
+
+
+def test_the_legend_of_panels_is_above_the_notes() -> None:
+    days = pd.date_range("2026-11-01", periods=5)
+    rows = [(d, e, None if d == days[2] else 1.0) for e in "ab" for d in days]
+    frame = pd.DataFrame(rows, columns=["date", "engine", "n"])
+    figure = frame.aa.plot(x="date", y="n", facet="engine").figure
+    figure.canvas.draw()
+    (legend,), notes = figure.legends, figure._supxlabel
+    assert not legend.get_window_extent().overlaps(notes.get_window_extent())
+    spans = [p for p in figure.axes[0].patches if p.get_hatch() == UNMEASURED_FILL["hatch"]]
+    assert len(spans) == 1
