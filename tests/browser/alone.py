@@ -67,7 +67,7 @@ class Alone:
             "_received": picker._received,
         }
         self.milliseconds: float = page.evaluate(
-            START, [MODULE.read_text(encoding="utf-8"), _plain(state)]
+            START, [MODULE.read_text(encoding="utf-8"), plain(state)]
         )
 
     def receive(self) -> None:
@@ -75,7 +75,7 @@ class Alone:
         state = {"_choice": self.picker._choice, "_received": self.picker._received}
         if self.picker._groups["of"] != self.page.evaluate("model.get('_groups').of"):
             state["_groups"] = self.picker._groups
-        self.page.evaluate("(state) => model.receive(state)", _plain(state))
+        self.page.evaluate("(state) => model.receive(state)", plain(state))
 
     def hear(self) -> list[int]:
         """Tell the picker what was chosen on the page; how many bytes each message held."""
@@ -94,7 +94,7 @@ class Alone:
         return [sum(map(len, choice["bits"])) for choice in sent]
 
 
-def _plain(state: Any) -> Any:
+def plain(state: Any) -> Any:
     """The state as JSON, with bytes in base 64."""
     return json.loads(
         json.dumps(state, default=lambda found: {"bytes": base64.b64encode(found).decode("ascii")})
