@@ -25,6 +25,11 @@ def row_numbers(rows: Rows) -> RowIndex:
     return np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
 
 
+def rows_apart(rows: RowIndex, others: RowIndex) -> RowIndex:
+    """Return the rows that are not among others, rising; each row is there once."""
+    return np.sort(np.setdiff1d(rows, others, assume_unique=True))
+
+
 MAX_NUMBERS = 1000
 """Of more keys than this the numbers are not kept for the next objects."""
 

@@ -24,6 +24,7 @@ from aatoolkit.jsontree.grouping import (
     RowIndex,
     Rows,
     row_numbers,
+    rows_apart,
     select_rows,
 )
 from aatoolkit.jsontree.keyed import MAX_FIELDS, KeyTraits
@@ -134,7 +135,7 @@ class Node:
         for child in (self.items, self.entries):
             held += [row_numbers(rows) for _, rows in child.lengths] if child else []
         there = concat_rows(self.rows)
-        return np.setdiff1d(there, np.concatenate(held)) if held else there
+        return rows_apart(there, np.concatenate(held)) if held else there
 
     @property
     def null_count(self) -> int:

@@ -52,22 +52,36 @@ def values(node: Node, rows: RowIndex) -> list[Any]:
 
 def first_leaf(node: Node, row: int) -> Any:
     """The first value below one row that is a scalar or an empty container."""
-    at = np.array([row])
     for child, empty in ((node.items, []), (node.entries, {})):
-        if child is not None and len(
-            taken := _match_rows([one for _, one in child.lengths], at)[1]
-        ):
+        taken = None if child is None else _find_row([rows for _, rows in child.lengths], row)
+        if child is not None and taken is not None:
             lengths = np.concatenate([array.to_numpy() for array, _ in child.lengths])
-            start = int(lengths[: taken[0]].sum(dtype=np.int64))
-            return first_leaf(child.node, start) if lengths[taken[0]] else empty
-    if node.record is not None and len(_match_rows(node.record.rows, at)[0]):
+            start = int(lengths[:taken].sum(dtype=np.int64))
+            return first_leaf(child.node, start) if lengths[taken] else empty
+    if node.record is not None and _find_row(node.record.rows, row) is not None:
         for field in node.record.fields.values():
-            if len(_match_rows(field.rows, at)[0]):
+            if _find_row(field.rows, row) is not None:
                 return first_leaf(field, row)
         return {}
-    scalars = Node()
-    scalars.rows, scalars.scalars = node.rows, node.scalars
-    return values(scalars, at)[0]
+    for kind, chunks in node.scalars.items():
+        for array, rows in chunks:
+            at = _find_row([rows], row)
+            if at is not None and array[at].is_valid:
+                return int(array[at].as_py()) if kind == BIG else array[at].as_py()
+    return None
+
+
+def _find_row(chunks: list[Rows], row: int) -> int | None:
+    """Find the position of one row among those of chunks; None if it is in none."""
+    start = 0
+    for rows in chunks:
+        if isinstance(rows, range):
+            if row in rows:
+                return start + row - rows.start
+        elif len(at := np.flatnonzero(rows == row)):
+            return start + int(at[0])
+        start += len(rows)
+    return None
 
 
 def _match_rows(chunks: list[Rows], rows: RowIndex) -> tuple[RowIndex, RowIndex]:

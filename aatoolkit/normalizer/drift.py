@@ -10,7 +10,7 @@ import numpy as np
 from aatoolkit._util.text import json_text
 from aatoolkit.jsontree.chunks import concat_rows, row_count
 from aatoolkit.jsontree.cursor import Cursor
-from aatoolkit.jsontree.grouping import RowIndex, Rows
+from aatoolkit.jsontree.grouping import RowIndex, Rows, rows_apart
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaves
 from aatoolkit.normalizer.field_map import FieldNode, field_map
 from aatoolkit.sections.section import Section
@@ -189,6 +189,4 @@ def _unmapped_rows(cursor: Cursor, declared: FieldNode, at: tuple[Step, ...]) ->
         return np.empty(0, np.int64)
     if not taken:
         return cursor.rows
-    return np.setdiff1d(
-        concat_rows(node.rows), concat_rows([*takes, node.nulls] if null else takes)
-    )
+    return rows_apart(concat_rows(node.rows), concat_rows([*takes, node.nulls] if null else takes))

@@ -181,4 +181,4 @@ def _rest(found: list[Found]) -> Iterator[tuple[Cursor, RowIndex]]:
 
 def held(index: RowMap, rows: RowIndex) -> RowIndex:
     """Intersect row numbers of a node with those that rows of the table read."""
-    return rows if index is None or not len(rows) else np.intersect1d(rows, index)
+    return rows if index is None or not len(rows) else np.unique(rows[np.isin(rows, index)])
