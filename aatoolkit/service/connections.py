@@ -106,7 +106,7 @@ def _cancelled(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     return None
 
 
-_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:]+))(?::[0-9]{1,5})?", re.IGNORECASE)
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:]+))(?::[0-9]{0,5})?", re.IGNORECASE)
 _LOCALHOST = re.compile(r"(?:[a-z0-9-]+\.)*localhost\.?", re.IGNORECASE)
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
 

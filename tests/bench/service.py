@@ -16,7 +16,8 @@ its own. Five tables:
   the smallest store;
 * many clients against one client alone: each asks the sections in an order of its own. ``same``
   is the same scope for all, ``own`` a scope of its own for each client;
-* memory while many connections ask at once, and over a time of steady load.
+* memory while many connections ask at once, each four questions with up to three attempts, as
+  Retry-After says; and over a time of steady load.
 
 Times are of the wall and so of what else the machine does; ``cpu`` is the processor time of the
 server alone. Ratios between columns are of turns taken side by side.
@@ -307,28 +308,58 @@ def _steady(server: Server, paths: list[str], lasting: float) -> list[float]:
 
 
 async def _crowd(port: int, many: int, paths: list[str]) -> dict[str, int]:
-    """How often each status came when many connections ask four questions each."""
+    """How often each status came when many connections ask four questions each.
+
+    Where the service is busy a client asks again after Retry-After, twice at most, as the
+    package's own does; ``503, then asked again`` are the attempts that failed so.
+    """
     counts: dict[str, int] = {}
 
+    def count(name: str) -> None:
+        counts[name] = counts.get(name, 0) + 1
+
+    async def once(path: str, streams: list[asyncio.StreamReader | asyncio.StreamWriter]) -> str:
+        if not streams:
+            streams += await asyncio.open_connection("127.0.0.1", port)
+        reader, writer = streams
+        assert isinstance(reader, asyncio.StreamReader)
+        assert isinstance(writer, asyncio.StreamWriter)
+        head = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{head}\r\n".encode())
+        answer = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = re.search(r"content-length: (\d+)", answer)
+        await reader.readexactly(int(length[1]) if length else 0)
+        return answer
+
     async def ask(number: int) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        streams: list[asyncio.StreamReader | asyncio.StreamWriter] = []
         try:
             for turn in range(4):
                 path = paths[(number + turn * many) % len(paths)]
-                head = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
-                writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{head}\r\n".encode())
-                answer = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-                length = re.search(r"content-length: (\d+)", answer)
-                await reader.readexactly(int(length[1]) if length else 0)
-                status = answer.split(" ", 2)[1]
-                counts[status] = counts.get(status, 0) + 1
+                for attempt in range(3):
+                    answer = await once(path, streams)
+                    status = answer.split(" ", 2)[1]
+                    after = re.search(r"retry-after: (\d+)", answer)
+                    if status != "503" or after is None or attempt == 2:
+                        break
+                    count("503, then asked again")
+                    _close(streams)  # the service closes connections that are idle so long
+                    await asyncio.sleep(int(after[1]))
+                count(status)
         except (ConnectionError, asyncio.IncompleteReadError):
-            counts["closed"] = counts.get("closed", 0) + 1
+            count("closed")
         finally:
-            writer.close()
+            _close(streams)
 
     await asyncio.gather(*map(ask, range(many)))
     return dict(sorted(counts.items()))
+
+
+def _close(streams: list[asyncio.StreamReader | asyncio.StreamWriter]) -> None:
+    for stream in streams:
+        if isinstance(stream, asyncio.StreamWriter):
+            stream.close()
+    streams.clear()
 
 
 def main() -> None:

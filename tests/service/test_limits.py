@@ -317,7 +317,7 @@ def test_a_request_that_others_wait_for_is_not_cancelled(tiny_store: Store) -> N
 
 HOSTS = {
     **dict.fromkeys(("127.0.0.1:{port}", "localhost:{port}", "LOCALHOST", "[::1]:{port}"), 200),
-    **dict.fromkeys(("127.9.9.9", "proxy.internal", "a.localhost", "localhost."), 200),
+    **dict.fromkeys(("127.9.9.9", "proxy.internal", "a.localhost", "localhost.", "[::1]:"), 200),
     **dict.fromkeys(("evil.example", "evil.example:{port}", "127.0.0.1.evil.example"), 421),
     **dict.fromkeys(("localhost.evil.example", "10.0.0.1", "127.1", "0.0.0.0", ""), 421),
     **dict.fromkeys(("localhost:80@evil.example", "evil.example@localhost"), 421),
