@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from serving import shared_dataset
@@ -51,3 +52,9 @@ def test_the_own_brand_is_marked_among_columns() -> None:
     axes = frame.aa.plot("heatmap", x="brand", by="engine", y="n")
     shown = {text.get_text(): text.get_fontweight() for text in axes.get_xticklabels()}
     assert shown == {"we (own)": "bold", "you": "normal"}
+
+
+def test_tiny_numbers_are_not_zero_and_top_takes_integers_of_numpy() -> None:
+    frame = pd.DataFrame({"who": ["a", "b", "c"], "n": [1e-300, 1e-12, 0.0]})
+    axes = frame.aa.plot("bars", top=np.int64(2))
+    assert [text.get_text() for text in axes.texts] == ["1e−12", "1e−300"]

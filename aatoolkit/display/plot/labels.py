@@ -42,8 +42,8 @@ def format_number(value: float, unit: str | None = None) -> str:
     --------
     >>> format_number(0.508, FRACTION), format_number(-0.022, FRACTION_CHANGE)
     ('51%', '−2.2 pp')
-    >>> format_number(1714.0)
-    '1,714'
+    >>> format_number(1714.0), format_number(39.99999999999999), format_number(1e-12)
+    ('1,714', '40', '1e−12')
     """
     if not math.isfinite(value):
         return "–"
@@ -87,7 +87,8 @@ def format_numbers(values: Iterable[float], unit: str | None = None) -> list[str
 
 def _is_whole(value: float) -> bool:
     """Whether a number is whole but for the noise of floats."""
-    return abs(value - round(value)) <= 1e-9 * max(abs(value), 1.0)
+    near = round(value)
+    return value == near or (near != 0 and abs(value - near) <= 1e-9 * abs(value))
 
 
 def format_tick(value: float, unit: str | None = None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 
 from matplotlib.colors import is_color_like, to_hex
 
@@ -59,7 +60,7 @@ def validate(
             f"kind={kind!r} is not known; {hint}",
             setting="kind",
         )
-    if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
+    if top is not None and (isinstance(top, bool) or not isinstance(top, Integral) or top < 1):
         raise ConfigurationError(f"top={top!r} is no whole number from 1", setting="top")
     wanted = (y,) if isinstance(y, str) else tuple(y or ())
     find(data.frame, [*(name for name in (x, by) if name is not None), *wanted])
@@ -71,7 +72,7 @@ def validate(
     if wordy:
         reasons = "; ".join(f"{name}: {why}" for name, why in wordy.items())
         raise ArgumentError(f"these columns cannot be drawn: {reasons}", argument="y")
-    return PlotOptions(kind, x, wanted, by, top)
+    return PlotOptions(kind, x, wanted, by, None if top is None else int(top))
 
 
 def check_colours(color: str | Iterable[str] | None) -> tuple[str, ...]:
