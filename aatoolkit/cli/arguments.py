@@ -76,7 +76,10 @@ class Parser(argparse.ArgumentParser):
         if options:
             words = [_PLAIN_OPTION.match(each) for each in options]
             shown = ", ".join("(not shown)" if word is None else word[0] for word in words)
-            self.error(f"unknown option: {shown}; --help lists the options")
+            given = [word[0] for word in words if word]
+            near = near_matches(given, _options_of(self), cutoff=0.8)
+            hint = did_you_mean(near, "--help lists the options")
+            self.error(f"unknown option: {shown}; {hint}")
         self.error(f"{len(unknown)} arguments too many; --help lists the arguments")
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
@@ -96,6 +99,15 @@ class Parser(argparse.ArgumentParser):
         hint = did_you_mean(near, f"there are {', '.join(choices)}")
         shown = f"{str(value)!r} is unknown" if near else "its value is unknown"
         raise argparse.ArgumentError(action, f"{shown}; {hint}")
+
+
+def _options_of(parser: argparse.ArgumentParser) -> list[str]:
+    """The long options of a parser and of its commands."""
+    found = [name for action in parser._actions for name in action.option_strings]
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found += (name for each in action.choices.values() for name in _options_of(each))
+    return [name for name in dict.fromkeys(found) if name.startswith("--")]
 
 
 def _is_token_option(argument: str) -> bool:

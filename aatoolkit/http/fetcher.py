@@ -84,7 +84,7 @@ class Fetcher:
         self.folder: Path | None = _folder(cache)
         if offline and self.folder is None:
             raise errors.ConfigurationError(
-                "offline without a cache answers nothing; give cache=True or a folder",
+                "offline without a cache answers nothing; leave the cache on",
                 setting="offline",
             )
         self._retry = Retry(sleep=sleep)

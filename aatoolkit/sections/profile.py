@@ -148,7 +148,9 @@ class Profile(Mapping[str, Section]):
         except FileNotFoundError as error:
             if path.exists():
                 raise _failed(path, error) from error
-            raise _problem(f"there is no file {path}; aa.profile.draft writes one") from None
+            raise _problem(
+                f"there is no file {path}; check the path, or draft a profile of the service"
+            ) from None
         except (Exception, SystemExit) as error:
             raise _failed(path, error) from error
         return cls._found(names, path.stem, str(path))

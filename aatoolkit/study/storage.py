@@ -109,7 +109,7 @@ def open_storage(path: str | os.PathLike[str]) -> StudyStorage:
         problem = f"it cannot be read ({error.strerror or error})"
     if problem:
         raise _unusable(found, problem)
-    raise StudyError(f"there is no study at {found}; Study.create begins one", path=str(found))
+    raise StudyError(f"there is no study at {found}; check the path", path=str(found))
 
 
 class FolderStorage:

@@ -18,7 +18,7 @@ import pytest
 from serving import TOKEN, client_of
 
 import aatoolkit as aa
-from aatoolkit.cli import main
+from aatoolkit.cli import main, report
 from aatoolkit.service import Store, synthesize
 
 ROOT = Path(__file__).parents[2]
@@ -223,7 +223,7 @@ def test_how_many_paths_an_answer_may_have_is_an_option(
 
 def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--answer", "600"]) == 2
-    assert "unknown option: --answer;" in capsys.readouterr().err
+    assert "unknown option: --answer; did you mean '--answers'?" in capsys.readouterr().err
     for option in (f"--token:{SECRET}", f"--{SECRET}", f"-{SECRET}", f"--{SECRET}=1"):
         assert main(["demo", option]) == 2
         assert "unknown option: (not shown);" in (shown := capsys.readouterr().err)
@@ -457,3 +457,24 @@ def test_a_reader_that_stops_reading_is_no_error(base_url: str) -> None:
             time.sleep(0.05)
         assert process.returncode == 0, stderr
     assert "Traceback" not in stderr
+
+
+def test_a_terminal_gets_what_fits_and_a_pipe_gets_all(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = [f"c{number}" for number in range(20)]
+    rows = [["数据" * 4, "long " * 20, *wide[2:]] for _ in range(50)]
+    report.grid(wide, rows, fits=True)
+    everything = capsys.readouterr()
+    assert len(everything.out.splitlines()) == 51
+    assert everything.err == ""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    report.grid(wide, rows, fits=True)
+    seen = capsys.readouterr()
+    assert len(seen.out.splitlines()) == 20
+    assert max(len(line) + 4 * line.count("数据") for line in seen.out.splitlines()) <= 96
+    assert "19 of 50 rows and 8 of 20 columns fit here" in seen.err
+    report.grid(["a"], [["b"]], fits=True)
+    assert capsys.readouterr().err == ""
