@@ -475,6 +475,6 @@ def test_a_terminal_gets_what_fits_and_a_pipe_gets_all(
     seen = capsys.readouterr()
     assert len(seen.out.splitlines()) == 20
     assert max(len(line) + 4 * line.count("数据") for line in seen.out.splitlines()) <= 96
-    assert "19 of 50 rows and 8 of 20 columns fit here" in seen.err
+    assert "19 of 50 rows and 9 of 20 columns fit here" in seen.err
     report.grid(["a"], [["b"]], fits=True)
     assert capsys.readouterr().err == ""
