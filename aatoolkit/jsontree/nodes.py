@@ -6,6 +6,7 @@ on a row is done by loops in C. A long array may be added in chunks, one after a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -30,6 +31,9 @@ from aatoolkit.jsontree.grouping import (
 from aatoolkit.jsontree.keyed import MAX_FIELDS, KeyTraits
 from aatoolkit.jsontree.kinds import ARROW, BIG, INTEGER, KIND_OF, POOL, STRING, scalar_array
 from aatoolkit.jsontree.layout import Layout, NodeLimit
+
+SHORT = 1000
+"""Columns of so many values and fewer are converted to Arrow together."""
 
 _NULL = type(None)
 _KINDS: tuple[type, ...] = (_NULL, bool, int, float, str, dict, list)
@@ -90,14 +94,15 @@ class Node:
         TooManyPaths
             If the document has more nodes than are allowed.
         """
-        pending: list[Pending] = [(self, values, rows, depth)]
+        pending = PendingValues([(self, values, rows, depth)])
         members = 0
-        while pending:
-            node, values, rows, depth = pending.pop()
+        while pending.below:
+            node, values, rows, depth = pending.below.pop()
             members += node._add(values, rows, depth, pending)
+        pending.add_short_columns()
         return members
 
-    def _add(self, values: list[Any], rows: Rows, depth: int, pending: list[Pending]) -> int:
+    def _add(self, values: list[Any], rows: Rows, depth: int, pending: PendingValues) -> int:
         self.rows.append(rows)
         if self.scalars.keys() == {STRING} and not (self.record or self.items or self.entries):
             # Only text so far: Arrow itself refuses what is neither text nor null.
@@ -164,7 +169,9 @@ class Node:
             raise LookupError("there is no array at the end of the path")
         return node.items
 
-    def _add_mixed(self, values: list[Any], rows: Rows, depth: int, pending: list[Pending]) -> int:
+    def _add_mixed(
+        self, values: list[Any], rows: Rows, depth: int, pending: PendingValues
+    ) -> int:
         # One call with all types takes a third of the time of a call for each.
         codes = np.frombuffer(bytes(itemgetter(*map(type, values))(_CODES)), np.uint8)
         members = 0
@@ -193,23 +200,29 @@ class Node:
         return True
 
     def _add_kind(
-        self, kind: type, values: list[Any], rows: Rows, depth: int, pending: list[Pending]
+        self, kind: type, values: list[Any], rows: Rows, depth: int, pending: PendingValues
     ) -> int:
         if kind is dict or kind is list:
             if depth >= MAX_DEPTH:
                 raise InexactParse
             add = self._add_objects if kind is dict else self._add_arrays
             return add(values, rows, depth + 1, pending)
-        name = KIND_OF[kind]
+        if len(values) <= SHORT:
+            pending.short[KIND_OF[kind]].append((self, values, rows))
+        else:
+            self.add_column(KIND_OF[kind], values, rows)
+        return 0
+
+    def add_column(self, kind: str, values: list[Any], rows: Rows) -> None:
+        """Add Python scalars of one kind, and null; integers beyond 64 bits are set apart."""
         try:
-            self.add_scalars(name, scalar_array(values, name), rows)
+            self.add_scalars(kind, scalar_array(values, kind), rows)
         except (OverflowError, pa.ArrowInvalid):
             fits = np.fromiter((v is None or -(2**63) <= v < 2**63 for v in values), bool)
             at, beyond = np.flatnonzero(fits), np.flatnonzero(~fits)
             small, big = [values[i] for i in at], [str(values[i]) for i in beyond]
             self.add_scalars(INTEGER, scalar_array(small, INTEGER), select_rows(rows, at))
             self.add_scalars(BIG, scalar_array(big, BIG), select_rows(rows, beyond))
-        return 0
 
     def add_scalars(self, kind: str, array: pa.Array, rows: Rows) -> None:
         """Add scalars of one kind, and null; their rows are in `rows` already."""
@@ -217,17 +230,17 @@ class Node:
             self.scalars.setdefault(kind, []).append((array, rows))
 
     def _add_arrays(
-        self, arrays: list[list[Any]], rows: Rows, depth: int, pending: list[Pending]
+        self, arrays: list[list[Any]], rows: Rows, depth: int, pending: PendingValues
     ) -> int:
         if self.items is None:
             self.items = _child_table(self.layout and self.layout.each, self.limit)
         lengths = np.fromiter(map(len, arrays), np.int64, len(arrays))
         values = list(chain.from_iterable(arrays))
-        pending += self.items.add_rows(values, lengths, rows, depth)
+        pending.below += self.items.add_rows(values, lengths, rows, depth)
         return 0
 
     def _add_objects(
-        self, objects: list[dict[str, Any]], rows: Rows, depth: int, pending: list[Pending]
+        self, objects: list[dict[str, Any]], rows: Rows, depth: int, pending: PendingValues
     ) -> int:
         if self.numbers is None:
             self.numbers = {}
@@ -237,11 +250,13 @@ class Node:
         if self._is_keyed(batch):
             if self.entries is None:
                 self.entries = _child_table(self.layout and self.layout.entries, self.limit, [])
-            pending += self.entries.add_rows(batch.values, batch.lengths, rows, depth, batch.keys)
+            pending.below += self.entries.add_rows(
+                batch.values, batch.lengths, rows, depth, batch.keys
+            )
         else:
             if self.record is None:
                 self.record = ObjectFields(self.layout.fields if self.layout else {}, self.limit)
-            pending += self.record.add_objects(batch, rows, depth)
+            pending.below += self.record.add_objects(batch, rows, depth)
         return len(batch.keys)
 
     def _is_keyed(self, batch: ObjectBatch) -> bool:
@@ -255,6 +270,39 @@ class Node:
             raise SplitError
         self.was_keyed = keyed
         return keyed
+
+
+class PendingValues:
+    """Values that are still to be added to nodes.
+
+    Attributes
+    ----------
+    below : list of Pending
+        What is nested in the values added so far.
+    short : dict of str to list
+        Short columns of scalars, by kind: the node, the values, their rows.
+    """
+
+    def __init__(self, below: list[Pending]) -> None:
+        self.below = below
+        self.short: dict[str, list[tuple[Node, list[Any], Rows]]] = defaultdict(list)
+
+    def add_short_columns(self) -> None:
+        """Add the short columns: all of one kind are converted together, and share buffers.
+
+        To call Arrow takes as long as to convert a hundred values.
+        """
+        for kind, columns in self.short.items():
+            try:
+                shared = scalar_array([*chain.from_iterable(one for _, one, _ in columns)], kind)
+            except (OverflowError, pa.ArrowInvalid):
+                for node, values, rows in columns:
+                    node.add_column(kind, values, rows)
+                continue
+            start = 0
+            for node, values, rows in columns:
+                node.add_scalars(kind, shared.slice(start, len(values)), rows)
+                start += len(values)
 
 
 def _child_table(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 BACKENDS = ("numpy_nullable", "pyarrow")
 """What ``dtype_backend`` may be, as in pandas."""
 
+_MANY = 1000
+"""From so many texts on it pays to look for equal ones."""
+
 
 def check_backend(dtype_backend: str) -> None:
     """Raise for a ``dtype_backend`` that pandas does not know.
@@ -52,9 +55,8 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 
     # Column by column: `Table.to_pandas` takes several times as long where there are few rows.
     # And as blocks: the constructor would look at the type of every array again.
-    table = _as_held(table, dtype_backend)
     blocks = [
-        (_array(column, dtype_backend), place)
+        (_converter(column.type, dtype_backend)(column), place)
         for column, place in zip(table.columns, _places(table.num_columns), strict=True)
     ]
     names = _names(tuple(table.column_names))
@@ -76,23 +78,6 @@ def _names(names: tuple[str, ...]) -> pd.Index:
     return pd.Index(names, dtype="str")
 
 
-def _as_held(table: pa.Table, dtype_backend: str) -> pa.Table:
-    """Convert days to naive instants at midnight, where pandas holds days so."""
-    days = [pa.types.is_date(kind) for kind in table.schema.types]
-    if dtype_backend == "pyarrow" or not any(days):
-        return table
-    fields = [
-        pa.field(f.name, pa.timestamp("us")) if day else f
-        for f, day in zip(table.schema, days, strict=True)
-    ]
-    return table.cast(pa.schema(fields, table.schema.metadata))
-
-
-def _array(column: pa.ChunkedArray, dtype_backend: str) -> Any:
-    """Convert the values of a column to what pandas holds."""
-    return _converter(column.type, dtype_backend)(column)
-
-
 @cache
 def _converter(kind: pa.DataType, dtype_backend: str) -> Callable[[pa.ChunkedArray], Any]:
     """The function that converts columns of a kind; pandas' own ones take many small steps."""
@@ -112,42 +97,66 @@ def _converter(kind: pa.DataType, dtype_backend: str) -> Callable[[pa.ChunkedArr
     }
     if kind in numbers:
         return partial(_numbers, numbers[kind], kind.to_pandas_dtype())
-    if kind == pa.timestamp("us"):
-        # What is Arrow's own could not be written to. A block of what is numpy's has two axes.
-        return lambda column: column.to_numpy().copy().reshape(1, -1)
+    if kind in (pa.date32(), pa.timestamp("us")):
+        # pandas holds days as instants at midnight. What is Arrow's own could not be written to.
+        # A block of what is numpy's has two axes.
+        naive = pa.timestamp("us")
+        return lambda column: column.cast(naive).to_numpy().copy().reshape(1, -1)
     if kind == pa.timestamp("us", tz="UTC"):
         instants = pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
-        return lambda column: instants.__from_arrow__(column).copy()
+        return lambda column: instants.__from_arrow__(_whole(column)).copy()
     if kind == pa.string():
         text: Any = pd.StringDtype()
-        return lambda column: text.__from_arrow__(_large(column))
-    known: dict[pa.DataType, Any] = {pa.bool_(): pd.BooleanDtype()}
-    return known.get(kind, pd.ArrowDtype(kind)).__from_arrow__  # type: ignore[no-any-return]
+        return lambda column: text.__from_arrow__(_large(_whole(column)))
+    if kind == pa.bool_():
+        return _flags
+    return pd.ArrowDtype(kind).__from_arrow__  # type: ignore[no-any-return]
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _missing(array: pa.Array) -> Mask:
+    if array.null_count:
+        return array.is_null().to_numpy(zero_copy_only=False)
+    return np.zeros(len(array), bool)
 
 
 def _numbers(make: Callable[[Any, Mask], Any], dtype: Any, column: pa.ChunkedArray) -> Any:
     """Convert numbers to an array of pandas that can be written to."""
-    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    size = len(whole)
-    if not size:
-        return make(np.empty(0, dtype), np.empty(0, bool))
-    values = np.frombuffer(whole.buffers()[1], dtype, size, whole.offset * dtype().itemsize)
-    if whole.null_count:
-        return make(values.copy(), whole.is_null().to_numpy(zero_copy_only=False))
-    return make(values.copy(), np.zeros(size, bool))
+    whole = _whole(column)
+    return make(_values(whole, dtype).copy(), _missing(whole))
 
 
-def _large(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
+    """The numbers of an array as they are in memory; any where one is missing."""
+    if not len(array):
+        return np.empty(0, dtype)
+    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype().itemsize)
+
+
+def _flags(column: pa.ChunkedArray) -> pd.arrays.BooleanArray:
+    import pandas as pd
+
+    whole = _whole(column)
+    known = whole.fill_null(False) if whole.null_count else whole
+    return pd.arrays.BooleanArray(known.to_numpy(zero_copy_only=False), _missing(whole))
+
+
+def _large(text: pa.Array) -> pa.Array:
     """Convert text to text with offsets of eight bytes; a cast takes twice as long for few rows."""
-    whole = column.chunk(0) if column.num_chunks == 1 else None
-    if whole is None or whole.offset or not len(whole):
-        return column.cast(pa.large_string())
-    valid, offsets, data = whole.buffers()
-    ends = np.frombuffer(offsets, np.int32, len(whole) + 1).astype(np.int64)
-    large = pa.LargeStringArray.from_buffers(
-        len(whole), pa.py_buffer(ends), data, valid, whole.null_count
+    if not len(text) or (text.offset and text.null_count):
+        return text.cast(pa.large_string())
+    valid, offsets, data = text.buffers()
+    ends = np.frombuffer(offsets, np.int32, len(text) + 1, 4 * text.offset).astype(np.int64)
+    start = int(ends[0])
+    if start:
+        ends -= start
+        data = data.slice(start)
+    return pa.LargeStringArray.from_buffers(
+        len(text), pa.py_buffer(ends), data, valid if text.null_count else None, text.null_count
     )
-    return pa.chunked_array([large])
 
 
 def as_tuples(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
@@ -160,31 +169,41 @@ def as_tuples(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
     """
     import pandas as pd
 
-    whole = column.combine_chunks()
-    items = whole.flatten()
-    if pa.types.is_string(items.type):
-        items = items.dictionary_encode()
-        texts = np.array([*items.dictionary.to_pylist(), None], dtype=object)
-        codes = items.indices.fill_null(len(texts) - 1)
-        flat = texts[codes.to_numpy(zero_copy_only=False)].tolist()
+    whole = _whole(column)
+    flat = _shared(whole.flatten())
+    if whole.null_count:
+        lengths = pc.fill_null(pc.list_value_length(whole), 0).to_numpy(zero_copy_only=False)
     else:
-        flat = items.to_pylist()
-    lengths = pc.fill_null(pc.list_value_length(whole), 0).to_numpy(zero_copy_only=False)
-    ends = np.cumsum(lengths)
+        lengths = np.diff(whole.offsets.to_numpy())
+    ends = lengths.cumsum()
     slices = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
     found = np.fromiter((tuple(flat[a:b]) for a, b in slices), object, len(whole))
     if whole.null_count:
-        found[whole.is_null().to_numpy(zero_copy_only=False)] = pd.NA
+        found[_missing(whole)] = pd.NA
     return found
+
+
+def _shared(items: pa.Array) -> list[Any]:
+    """The values of an array as Python objects; of long ones equal texts are one object."""
+    if not pa.types.is_string(items.type):
+        return items.to_pylist()  # type: ignore[no-any-return]
+    if len(items) < _MANY:
+        return items.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
+    items = items.dictionary_encode()
+    texts = np.array([*items.dictionary.to_pylist(), None], dtype=object)
+    codes = items.indices.fill_null(len(texts) - 1)
+    return texts[codes.to_numpy(zero_copy_only=False)].tolist()  # type: ignore[no-any-return]
 
 
 def _categories(column: pa.ChunkedArray) -> pd.Categorical:
     import pandas as pd
 
-    whole = column.combine_chunks()
+    whole = _whole(column)
     dtype = _category(tuple(whole.dictionary.to_pylist()), whole.type.ordered)
-    codes = whole.indices.fill_null(-1) if whole.null_count else whole.indices
-    return pd.Categorical.from_codes(codes.to_numpy(), dtype=dtype, validate=False)
+    codes = _values(whole.indices, whole.indices.type.to_pandas_dtype()).copy()
+    if whole.null_count:
+        codes[_missing(whole.indices)] = -1
+    return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
 
 @lru_cache(maxsize=256)
