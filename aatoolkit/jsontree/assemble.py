@@ -62,8 +62,8 @@ class _Builder:
 
     def table(self) -> pa.Table:
         if self.child.parents:
-            self.columns[names.PARENT] = pa.chunked_array(self.child.parents)
-            self.columns[names.PLACE] = pa.chunked_array(self.child.positions)
+            self.columns[names.PARENT] = pa.chunked_array([*map(pa.array, self.child.parents)])
+            self.columns[names.PLACE] = pa.chunked_array([*map(pa.array, self.child.positions)])
         if self.child.keys:
             self.columns[names.KEY] = pa.chunked_array(self.child.keys)
         plan = {

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Pending = tuple["Node", list[Any], Rows, int]
 """Values still to be added: the node, the values, their rows, and how deep they are nested."""
 
+Positions = np.ndarray[tuple[int], np.dtype[np.int32]]
+
 
 @dataclass
 class ChildTable:
@@ -29,16 +31,18 @@ class ChildTable:
         The elements.
     lengths : list of chunks
         How many rows each row of the parent has.
-    parents, positions, keys : lists of arrays
-        For each row, the parent's row; its position in the array; its key in the object.
+    parents, positions : lists of numpy arrays
+        For each row, the parent's row; its position in the array.
+    keys : list of Arrow arrays or None
+        For each row, its key in the object; None for elements of arrays.
     size : int
         The number of rows.
     """
 
     node: Node
     lengths: list[ColumnChunk] = field(default_factory=list)
-    parents: list[pa.Array] = field(default_factory=list)
-    positions: list[pa.Array] = field(default_factory=list)
+    parents: list[RowIndex] = field(default_factory=list)
+    positions: list[Positions] = field(default_factory=list)
     keys: list[pa.Array] | None = None
     size: int = 0
 
@@ -58,12 +62,12 @@ class ChildTable:
 
     def open_rows(self, lengths: RowIndex, rows: Rows) -> range:
         """Number new rows, given how many each row of the parent has."""
-        ends = np.cumsum(lengths)
+        ends = lengths.cumsum()
         more = int(ends[-1]) if len(ends) else 0
         self.lengths.append((pa.array(lengths.astype(np.int32)), rows))
-        self.parents.append(pa.array(np.repeat(row_numbers(rows), lengths)))
-        starts = np.repeat((ends - lengths).astype(np.int32), lengths)
-        self.positions.append(pa.array(np.arange(more, dtype=np.int32) - starts))
+        self.parents.append(row_numbers(rows).repeat(lengths))
+        starts = (ends - lengths).astype(np.int32).repeat(lengths)
+        self.positions.append(np.arange(more, dtype=np.int32) - starts)
         return self._number(more)
 
     def extend(self, values: list[Any], depth: int) -> int:
@@ -73,8 +77,8 @@ class ChildTable:
     def append_rows(self, more: int) -> range:
         """Number new rows: more elements of the only array there is."""
         ((_, rows),) = self.lengths
-        self.parents.append(pa.array(np.zeros(more, np.int64)))
-        self.positions.append(pa.array(np.arange(self.size, self.size + more, dtype=np.int32)))
+        self.parents.append(np.zeros(more, np.int64))
+        self.positions.append(np.arange(self.size, self.size + more, dtype=np.int32))
         self.lengths = [(pa.array([self.size + more], pa.int32()), rows)]
         return self._number(more)
 

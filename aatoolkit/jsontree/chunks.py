@@ -24,6 +24,8 @@ def to_column(
             break
         end = rows.stop
     else:
+        if end == size and len(chunks) == 1:
+            return chunks[0][0]
         if end == size:
             return pa.chunked_array([array for array, _ in chunks], kind)
     scatter = _text if pa.types.is_string(kind) else _fixed

@@ -45,6 +45,9 @@ _INSTANT = (
 )
 
 
+NO_ROWS: RowIndex = np.empty(0, np.int64)
+
+
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
     """Convert values to an Arrow array of a dtype; return it and the rows that do not fit.
 
@@ -82,11 +85,11 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
 def column(node: Node | None, dtype: str, size: int) -> tuple[Array, RowIndex]:
     """Convert the values of a node to a typed array, without a loop over its rows."""
     if node is None or not node.rows:
-        return pa.nulls(size, _plain(dtype)), np.empty(0, np.int64)
+        return pa.nulls(size, _plain(dtype)), NO_ROWS
     read, takes = _READERS[dtype]
     array, odd = read(node, size)
     odd += rows_of_other_kinds(node, takes)
-    return array, np.unique(concat_rows(odd)) if odd else np.empty(0, np.int64)
+    return array, np.unique(concat_rows(odd)) if odd else NO_ROWS
 
 
 def node_of(values: list[Any]) -> Node:
@@ -216,14 +219,9 @@ def _words(node: Node, size: int) -> _Read:
     words = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
     offsets = pa.array(np.concatenate([np.zeros(1, np.int32), ends]))
     mask = np.asarray(lengths.is_null())
-    parents = _parents(items.parents)[odd] if len(odd) else odd
+    parents = np.concatenate(items.parents)[odd] if len(odd) else odd
     mask[parents] = True
     return pa.ListArray.from_arrays(offsets, words, mask=pa.array(mask)), [np.unique(parents)]
-
-
-def _parents(chunks: list[pa.Array]) -> RowIndex:
-    found: RowIndex = np.concatenate([chunk.to_numpy() for chunk in chunks])
-    return found
 
 
 _READERS: dict[str, tuple[_Reader, frozenset[str]]] = {

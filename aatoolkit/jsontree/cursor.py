@@ -5,7 +5,7 @@ Going from place to place costs the same for one row as for a million.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 from weakref import ref
@@ -71,12 +71,12 @@ class RowLevel(Level["Cursor"]):
     @cached_property
     def parents(self) -> RowIndex:
         """For each row, that of the level above."""
-        return _numbers(self.child.parents)
+        return _joined(self.child.parents)
 
     @cached_property
     def positions(self) -> RowIndex:
         """For each row, its place in the array or object."""
-        return _numbers(self.child.positions)
+        return _joined(self.child.positions)
 
     @cached_property
     def keys(self) -> pa.Array:
@@ -244,11 +244,10 @@ def _texts(array: pa.Array) -> Node:
     return node
 
 
-def _numbers(chunks: list[pa.Array]) -> RowIndex:
-    if not chunks:
-        return np.empty(0, np.int64)
-    found: RowIndex = np.concatenate([chunk.to_numpy() for chunk in chunks])
-    return found
+def _joined(chunks: Sequence[np.ndarray[tuple[int], np.dtype[Any]]]) -> RowIndex:
+    if len(chunks) == 1:
+        return chunks[0]
+    return np.concatenate(chunks) if chunks else np.empty(0, np.int64)
 
 
 def compose_index(index: RowMap, further: RowMap) -> RowMap:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import chain
 
@@ -52,8 +53,7 @@ class KeyTraits:
             self._too_many = True
             return
         self.objects += len(batch.objects)
-        for key, count in batch.counts.items():
-            self.keys[key] += count
+        self.keys.update(batch.counts)
         self._too_many = len(self.keys) > MAX_FIELDS
         values = batch.values
         odd = self._share(_DATA_LIKE, _OTHER) >= 0.8 or len(self.keys) > _MANY
@@ -85,7 +85,9 @@ class KeyTraits:
         return self._nameless() or self._varied() or self._alike()
 
     def _share(self, *looks: int) -> float:
-        return sum(map(looks.__contains__, map(_classify, self.keys))) / max(1, len(self.keys))
+        if len(self.keys) > _MANY:
+            return _share_of(self.keys, looks)
+        return _known_share(tuple(self.keys), looks)
 
     def _of_one_kind(self) -> bool:
         return len(self._kinds) <= 1 or self._kinds == {int, float}
@@ -107,6 +109,15 @@ class KeyTraits:
         without_nulls = self._inner.total() / (len(self._inner) * self._inner_objects)
         common = max(self._inner.values()) / self._inner_objects
         return without_nulls >= 0.8 or (len(self.keys) >= _COMMON and common >= 0.9)
+
+
+def _share_of(keys: Collection[str], looks: tuple[int, ...]) -> float:
+    """The share of keys that look like some kinds."""
+    return sum(map(looks.__contains__, map(_classify, keys))) / max(1, len(keys))
+
+
+_known_share = lru_cache(1 << 12)(_share_of)
+"""The same; most objects have the keys of others that were seen."""
 
 
 @lru_cache(1 << 14)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import NoReturn
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit.availability.detect import Signal
-from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
+from aatoolkit.metadata.attrs import EMPTY, FrameMetadata
 from aatoolkit.normalizer.column_availability import INFERRED, reach, stated
 from aatoolkit.normalizer.document_rows import Mask
 from aatoolkit.normalizer.keys import row_codes
@@ -183,12 +182,11 @@ class TableStates:
         start, end = self.bounds(document)
         own = self._arrow.slice(start, end - start)
         arrays = {name: own[name].combine_chunks() for name in self._table.names}
-        describe = describer(self._table, listed, arrays)
-        known: dict[str, ColumnMetadata] = {}
-        for column, given in zip(self._table.columns, measured.tolist(), strict=True):
-            found = describe(column, False, given, _nowhere)
-            of = f"{self._before}{found.of}"
-            known[column.name] = replace(found, of=of) if self._before else found
+        describe = describer(self._table, self._before, listed, arrays)
+        known = {
+            column.name: describe(column, False, given, _nowhere)
+            for column, given in zip(self._table.columns, measured.tolist(), strict=True)
+        }
         return FrameMetadata(known, tuple(self._table.key))
 
 

@@ -26,6 +26,9 @@ from aatoolkit.sections.section import Table
 Found = tuple[Cursor, RowMap]
 """Where the values of a column are, and for each row of its table the row of its value."""
 
+_SIGNS = frozenset("$@^#[&.")
+"""What a source begins with that is no path from the row itself."""
+
 _Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
@@ -106,6 +109,8 @@ class Branch:
 
     def find(self, source: str) -> Found:
         """Find the values of a column by its source: a cursor, and for each row its row there."""
+        if source[0] not in _SIGNS:
+            return self.cursor.descend(parse_path(source)), self.picked
         if source[0] == "$":
             cursor = self.cursors[0].descend(parse_path(source))
             one = self.cursors[0].level.size == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -18,7 +17,7 @@ from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import read_from
 from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.drift import DriftReport
-from aatoolkit.normalizer.keys import count_distinct
+from aatoolkit.normalizer.keys import KeyCounter
 from aatoolkit.normalizer.masking import (
     WHY,
     EngineRows,
@@ -29,11 +28,16 @@ from aatoolkit.normalizer.masking import (
 )
 from aatoolkit.normalizer.row_statements import describer
 from aatoolkit.normalizer.rows import TableRows, held
-from aatoolkit.sections.section import Column, Table
+from aatoolkit.sections.section import Column
 
 
 def build_table(
-    rows: TableRows, before: str, report: DriftReport, signals: list[Signal], source: attrs.Source
+    rows: TableRows,
+    before: str,
+    report: DriftReport,
+    signals: list[Signal],
+    source: attrs.Source,
+    keys: KeyCounter,
 ) -> tuple[pa.Table, attrs.FrameMetadata]:
     """Build one table and the metadata of its columns; report where the answer differs."""
     table = rows.table
@@ -46,17 +50,14 @@ def build_table(
     arrays = {name: array for name, (array, _) in found.items()}
     may_deny, engines = denies_any(signals), arrays.get("engine")
     engine_rows = cache(lambda: rows_by_engine(engines, signals))
-    describe = describer(table, signals, dict(arrays))
+    describe = describer(table, before, signals, dict(arrays))
     for column in table.columns:
         array, absent = found[column.name]
         if may_deny and is_measure(table, column):
             array = _mask(array, engine_rows, rows, column, signals, report)
         arrays[column.name], measured = array, array.null_count < len(array)
-        described = describe(column, absent, measured, _json_path_of(rows, column))
-        known[column.name] = (
-            replace(described, of=f"{before}{described.of}") if before else described
-        )
-    arrow = _keyed(pa.table(arrays), table, report)
+        known[column.name] = describe(column, absent, measured, _json_path_of(rows, column))
+    arrow = _keyed(pa.table(arrays), rows, report, keys)
     recipe = read_from(0, f"{before}{table.name}")
     return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,), recipe=recipe)
 
@@ -149,16 +150,16 @@ def _levels(levels: tuple[str, ...]) -> pa.Array:
     return pa.array(levels, pa.string())
 
 
-def _keyed(arrow: pa.Table, table: Table, report: DriftReport) -> pa.Table:
+def _keyed(arrow: pa.Table, rows: TableRows, report: DriftReport, keys: KeyCounter) -> pa.Table:
     """Return the table, with a column ``_row`` if its key is not unique."""
+    table = rows.table
     if not table.key:
         return arrow
-    key, place = list(table.key), f"{table.name}({', '.join(table.key)})"
-    columns = [arrow[name] for name in key]
-    empty = max(column.null_count for column in columns)
+    place = f"{table.name}({', '.join(table.key)})"
+    empty = max(arrow[name].null_count for name in table.key)
     if empty:
         report.record("null key", place, empty)
-    different = count_distinct(columns)
+    different = keys.count(rows, arrow)
     if different == arrow.num_rows:
         return arrow
     report.record("duplicate key", place, arrow.num_rows - different)

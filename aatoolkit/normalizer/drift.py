@@ -9,6 +9,7 @@ import numpy as np
 
 from aatoolkit._util.text import json_text
 from aatoolkit.jsontree.chunks import concat_rows, row_count
+from aatoolkit.jsontree.coerce import NO_ROWS
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.grouping import RowIndex, Rows, rows_apart
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaves
@@ -175,7 +176,7 @@ def _unmapped_rows(cursor: Cursor, declared: FieldNode, at: tuple[Step, ...]) ->
     """The rows whose value is of a kind that the declared fields below it cannot take."""
     node = cursor.node
     if node is None:
-        return np.empty(0, np.int64)
+        return NO_ROWS
     takes: list[Rows] = []
     if declared.fields or declared.entries is not None:
         takes += node.record.rows if node.record else []
@@ -186,7 +187,7 @@ def _unmapped_rows(cursor: Cursor, declared: FieldNode, at: tuple[Step, ...]) ->
     null = not declared.known and bool(at) and isinstance(at[-1], Field) and node.null_count
     taken = row_count(takes) + int(null)
     if taken == row_count(node.rows):
-        return np.empty(0, np.int64)
+        return NO_ROWS
     if not taken:
         return cursor.rows
     return rows_apart(concat_rows(node.rows), concat_rows([*takes, node.nulls] if null else takes))

@@ -31,6 +31,7 @@ from aatoolkit.normalizer.columns import build_table
 from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
 from aatoolkit.normalizer.field_map import field_map, sources_beyond_rows
+from aatoolkit.normalizer.keys import KeyCounter
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.reread import AnswerAtHand, at_hand
 from aatoolkit.normalizer.rows import TableRows, left_out
@@ -180,8 +181,10 @@ def _read(
         report.keep(document, document.rows, "no answer")
         document = Cursor.of(parse_document({}).root)
     rows = [TableRows(document, table) for table in declared]
+    keys = KeyCounter()
     built = {
-        found.table.name: build_table(found, before, report, signals, source) for found in rows
+        found.table.name: build_table(found, before, report, signals, source, keys)
+        for found in rows
     }
     _keep_unplaced(declared, rows, report)
     collect_unmapped(document, declared, report)

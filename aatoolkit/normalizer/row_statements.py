@@ -49,13 +49,17 @@ _MOST_ROWS = 500
 _MEASURED = Availability(Status.AVAILABLE)
 
 
-def describer(table: Table, signals: list[Signal], arrays: Mapping[str, pa.Array]) -> Describe:
+def describer(
+    table: Table, before: str, signals: list[Signal], arrays: Mapping[str, pa.Array]
+) -> Describe:
     """Return a function that makes the metadata of a table's columns.
 
     Parameters
     ----------
     table
         The declared table.
+    before
+        What its name is prefixed by in metadata.
     signals
         What the answer states.
     arrays
@@ -76,10 +80,10 @@ def describer(table: Table, signals: list[Signal], arrays: Mapping[str, pa.Array
             if found is None:
                 found = _plain(table.columns[0], explicit, absent, measured)
                 known[absent, measured] = found
-            return ColumnMetadata(f"{table.name}.{column.name}", found)
+            return ColumnMetadata(f"{before}{table.name}.{column.name}", found)
 
         return described
-    return _Describer(table, explicit, arrays).describe
+    return _Describer(table, before, explicit, arrays).describe
 
 
 def _plain(column: Column, signals: list[Signal], absent: bool, measured: bool) -> Availability:
@@ -96,8 +100,11 @@ def _with_values(state: Availability, measured: bool) -> Availability:
 class _Describer:
     """Makes the metadata of the columns of one table."""
 
-    def __init__(self, table: Table, signals: list[Signal], arrays: Mapping[str, pa.Array]) -> None:
+    def __init__(
+        self, table: Table, before: str, signals: list[Signal], arrays: Mapping[str, pa.Array]
+    ) -> None:
         self._table = table
+        self._name = f"{before}{table.name}"
         self._signals = signals
         self._arrays = arrays
         self._size = max(map(len, arrays.values()), default=0)
@@ -114,7 +121,7 @@ class _Describer:
         self, column: Column, absent: bool, measured: bool, path: Callable[[int], str]
     ) -> ColumnMetadata:
         """The metadata of one column."""
-        of = f"{self._table.name}.{column.name}"
+        of = f"{self._name}.{column.name}"
         if column.name in self._table.key or (absent and not is_unmeasured(self._signals)):
             return ColumnMetadata(of, _plain(column, self._signals, absent, measured))
         base = stated(column, self._signals)

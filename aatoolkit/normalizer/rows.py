@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit.jsontree.chunks import concat_rows
-from aatoolkit.jsontree.coerce import Array
+from aatoolkit.jsontree.coerce import NO_ROWS, Array
 from aatoolkit.jsontree.cursor import Cursor, RowMap
 from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.paths import format_path
@@ -19,8 +19,6 @@ from aatoolkit.normalizer.field_map import expand_keys
 from aatoolkit.normalizer.parse import Parsed, read_as
 from aatoolkit.sections.column import Column, Reading
 from aatoolkit.sections.section import Table
-
-_NONE = np.empty(0, np.int64)
 
 
 class TableRows:
@@ -40,6 +38,7 @@ class TableRows:
         self.size = sum(branch.size for branch in self.branches)
         self._found: dict[str, list[Found]] = {}
         self._read: dict[tuple[Cursor, Reading], Parsed] = {}
+        self._indexes: dict[int, tuple[RowIndex, pa.Array]] = {}
 
     @cached_property
     def absent(self) -> str | None:
@@ -64,7 +63,7 @@ class TableRows:
     def column(self, parsed: list[Parsed], found: list[Found]) -> Array:
         """The values of a column, row by row, and null where one does not fit."""
         parts = [
-            _taken(one.array, index, branch.size)
+            one.array if index is None else self._take(one.array, index, branch.size)
             for branch, one, (_, index) in zip(self.branches, parsed, found, strict=True)
         ]
         if len(parts) == 1:
@@ -76,11 +75,22 @@ class TableRows:
         ]
         return pa.chunked_array(chunks).take(pa.array(self.order))
 
+    def _take(self, array: Array, index: RowIndex, size: int) -> Array:
+        """Take the values at rows of a node, null at -1; columns share the index of a parent."""
+        if len(index) == 0 or len(array) == 0:
+            return pa.nulls(size, array.type)
+        given = self._indexes.get(id(index))
+        if given is None:
+            mask = index < 0
+            converted = pa.array(index, mask=mask) if mask.any() else pa.array(index)
+            given = self._indexes[id(index)] = index, converted
+        return array.take(given[1])
+
     def read(self, declared: Column, cursor: Cursor) -> Parsed:
         """Parse all values at a cursor as a column reads them."""
         reading = declared.reading
         if reading is None:
-            return Parsed(*cursor.to_arrow(declared.dtype), _NONE)
+            return Parsed(*cursor.to_arrow(declared.dtype), NO_ROWS)
         found = self._read.get((cursor, reading))
         if found is None:
             year = None if reading.year is None else self._first(reading.year)
@@ -162,14 +172,6 @@ def left_out(tables: Sequence[TableRows]) -> Iterator[tuple[Cursor, RowIndex]]:
             if not column.is_label:
                 for cursor, _ in rows.find(column.source or ""):
                     yield cursor, np.setdiff1d(cursor.rows, concat_rows(taken.get(cursor, [])))
-
-
-def _taken(array: Array, index: RowMap, size: int) -> Array:
-    if index is None:
-        return array
-    if len(index) == 0 or len(array) == 0:
-        return pa.nulls(size, array.type)
-    return array.take(pa.array(index, mask=index < 0))
 
 
 def _rest(found: list[Found]) -> Iterator[tuple[Cursor, RowIndex]]:

@@ -110,7 +110,8 @@ def _converter(kind: pa.DataType, dtype_backend: str) -> Callable[[pa.ChunkedArr
         return lambda column: text.__from_arrow__(_large(_whole(column)))
     if kind == pa.bool_():
         return _flags
-    return pd.ArrowDtype(kind).__from_arrow__  # type: ignore[no-any-return]
+    other: Any = pd.ArrowDtype(kind)
+    return other.__from_arrow__  # type: ignore[no-any-return]
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -118,9 +119,10 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _missing(array: pa.Array) -> Mask:
-    if array.null_count:
-        return array.is_null().to_numpy(zero_copy_only=False)
-    return np.zeros(len(array), bool)
+    if not array.null_count:
+        return np.zeros(len(array), bool)
+    missing: Mask = array.is_null().to_numpy(zero_copy_only=False)
+    return missing
 
 
 def _numbers(make: Callable[[Any, Mask], Any], dtype: Any, column: pa.ChunkedArray) -> Any:
