@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 BACKENDS = ("numpy_nullable", "pyarrow")
 """What ``dtype_backend`` may be, as in pandas."""
 
-_MANY = 1000
-"""From so many texts on it pays to look for equal ones."""
+_FEW = 1000
+"""Of columns with so many rows and fewer, each call takes longer than its work."""
 
 
 def check_backend(dtype_backend: str) -> None:
@@ -55,9 +55,12 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 
     # Column by column: `Table.to_pandas` takes several times as long where there are few rows.
     # And as blocks: the constructor would look at the type of every array again.
+    columns = table.columns
+    if table.num_rows <= _FEW and dtype_backend != "pyarrow":
+        columns = _large_together(columns)
     blocks = [
         (_converter(column.type, dtype_backend)(column), place)
-        for column, place in zip(table.columns, _places(table.num_columns), strict=True)
+        for column, place in zip(columns, _places(len(columns)), strict=True)
     ]
     names = _names(tuple(table.column_names))
     index = pd.RangeIndex(table.num_rows)
@@ -105,8 +108,10 @@ def _converter(kind: pa.DataType, dtype_backend: str) -> Callable[[pa.ChunkedArr
     if kind == pa.timestamp("us", tz="UTC"):
         instants = pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
         return lambda column: instants.__from_arrow__(_whole(column)).copy()
+    text: Any = pd.StringDtype()
+    if kind == pa.large_string():
+        return text.__from_arrow__  # type: ignore[no-any-return]
     if kind == pa.string():
-        text: Any = pd.StringDtype()
         return lambda column: text.__from_arrow__(_large(_whole(column)))
     if kind == pa.bool_():
         return _flags
@@ -144,6 +149,19 @@ def _flags(column: pa.ChunkedArray) -> pd.arrays.BooleanArray:
     whole = _whole(column)
     known = whole.fill_null(False) if whole.null_count else whole
     return pd.arrays.BooleanArray(known.to_numpy(zero_copy_only=False), _missing(whole))
+
+
+def _large_together(columns: list[pa.ChunkedArray]) -> list[pa.Array | pa.ChunkedArray]:
+    """Convert short columns of text to text with offsets of eight bytes, in one array."""
+    texts = [column for column in columns if column.type == pa.string()]
+    if not texts or not len(texts[0]):
+        return columns
+    large = _large(pa.concat_arrays([chunk for column in texts for chunk in column.chunks]))
+    starts = iter(range(0, len(large), len(texts[0])))
+    return [
+        large.slice(next(starts), len(column)) if column.type == pa.string() else column
+        for column in columns
+    ]
 
 
 def _large(text: pa.Array) -> pa.Array:
@@ -189,7 +207,7 @@ def _shared(items: pa.Array) -> list[Any]:
     """The values of an array as Python objects; of long ones equal texts are one object."""
     if not pa.types.is_string(items.type):
         return items.to_pylist()  # type: ignore[no-any-return]
-    if len(items) < _MANY:
+    if len(items) <= _FEW:
         return items.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
     items = items.dictionary_encode()
     texts = np.array([*items.dictionary.to_pylist(), None], dtype=object)
