@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,6 +35,7 @@ Array: TypeAlias = "pa.Array | pa.ChunkedArray"
 """A column in one piece or in several."""
 
 _Read = tuple[Array, list[Rows]]
+_Codes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 _Reader = Callable[[Node, int], _Read]
 
 _YEAR = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
@@ -197,13 +199,19 @@ def _is_spelt(text: pa.Array, usual: bytes) -> bool:
     start, stop = text.offset, text.offset + len(text) + 1
     _, bounds, data = text.buffers()
     ends = np.frombuffer(bounds, np.int32)[start:stop]
-    if (np.diff(ends) != len(usual)).any():
+    if (ends[1:] - ends[:-1] != len(usual)).any():
         return False
     codes = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].reshape(-1, len(usual))
-    digits = np.frombuffer(usual, np.uint8) == ord("0")
-    return bool(
-        ((codes[:, digits] - np.uint8(48)) < 10).all() and (codes[:, :4] != ord("0")).any(1).all()
-    )
+    least, span = _digits(usual)
+    return bool((codes - least <= span).all() and (codes[:, :4] != ord("0")).any(1).all())
+
+
+@cache
+def _digits(usual: bytes) -> tuple[_Codes, _Codes]:
+    """The least byte that each place of a text may have, and how far others are from it."""
+    is_digit = np.frombuffer(usual, np.uint8) == ord("0")
+    least, span = np.where(is_digit, ord("0"), 0), np.where(is_digit, 9, 255)
+    return least.astype(np.uint8), span.astype(np.uint8)
 
 
 def _words(node: Node, size: int) -> _Read:
@@ -212,16 +220,21 @@ def _words(node: Node, size: int) -> _Read:
     if items is None:
         return pa.nulls(size, kind), []
     text, _ = _text(items.node, items.size)
+    words = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
     odd = concat_rows(rows_of_other_kinds(items.node, frozenset((STRING,))))
     lengths = to_column(items.lengths, pa.int32(), size)
     lengths = lengths.combine_chunks() if isinstance(lengths, pa.ChunkedArray) else lengths
-    ends = np.cumsum(lengths.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int32)
-    words = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
-    offsets = pa.array(np.concatenate([np.zeros(1, np.int32), ends]))
+    counts = lengths.fill_null(0) if lengths.null_count else lengths
+    offsets = np.zeros(size + 1, np.int32)
+    counts.to_numpy().cumsum(out=offsets[1:])
+    if not lengths.null_count and not len(odd):
+        return pa.ListArray.from_arrays(pa.array(offsets), words), []
     mask = np.asarray(lengths.is_null())
     parents = np.concatenate(items.parents)[odd] if len(odd) else odd
     mask[parents] = True
-    return pa.ListArray.from_arrays(offsets, words, mask=pa.array(mask)), [np.unique(parents)]
+    return pa.ListArray.from_arrays(pa.array(offsets), words, mask=pa.array(mask)), [
+        np.unique(parents)
+    ]
 
 
 _READERS: dict[str, tuple[_Reader, frozenset[str]]] = {

@@ -120,16 +120,16 @@ def _keys(codes: _Bytes, start: int) -> int:
     """
     end = min(start + _BLOCK, len(codes))
     start = max(start, 2)
-    colons = codes[start:end] == _COLON
-    before = codes[start - 1 : end - 1]
-    quoted = colons & (before == _QUOTE)
-    doubtful = np.flatnonzero(quoted & (codes[start - 2 : end - 2] == _BACKSLASH)) + (start - 1)
-    keys = np.count_nonzero(quoted) - np.count_nonzero(_escaped(codes, doubtful))
-    loose = np.flatnonzero(colons & (before <= _SPACE)) + (start - 1)
+    last = np.flatnonzero(codes[start:end] == _COLON) + (start - 1)
+    before = codes[last]
+    quotes, loose = last[before == _QUOTE], last[before <= _SPACE]
+    doubtful = quotes[codes[quotes - 1] == _BACKSLASH]
+    keys = len(quotes) - np.count_nonzero(_escaped(codes, doubtful))
     while (spaces := _is_space(codes[loose])).any():
         loose -= spaces
     loose = loose[codes[loose] == _QUOTE]
-    return int(keys) + len(loose) - int(np.count_nonzero(_escaped(codes, loose)))
+    keys += len(loose) - np.count_nonzero(_escaped(codes, loose))
+    return int(keys)
 
 
 def _is_space(codes: _Bytes) -> _Flags:
@@ -140,6 +140,8 @@ def _is_space(codes: _Bytes) -> _Flags:
 def _escaped(codes: _Bytes, positions: _Positions) -> _Flags:
     """Whether an odd number of backslashes precedes each byte."""
     odd = np.zeros(len(positions), np.bool_)
+    if not len(positions):
+        return odd
     running = codes[positions - 1] == _BACKSLASH
     back = 1
     while running.any():
@@ -158,6 +160,8 @@ def _wide(body: bytes, codes: _Bytes, start: int) -> bool:
     digits = (block[::_STRIDE] - np.uint8(48)) < 10
     found = digits[:-3] & digits[1:-2] & digits[2:-1] & digits[3:]
     positions = np.flatnonzero(found) * _STRIDE + start
+    if not len(positions):
+        return False
     many = MAX_DIGITS // _STRIDE - _STRIDE
     if len(positions) > many and (positions[many:] - positions[:-many] == many * _STRIDE).any():
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 import numpy as np
@@ -57,7 +57,7 @@ def build_table(
             array = _mask(array, engine_rows, rows, column, signals, report)
         arrays[column.name], measured = array, array.null_count < len(array)
         known[column.name] = describe(column, absent, measured, _json_path_of(rows, column))
-    arrow = _keyed(pa.table(arrays), rows, report, keys)
+    arrow = _keyed(arrays, rows, report, keys)
     recipe = read_from(0, f"{before}{table.name}")
     return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,), recipe=recipe)
 
@@ -150,17 +150,19 @@ def _levels(levels: tuple[str, ...]) -> pa.Array:
     return pa.array(levels, pa.string())
 
 
-def _keyed(arrow: pa.Table, rows: TableRows, report: DriftReport, keys: KeyCounter) -> pa.Table:
-    """Return the table, with a column ``_row`` if its key is not unique."""
-    table = rows.table
+def _keyed(
+    arrays: Mapping[str, Array], rows: TableRows, report: DriftReport, keys: KeyCounter
+) -> pa.Table:
+    """Build the table, with a column ``_row`` if its key is not unique."""
+    table, arrow = rows.table, pa.table(arrays)
     if not table.key:
         return arrow
     place = f"{table.name}({', '.join(table.key)})"
-    empty = max(arrow[name].null_count for name in table.key)
+    empty = max(arrays[name].null_count for name in table.key)
     if empty:
         report.record("null key", place, empty)
-    different = keys.count(rows, arrow)
+    different = keys.count(rows, arrays)
     if different == arrow.num_rows:
         return arrow
     report.record("duplicate key", place, arrow.num_rows - different)
-    return arrow.append_column("_row", pa.array(range(arrow.num_rows), pa.int64()))
+    return arrow.append_column("_row", pa.array(np.arange(arrow.num_rows)))

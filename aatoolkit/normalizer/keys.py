@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -27,19 +27,19 @@ class KeyCounter:
     def __init__(self) -> None:
         self._known: dict[tuple[Cursor, str], tuple[Codes, int]] = {}
 
-    def count(self, rows: TableRows, arrow: pa.Table) -> int:
-        """Count the distinct keys of a table."""
+    def count(self, rows: TableRows, arrays: Mapping[str, Array]) -> int:
+        """Count the distinct keys of a table, given its columns."""
         key = (column for column in rows.table.columns if column.name in rows.table.key)
-        return _count(*_joined(self._codes(rows, column, arrow) for column in key))
+        return _count(*_joined(self._codes(rows, column, arrays[column.name]) for column in key))
 
-    def _codes(self, rows: TableRows, column: Column, arrow: pa.Table) -> tuple[Codes, int]:
+    def _codes(self, rows: TableRows, column: Column, array: Array) -> tuple[Codes, int]:
         found = rows.find(column.source or "")
         cursor, index = found[0]
         is_plain = column.dtype in ("string", "Int64") and column.null is None
         if len(found) > 1 or not is_plain or column.reading is not None:
-            return _codes(arrow[column.name])
+            return _codes(array)
         if index is not None and (not len(index) or index.min() < 0):
-            return _codes(arrow[column.name])
+            return _codes(array)
         known = self._known.get((cursor, column.dtype))
         if known is None:
             known = self._known[cursor, column.dtype] = _codes(cursor.to_arrow(column.dtype)[0])

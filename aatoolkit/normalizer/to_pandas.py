@@ -156,7 +156,7 @@ def _large_together(columns: list[pa.ChunkedArray]) -> list[pa.Array | pa.Chunke
     texts = [column for column in columns if column.type == pa.string()]
     if not texts or not len(texts[0]):
         return columns
-    large = _large(pa.concat_arrays([chunk for column in texts for chunk in column.chunks]))
+    large = _large(pa.concat_arrays([*map(_whole, texts)]))
     starts = iter(range(0, len(large), len(texts[0])))
     return [
         large.slice(next(starts), len(column)) if column.type == pa.string() else column
