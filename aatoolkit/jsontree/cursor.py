@@ -197,7 +197,8 @@ class Cursor(Walker["Cursor"]):
     @property
     def rows(self) -> RowIndex:
         """The rows that have a value, null included."""
-        return np.sort(concat_rows(self.node.rows)) if self.node else np.empty(0, np.int64)
+        rows = concat_rows(self.node.rows) if self.node else np.empty(0, np.int64)
+        return rows if self.node is None or len(self.node.rows) == 1 else np.sort(rows)
 
     @property
     def is_null(self) -> bool:

@@ -9,7 +9,7 @@ stay on the level, `each` and `entries` open the next. What is at a place is hel
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 from weakref import ref
 
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, key_step
@@ -115,7 +115,7 @@ class Walker(Generic[W]):
         ValueError
             If a step is that to one element of an array: a place has all elements.
         """
-        found = cast(W, self)
+        found: Any = self
         for step in steps:
             if isinstance(step, Field):
                 found = found.field(step.name)
@@ -125,7 +125,7 @@ class Walker(Generic[W]):
                 found = found.entries(step.only)
             else:
                 raise ValueError(f"a place has all elements, not one: {step}")
-        return found
+        return found  # type: ignore[no-any-return]
 
     def path(self, row: int) -> str:
         """The JSON path of the value in one row."""

@@ -176,7 +176,8 @@ def in_words(known: FrameMetadata, signals: list[Signal]) -> str:
     states = [
         column.availability for name, column in known.columns.items() if name not in known.key
     ]
-    whole = combine(states or [column.availability for column in known.columns.values()])
+    states = states or [column.availability for column in known.columns.values()]
+    whole = combine({id(state): state for state in states}.values())  # most columns share theirs
     section = section_state(signals)
     return str(section if section is not None and section.status == whole.status else whole)
 

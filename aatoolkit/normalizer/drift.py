@@ -145,11 +145,12 @@ def _walk(
         _walk(cursor.entries(), declared.entries, (*at, Entries()), known, report)
     else:
         for name in cursor.fields() if declared.fields else ():
-            below, steps = cursor.field(name), (*at, Field(name))
-            if name in declared.fields:
-                _walk(below, declared.fields[name], steps, known, report)
-            else:
-                _put(report, below, below.rows, known, "new", steps)
+            inner = declared.fields.get(name)
+            if inner is None:
+                below = cursor.field(name)
+                _put(report, below, below.rows, known, "new", (*at, Field(name)))
+            elif not inner.mapped:
+                _walk(cursor.field(name), inner, (*at, Field(name)), known, report)
         others = cursor.others()
         if others is not None:
             _put(report, others, others.rows, known, "new", (*at, Entries()))
