@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,10 @@ Pending = tuple["Node", list[Any], Rows, int]
 """Values still to be added: the node, the values, their rows, and how deep they are nested."""
 
 Positions = np.ndarray[tuple[int], np.dtype[np.int32]]
+
+
+SHORT = 1000
+"""Columns of so many values and fewer are converted to Arrow together."""
 
 
 @dataclass
@@ -85,3 +91,36 @@ class ChildTable:
     def _number(self, more: int) -> range:
         self.size += more
         return range(self.size - more, self.size)
+
+
+class PendingValues:
+    """Values that are still to be added to nodes.
+
+    Attributes
+    ----------
+    below : list of Pending
+        What is nested in the values added so far.
+    short : dict of str to list
+        Short columns of scalars, by kind: the node, the values, their rows.
+    """
+
+    def __init__(self, below: list[Pending]) -> None:
+        self.below = below
+        self.short: dict[str, list[tuple[Node, list[Any], Rows]]] = defaultdict(list)
+
+    def add_short_columns(self) -> None:
+        """Add the short columns: all of one kind are converted together, and share buffers.
+
+        To call Arrow takes as long as to convert a hundred values.
+        """
+        for kind, columns in self.short.items():
+            try:
+                shared = scalar_array([*chain.from_iterable(one for _, one, _ in columns)], kind)
+            except (OverflowError, pa.ArrowInvalid):
+                for node, values, rows in columns:
+                    node.add_column(kind, values, rows)
+                continue
+            start = 0
+            for node, values, rows in columns:
+                node.add_scalars(kind, shared.slice(start, len(values)), rows)
+                start += len(values)

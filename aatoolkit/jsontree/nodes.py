@@ -6,7 +6,6 @@ on a row is done by loops in C. A long array may be added in chunks, one after a
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.jsontree.child_table import ChildTable, Pending
+from aatoolkit.jsontree.child_table import SHORT, ChildTable, Pending, PendingValues
 from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, row_count, valid_rows
 from aatoolkit.jsontree.decode import MAX_DEPTH, InexactParse, SplitError
 from aatoolkit.jsontree.grouping import (
@@ -31,9 +30,6 @@ from aatoolkit.jsontree.grouping import (
 from aatoolkit.jsontree.keyed import MAX_FIELDS, KeyTraits
 from aatoolkit.jsontree.kinds import ARROW, BIG, INTEGER, KIND_OF, POOL, STRING, scalar_array
 from aatoolkit.jsontree.layout import Layout, NodeLimit
-
-SHORT = 1000
-"""Columns of so many values and fewer are converted to Arrow together."""
 
 _NULL = type(None)
 _KINDS: tuple[type, ...] = (_NULL, bool, int, float, str, dict, list)
@@ -169,9 +165,7 @@ class Node:
             raise LookupError("there is no array at the end of the path")
         return node.items
 
-    def _add_mixed(
-        self, values: list[Any], rows: Rows, depth: int, pending: PendingValues
-    ) -> int:
+    def _add_mixed(self, values: list[Any], rows: Rows, depth: int, pending: PendingValues) -> int:
         # One call with all types takes a third of the time of a call for each.
         codes = np.frombuffer(bytes(itemgetter(*map(type, values))(_CODES)), np.uint8)
         members = 0
@@ -270,39 +264,6 @@ class Node:
             raise SplitError
         self.was_keyed = keyed
         return keyed
-
-
-class PendingValues:
-    """Values that are still to be added to nodes.
-
-    Attributes
-    ----------
-    below : list of Pending
-        What is nested in the values added so far.
-    short : dict of str to list
-        Short columns of scalars, by kind: the node, the values, their rows.
-    """
-
-    def __init__(self, below: list[Pending]) -> None:
-        self.below = below
-        self.short: dict[str, list[tuple[Node, list[Any], Rows]]] = defaultdict(list)
-
-    def add_short_columns(self) -> None:
-        """Add the short columns: all of one kind are converted together, and share buffers.
-
-        To call Arrow takes as long as to convert a hundred values.
-        """
-        for kind, columns in self.short.items():
-            try:
-                shared = scalar_array([*chain.from_iterable(one for _, one, _ in columns)], kind)
-            except (OverflowError, pa.ArrowInvalid):
-                for node, values, rows in columns:
-                    node.add_column(kind, values, rows)
-                continue
-            start = 0
-            for node, values, rows in columns:
-                node.add_scalars(kind, shared.slice(start, len(values)), rows)
-                start += len(values)
 
 
 def _child_table(
