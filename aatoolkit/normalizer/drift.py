@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from aatoolkit._util.text import json_text
 from aatoolkit.jsontree.chunks import concat_rows, row_count
 from aatoolkit.jsontree.coerce import NO_ROWS
