@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import json_text
+from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.chunks import concat_rows, row_count
 from aatoolkit.jsontree.coerce import NO_ROWS
 from aatoolkit.jsontree.cursor import Cursor
@@ -122,6 +124,25 @@ def _text_frame(columns: dict[str, list[str | None]]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame({name: pd.array(c, dtype="string") for name, c in columns.items()})
+
+
+def raise_or_warn(section: Section, report: DriftReport, strict: bool) -> None:
+    """Raise for the differences of an answer if that is asked for; else warn of the first."""
+    problems = [str(drift) for drift in report.differences.values()]
+    if problems and strict:
+        raise PayloadError(
+            f"the answer of {section.name} differs from its declaration in {len(problems)} "
+            "places:\n" + "\n".join(problems),
+            section=section.name,
+            problems=problems,
+        )
+    if problems:
+        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
+        warnings.warn(
+            f"{section.name}: {'; '.join(problems[:3])}{more}; see tables.drift and tables.extra",
+            SchemaDriftWarning,
+            stacklevel=5,
+        )
 
 
 def collect_unmapped(document: Cursor, section: Section, report: DriftReport) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -13,7 +12,7 @@ import pyarrow as pa
 from aatoolkit import sections
 from aatoolkit._util.arguments import check_kind
 from aatoolkit.availability.detect import Detection, FullDocument, detect
-from aatoolkit.errors import PayloadError, SchemaDriftWarning, ScopeError
+from aatoolkit.errors import PayloadError, ScopeError
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES
@@ -29,7 +28,7 @@ from aatoolkit.normalizer.column_availability import (
 )
 from aatoolkit.normalizer.columns import build_table
 from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
-from aatoolkit.normalizer.drift import DriftReport, collect_unmapped
+from aatoolkit.normalizer.drift import DriftReport, collect_unmapped, raise_or_warn
 from aatoolkit.normalizer.field_map import field_map, sources_beyond_rows
 from aatoolkit.normalizer.keys import KeyCounter
 from aatoolkit.normalizer.provenance import provenance
@@ -203,7 +202,7 @@ def _read(
     if owner == OWNER:
         warn_of_draft()
     else:
-        _raise_or_warn(declared, report, strict)
+        raise_or_warn(declared, report, strict)
     again = partial(
         _read,
         declared=declared,
@@ -327,24 +326,6 @@ def _keep_unplaced(section: Section, tables: Sequence[TableRows], report: DriftR
             report.keep(cursor, rows_there, "known")
     for cursor, rows_there in left_out(tables):
         report.keep(cursor, rows_there, "left out")
-
-
-def _raise_or_warn(section: Section, report: DriftReport, strict: bool) -> None:
-    problems = [str(drift) for drift in report.differences.values()]
-    if problems and strict:
-        raise PayloadError(
-            f"the answer of {section.name} differs from its declaration in {len(problems)} "
-            "places:\n" + "\n".join(problems),
-            section=section.name,
-            problems=problems,
-        )
-    if problems:
-        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
-        warnings.warn(
-            f"{section.name}: {'; '.join(problems[:3])}{more}; see tables.drift and tables.extra",
-            SchemaDriftWarning,
-            stacklevel=5,
-        )
 
 
 def _frame(
