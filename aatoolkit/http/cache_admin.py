@@ -59,14 +59,15 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
     )
     with _typed(path):
         found: list[Any] = _run(path, lambda c: c.execute(query).fetchall(), [])
-    hosts = tuple(
-        HostInfo(origin, host, count, size, *map(datetime.fromisoformat, moments))
-        for origin, host, count, size, *moments in found
-    )
+        hosts = tuple(
+            HostInfo(origin, host, count, size, *map(datetime.fromisoformat, moments))
+            for origin, host, count, size, *moments in found
+        )
+        size = sum(map(_size, parts_of(path)))
     return CacheInfo(
         path,
         sum(host.answers for host in hosts),
-        sum(part.stat().st_size for part in parts_of(path)),
+        size,
         min((host.oldest for host in hosts), default=None),
         max((host.newest for host in hosts), default=None),
         hosts,
@@ -108,6 +109,14 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
     return 0
 
 
+def _size(file: Path) -> int:
+    """The bytes of a file; none of one that another process has just removed."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _run(folder: Path, action: Callable[[sqlite3.Connection], T], default: T) -> T:
     """Run an action on the file of a folder; returns ``default`` where there is no file."""
     if not parts_of(folder):
@@ -122,7 +131,7 @@ def _typed(folder: Path) -> Iterator[None]:
     try:
         yield
         return
-    except FAULTS as error:
+    except (*FAULTS, ValueError, TypeError) as error:
         advice = "clear it" if _is_damaged(error) else "fix that, and try again"
         message = f"the cache {folder / FILE_NAME} cannot be read ({error}); {advice}"
     raise ConfigurationError(message, setting="cache")

@@ -33,7 +33,7 @@ from aatoolkit.http.secret import Secret
 
 ANONYMOUS = "anonymous"
 
-_TRIES = 3
+_TRIES = 10
 """How often the rest is tried to be written at the end; each waits for a lock."""
 
 _ROWS = 16

@@ -19,7 +19,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -661,6 +661,32 @@ def test_many_processes_with_limits_of_their_own_get_no_warning(folder: Path) ->
         _, wrong = process.communicate(timeout=240)
         assert (process.returncode, wrong) == (0, "")
     assert cache_info(folder).answers > 0
+
+
+def test_a_cache_whose_files_cannot_be_looked_at_is_a_typed_error(
+    scripted: Any, fetcher: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get(fetcher())
+    real = os.stat
+    for nth in range(1, 60):
+        seen = 0
+
+        def failing(*args: Any, nth: int = nth, **options: Any) -> Any:
+            nonlocal seen
+            seen += 1
+            if seen == nth:
+                raise OSError(5, "Input/output error")
+            return real(*args, **options)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "stat", failing)
+            with suppress(errors.ConfigurationError):
+                cache_info(folder)
+        if seen < nth:
+            break
+    edit(folder, "UPDATE register SET fetched_at = 'yesterday'")
+    with pytest.raises(errors.ConfigurationError, match="clear it"):
+        cache_info(folder)
 
 
 # -- its size --------------------------------------------------------------------------------
