@@ -118,8 +118,7 @@ class Secret:
         suspicious = run.is_in(text) or _has_escaped_letter(text)
         if suspicious and any(token in layer for layer in _layers(text)):
             return True
-        # Both orders of UTF-16 hold what is between the first byte and the last.
-        wide = self.reveal().encode("utf-16-le")[:-1]
+        wide = _wide(token)
         return (b"\0" in text and wide in text) or any(form.is_in(text) for form in forms)
 
     @property
@@ -174,8 +173,7 @@ def _flaw(token: str) -> str | None:
 def _parts(token: str) -> frozenset[bytes]:
     """Every part of the token and its forms, in lower case, too long to occur by chance."""
     plain = token.lower().encode()
-    # Between the first byte and the last, both orders of UTF-16 are the same.
-    wide = token.lower().encode("utf-16-le")[:-1]
+    wide = _wide(plain)
     forms = [(plain, _PART), *((form.lower(), _PART) for form in _forms(token))]
     return frozenset(
         part[start : start + size]
@@ -183,6 +181,12 @@ def _parts(token: str) -> frozenset[bytes]:
         for start in range(max(1, len(part) - size + 1))
         if part
     )
+
+
+def _wide(text: bytes) -> bytes:
+    """What both orders of UTF-16 have between the first byte and the last."""
+    # Without the codec: a process that has given up its rights may not be able to load it.
+    return b"\0".join(text[at : at + 1] for at in range(len(text)))
 
 
 def _forms(token: str) -> list[bytes]:
