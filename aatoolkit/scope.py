@@ -283,9 +283,11 @@ class ScopeOptions(NamesNear):
 
     def __repr__(self) -> str:
         engines = self.engines
+        facts = engines.filter(["configured", "last_run_day"])
         ran = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
+        stated = f" ({ran} have run)" if facts.notna().any(axis=None) else ""
         return (
-            f"<ScopeOptions of {visible(self.host)}: {len(engines)} engines ({ran} have run), "
+            f"<ScopeOptions of {visible(self.host)}: {len(engines)} engines{stated}, "
             f"{len(self.values('topic'))} topics, {len(self.values('category'))} categories, "
             f"{len(self.brands)} brands, {len(self.own_terms)} own terms, "
             f"days {', '.join(map(str, self.days))}>"

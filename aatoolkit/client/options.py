@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.payload import Payload
 from aatoolkit.scope import DAYS, ScopeOptions
-from aatoolkit.sections import Profile, get
+from aatoolkit.sections import Profile, Section, get
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 
 _TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
@@ -29,6 +30,7 @@ def read_options(
     if declared is None or not {*_TABLES} <= {*declared.names}:
         # A declaration that names the tables otherwise is no help in finding them.
         declared = get(SCOPE_OPTIONS)
+    declared = _as_values(declared, payload)
     tables = normalize(declared, payload, max_nodes=max_nodes)
     named = tuple(days for days in _listed(payload, "days") if type(days) is int)
     return ScopeOptions(
@@ -40,6 +42,30 @@ def read_options(
         own_terms=(term for term in _listed(payload, "ownTerms") if isinstance(term, str)),
         # Without windows in the answer, the documented ones apply.
         days=named or DAYS,
+    )
+
+
+def _as_values(declared: Section, payload: Payload) -> Section:
+    """Return the declaration with tables of plain values where the answer lists them so."""
+    tables = list(declared)
+    for at, table in enumerate(tables):
+        listed = _listed(payload, table.rows.path.removesuffix("[]"))
+        if listed and all(isinstance(one, str) for one in listed):
+            columns = (
+                replace(column, source="." if column.name in table.key else column.source)
+                for column in table.columns
+            )
+            tables[at] = replace(table, columns=tuple(columns))
+    if tables == list(declared):
+        return declared
+    return Section(
+        declared.name,
+        declared.doc,
+        *tables,
+        kept=declared.kept,
+        availability=declared.availability,
+        watched=declared.watched,
+        emptied=declared.emptied,
     )
 
 

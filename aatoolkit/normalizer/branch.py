@@ -51,11 +51,12 @@ class Branch:
     def _picked(self, table: Table) -> RowMap:
         """The rows of the level that are rows of the table; None if all are.
 
-        They are arrays of positions, objects, or any where no field is read.
+        They are arrays of positions, objects, or any where no field is read or the row itself is.
         """
         sources = [declared.source or "" for declared in table.columns]
         arrays = bool(table.rows.positional) or table.rows.header is not None
-        if table.rows.one or (not arrays and all(s[0] in ".^@#$&" for s in sources)):
+        whole = "." in sources or all(s[0] in "^@#$&" for s in sources)
+        if table.rows.one or (not arrays and whole):
             return None
         node = self.cursor.node
         if node is None:

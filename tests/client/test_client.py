@@ -226,6 +226,25 @@ def test_scope_options_without_lists_leave_what_is_documented(
     assert (options.own_terms, options.days) == ((), (7, 30, 90))
 
 
+def test_scope_options_may_be_plain_values(project: Any, scripted: Any, reply: Any) -> None:
+    one = project()
+    plain = {
+        "engines": ["chatgpt", "gemini"],
+        "topics": ["Preise"],
+        "brands": ["Acme"],
+        "categories": [],
+        "ownTerms": [],
+        "days": [7, 30],
+    }
+    scripted.script = reply(plain)
+    options = one.scope_options()
+    assert options.values("engine") == ("chatgpt", "gemini")
+    assert [options.values(name) for name in ("topic", "brand")] == [("Preise",), ("Acme",)]
+    assert aa.Scope(engine="gemini").check(options) == aa.Scope(engine="gemini")
+    assert options.engines["last_run_day"].isna().all()
+    assert "2 engines, 1 topics" in repr(options)
+
+
 def test_the_documented_read_failure_is_typed(project: Any, scripted: Any, reply: Any) -> None:
     one = project()
     scripted.script = reply({}, 502, AT_ONCE)

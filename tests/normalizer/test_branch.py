@@ -41,6 +41,17 @@ def cells(tables: Tables, name: str = "t") -> list[list[Any]]:
     return frame.where(frame.notna(), None).to_numpy().tolist()
 
 
+def test_rows_that_are_values_keep_them_beside_columns_of_objects() -> None:
+    engine = Column("engine", "string", source=".")
+    assert cells(read(records("engines"), engine, ANSWERS, answer={"engines": ["a", "b"]})) == [
+        ["a", None],
+        ["b", None],
+    ]
+    counts = keyed("counts", key="k")
+    found = read(counts, Column("n", "Int64", source="."), ANSWERS, answer={"counts": {"a": 3}})
+    assert cells(found) == [[3, None]]
+
+
 def test_records_in_a_wrapper_are_rows_and_the_wrapper_is_around_them() -> None:
     answer = {"edges": [{"cursor": "x", "node": {"day": "a", "answers": 1}}, {"cursor": "y"}]}
     tables = read(
