@@ -41,7 +41,7 @@ _WHOLE_ROW, _WHOLE_CELL = 0xFFFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF
 """The same where every row is hashed: of a million rows, no two are to share a hash."""
 
 OVERWRITTEN = "overwritten"
-MOVED = "its rows are not those that were read"
+MOVED = "its rows are not those that were read; df.aa.aggregate, merge and concat keep its state"
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,7 @@ def typed_module(profile: Profile) -> str:
     --------
     >>> from aatoolkit.sections import declared
     >>> text = typed_module(Profile.load(declared))
-    >>> "class SourceDomainsFrame(pd.DataFrame)" in text
+    >>> "class SourceDomainsFrame(_DataFrame)" in text
     True
     """
     declared = [section for section in profile.values() if section.name != SCOPE_OPTIONS]

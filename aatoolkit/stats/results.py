@@ -90,9 +90,8 @@ def _declared(frame: pd.DataFrame, verb: str, meanings: Meanings) -> str:
         )
         for name, (doc, unit) in meanings.items()
     )
-    units = "_".join(sorted({unit or "" for _, unit in meanings.values()}))
-    name = f"statistics:{re.sub(r'[^a-z0-9]+', '_', f'{verb}_{units}'.lower())}"
-    name += f"_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
+    name = re.sub(r"[^a-z0-9]+", "_", verb.lower())
+    name = f"statistics:{name}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     remember(name, Table(name, f"Results of {verb}.", records("rows"), (), columns))
     return name
 

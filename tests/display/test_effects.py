@@ -37,6 +37,20 @@ def test_a_comparison_is_dots_with_the_interval_it_names(
     assert colours == {"#a9b8c4"}  # grey: none is shown to differ
 
 
+@pytest.mark.thorough
+def test_a_comparison_names_metrics_in_words_and_keeps_other_names() -> None:
+    axes = aa.demo().read_all(sections=["overview", "prompts"], progress=False).compare().aa.plot()
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert {"mention rate · key figure", "mention rate · brand · Acme CRM"} <= {*labels}
+    hosts = aa.demo().client.collect(aa.demo().hosts[:2], sections=["overview", "prompts"])
+    assert "which no column tells apart" not in notes(hosts.compare().aa.plot())
+
+
+def test_a_result_without_a_picture_of_its_own_is_titled_in_words() -> None:
+    axes = aa.cited_and_mentioned(aa.demo().read("chats")).aa.plot()
+    assert axes.finding.startswith("Cited and mentioned")
+
+
 def test_a_certain_change_has_a_colour() -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"prompt_id": [*range(15)] * 20})

@@ -246,14 +246,20 @@ def test_an_empty_frame_shows_why(client: aa.Client) -> None:
     crawl = client.project("initech.example").read("crawl").main
     assert not len(crawl)
     axes = crawl.aa.plot()
+    assert axes.patches[0].get_hatch() == "////"
     assert "CNAME gateway is not connected." in words_of(axes).replace("\n", " ")
     assert "not connected" in axes.finding
     nothing = attach(
         pd.DataFrame({"n": []}),
         FrameMetadata({"n": ColumnMetadata(None, Availability(Status.AVAILABLE))}),
     )
-    assert "with no rows" in nothing.aa.plot().finding
-    assert "reason is not known" in pd.DataFrame({"n": []}).aa.plot().finding
+    for frame, words, hatch in (
+        (nothing, "with no rows", ""),
+        (pd.DataFrame({"n": []}), "reason is not known", "...."),
+    ):
+        axes = frame.aa.plot()
+        assert words in axes.finding
+        assert (axes.patches[0].get_hatch() or "") == hatch
 
 
 def test_a_wholly_unmeasured_frame_is_hatched_throughout() -> None:

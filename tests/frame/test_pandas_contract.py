@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.fingerprint import MOVED
 
 AVAILABLE = Availability(Status.AVAILABLE)
 PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800.")
@@ -399,7 +400,7 @@ def test_the_measured_zero_and_the_zero_that_pandas_makes_are_distinguished() ->
     summed = frame.groupby("brand")[["count"]].sum()
     assert summed["count"].tolist() == [70, 48, 0]
     assert metadata_of(summed).columns["count"] == ColumnMetadata(
-        None, Availability(Status.UNKNOWN, None, "its rows are not those that were read")
+        None, Availability(Status.UNKNOWN, None, MOVED)
     )
     filled = frame.fillna({"count": 0})
     assert metadata_of(filled).columns["count"].availability.reason == "overwritten"

@@ -215,7 +215,8 @@ def _about(chosen: Drawable) -> list[str]:
     # Counts of rows need no description of the column that groups them.
     numbers = [name for name in names[:1] if data.kinds[name] == "number"]
     hosts = dict.fromkeys(source.host for source in data.known.sources if source.host)
-    mixed = len(hosts) > 1 and "host" not in data.kinds
+    compared = {"before_host", "part"} & data.kinds.keys()
+    mixed = len(hosts) > 1 and "host" not in data.kinds and not compared
     docs = ["Rows of several hosts, which no column tells apart."] if mixed else []
     # Of a column of several metrics the description says nothing of the one that is drawn.
     docs += [

@@ -55,8 +55,9 @@ class ChangeDots:
         """The label of each row: the things compared."""
         names = ["measure", *(key for key in self.data.keys if key != "measure")]
         columns = [self.data.text(name) for name in names]
+        # A key figure is named after its metric, which then stands there once.
         return [
-            humanize(" · ".join(word for word in row if word != "(missing)"))
+            " · ".join([humanize(row[0]), *(w for w in row[1:] if w not in ("(missing)", row[0]))])
             for row in zip(*columns, strict=True)
         ]
 

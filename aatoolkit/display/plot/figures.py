@@ -10,7 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from aatoolkit.display.plot import canvas, fonts
-from aatoolkit.display.plot.labels import capitalized, format_change, format_number, humanize
+from aatoolkit.display.plot.labels import (
+    capitalized,
+    format_change,
+    format_number,
+    humanize,
+    table_words,
+)
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import fill_of, why_missing
 from aatoolkit.display.plot.roles import PlotData
@@ -166,7 +172,7 @@ def _of_row(data: PlotData, options: PlotOptions) -> KeyFigures | None:
         for name in names
     ]
     shown = figures[: options.top or 12]
-    what = humanize(data.table) or "figures"
+    what = table_words(data) or "figures"
     which = _which([ends[name] for name in names])
     return KeyFigures(data, tuple(names), what, tuple(shown), len(figures) - len(shown), which)
 
@@ -206,7 +212,7 @@ def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
         )
     ]
     shown = figures[: options.top or 12]
-    what = humanize(data.table) or f"{humanize(now)} by {humanize(x)}"
+    what = table_words(data) or f"{humanize(now)} by {humanize(x)}"
     drawn, left_out = tuple(reversed(sides)), len(figures) - len(shown)
     return KeyFigures(data, drawn, what, tuple(shown), left_out, _which([ends]))
 

@@ -141,6 +141,11 @@ def humanize(name: str) -> str:
     return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
 
 
+def table_words(data: PlotData) -> str:
+    """The table of a frame in words; of a result of statistics, what was computed."""
+    return humanize(re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", data.table))
+
+
 def joined_reasons(reasons: Iterable[str]) -> str:
     """Join reasons to one text, without repeats.
 

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import capitalized, format_number, humanize
+from aatoolkit.display.plot.labels import capitalized, format_number, humanize, table_words
 from aatoolkit.display.plot.marks import Marks, Place
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import (
@@ -226,7 +226,7 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     kept = table.head(options.top or 12)
     own = {name for name, mine in zip(rows["x"], data.own(), strict=True) if mine}
     mine = tuple(name in own and x in ("brand", "advertiser") for name in kept.index)
-    things = humanize(data.table) or "rows"
+    things = table_words(data) or "rows"
     what = f"{things} by {humanize(x)}" + (f" and {humanize(by)}" if by else "")
     return Stacks(
         data,

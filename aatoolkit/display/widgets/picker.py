@@ -114,7 +114,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
         ----------
         function : callable
             Called with the choice. What it returns is displayed, and so is what it displays or
-            prints itself, and the error where it fails.
+            prints itself, and the error where it fails (outside IPython that error is raised).
 
         Returns
         -------
