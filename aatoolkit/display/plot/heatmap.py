@@ -327,4 +327,4 @@ def _adds(data: PlotData, y: str, keys: int) -> bool:
     rule = data.rule(y)
     if rule is not None and rule.rule == "sum":
         return keys >= 2
-    return keys == 2 and (y in _placed(data) or data.column(y) is None or bool(data.times))
+    return keys == 2 and (y in _placed(data) or data.column(y) is None)
