@@ -2,7 +2,8 @@
 
 ``text`` makes text from elsewhere safe to show, ``hosts`` gives a host name its canonical form,
 ``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
-``defaults`` holds the defaults of settings, ``suggest`` finds near matches of a mistyped name,
+``defaults`` holds the defaults of settings, ``extras`` the optional packages,
+``suggest`` finds near matches of a mistyped name,
 ``attributes`` those of a mistyped attribute, ``arguments`` names arguments of a wrong
 kind: by what their annotations mean (``argument_kinds``), with checks of their own
 (``argument_checks``);

@@ -68,7 +68,7 @@ class Archive(ArchiveKeeper):
 
     Raises
     ------
-    ImportError
+    PackageMissing
         If the ``archive`` extra is not installed.
 
     Examples

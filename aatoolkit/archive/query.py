@@ -14,7 +14,7 @@ from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import Selection
 from aatoolkit.archive.snapshot import OWN, Snapshot, identifier, run
 from aatoolkit.archive.store import ArchiveStore, duckdb
-from aatoolkit.errors import ArchiveError
+from aatoolkit.errors import ArchiveError, PackageMissing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +156,9 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
     try:
         import dask.dataframe as dd
     except ImportError:
-        raise ImportError('Dask is not installed: pip install "dask[dataframe]"') from None
+        raise PackageMissing(
+            'Dask is not installed: pip install "dask[dataframe]"', package="dask"
+        ) from None
     found = snapshot.files(path)
     if found.table is None:
         raise ArchiveError(f"the archive has no table {path}", path=snapshot.store.root)

@@ -253,7 +253,7 @@ class ArchiveReader(ArchiveExplanations):
 
         Raises
         ------
-        ImportError
+        PackageMissing
             If Dask is not installed.
         """
         from aatoolkit.archive.query import dask_frame

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
+from aatoolkit._util.extras import needed
 from aatoolkit._util.text import visible
 from aatoolkit.errors import ArchiveConflict, ArchiveError
 
@@ -40,7 +41,7 @@ def engine() -> ModuleType:
 
     Raises
     ------
-    ImportError
+    PackageMissing
         If it is not installed; it says what to install.
     ArchiveError
         In a forked process, where its threads are gone and a call would never return.
@@ -50,10 +51,8 @@ def engine() -> ModuleType:
             "this process was forked from one that has archives loaded, and Delta tables cannot "
             "be used in it; start processes with multiprocessing's 'spawn' instead"
         )
-    try:
+    with needed("an archive needs", "archive"):
         import deltalake
-    except ImportError:
-        raise _missing("deltalake") from None
     return deltalake
 
 
@@ -62,20 +61,12 @@ def duckdb() -> ModuleType:
 
     Raises
     ------
-    ImportError
+    PackageMissing
         If it is not installed; it says what to install.
     """
-    try:
+    with needed("an archive needs", "archive"):
         import duckdb as found
-    except ImportError:
-        raise _missing("duckdb") from None
     return found
-
-
-def _missing(name: str) -> ImportError:
-    return ImportError(
-        f'an archive needs {name}, which is not installed: pip install "aatoolkit[archive]"'
-    )
 
 
 class ArchiveStore:

@@ -9,15 +9,11 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from aatoolkit import __version__
+from aatoolkit._util.extras import EXTRAS
 from aatoolkit.client import settings
 from aatoolkit.errors import AAToolkitError
 
 _CORE = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
-_EXTRAS = {
-    "demo": ("duckdb", "starlette", "uvicorn"),
-    "plot": ("matplotlib",),
-    "keyring": ("keyring",),
-}
 _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 
 
@@ -46,7 +42,7 @@ def _packages() -> Iterator[Diagnosis]:
     for name in _CORE:
         found = _version(name)
         yield Diagnosis(name, found is not None, found or "missing; reinstall aatoolkit")
-    for extra, names in _EXTRAS.items():
+    for extra, names in EXTRAS.items():
         missing = [name for name in names if _version(name) is None]
         remedy = f'without {", ".join(missing)}: pip install "aatoolkit[{extra}]"'
         versions = ", ".join(f"{name} {_version(name)}" for name in names)

@@ -139,7 +139,7 @@ def demo(
 
     Raises
     ------
-    ImportError
+    PackageMissing
         If the ``demo`` extra is not installed.
     ConfigurationError
         If ``seed`` or ``answers`` is negative, or ``icc`` is not from 0 to below 1.

@@ -150,7 +150,7 @@ class Dataset(DatasetStatistics, NamesNear):
             If the file's name does not end in ``.xlsx``.
         NotWritten
             If the file cannot be written; an existing file is unchanged.
-        ImportError
+        PackageMissing
             If xlsxwriter is not installed; it says what to install.
 
         Examples
@@ -201,7 +201,7 @@ class Dataset(DatasetStatistics, NamesNear):
             If ``rows`` is no whole number from 1.
         NotWritten
             If the file cannot be written; an existing file is unchanged.
-        ImportError
+        PackageMissing
             If matplotlib is not installed; it says what to install.
 
         Examples

@@ -7,6 +7,7 @@ import secrets
 import threading
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.extras import needed
 from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, str]:
     ------
     ConfigurationError
         If a number cannot be used.
-    ImportError
+    PackageMissing
         If the packages that the service needs are not installed; it says what to install.
     """
     if seed < 0 or answers < 0 or not 0 <= icc < 1:
@@ -57,7 +58,8 @@ def synthetic_hosts() -> tuple[str, ...]:
 
 
 def _start(seed: int, answers: int, icc: float) -> tuple[RunningServer, str]:
-    from aatoolkit.service import Accounts, Service, Store, start_server, synthesize
+    with needed("the demo needs", "demo"):
+        from aatoolkit.service import Accounts, Service, Store, start_server, synthesize
 
     token = secrets.token_urlsafe(32)
     store = Store.of(synthesize(seed=seed, answers=answers, icc=icc))

@@ -6,6 +6,7 @@
     ├─ ConfigurationError (ValueError)   a base URL, token or setting that cannot be used
     ├─ ArgumentError (ValueError)        an argument has a value that cannot be used
     │  └─ ArgumentTypeError (TypeError)  an argument is of a kind that cannot be used
+    ├─ PackageMissing (ImportError)      an optional package is not installed
     ├─ ScopeError (ValueError)           a filter or value that cannot be requested
     ├─ FetchError                        no usable answer came back
     │  ├─ ConnectionFailed               no response: DNS, refusal, a broken connection
@@ -103,6 +104,9 @@ from aatoolkit.errors.data import (
 )
 from aatoolkit.errors.data import (
     NotWritten as NotWritten,
+)
+from aatoolkit.errors.data import (
+    PackageMissing as PackageMissing,
 )
 from aatoolkit.errors.data import (
     PayloadError as PayloadError,

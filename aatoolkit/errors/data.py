@@ -23,6 +23,15 @@ class ArgumentTypeError(ArgumentError, TypeError):
     """An argument is of a kind that cannot be used, such as a number where a name belongs."""
 
 
+class PackageMissing(AAToolkitError, ImportError):
+    """An optional package is not installed; the message names the command that installs it."""
+
+    package: str | None
+    """The package that could not be imported."""
+    extra: str | None
+    """The extra that installs it: ``pip install "aatoolkit[extra]"``."""
+
+
 class ItemNotFound(AAToolkitError, KeyError):
     """A mapping has no such table, section or host; the message holds near matches."""
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from aatoolkit._util.extras import needed
 from aatoolkit._util.files import writing
 from aatoolkit._util.text import escaped, visible
 from aatoolkit.errors import ExportError
@@ -61,7 +62,7 @@ def write_workbook(
         If the file's name does not end in ``.xlsx``: programs would refuse to open it.
     NotWritten
         If the file cannot be written; an existing file is unchanged.
-    ImportError
+    PackageMissing
         If xlsxwriter is not installed.
     """
     path = Path(path)
@@ -127,13 +128,11 @@ def write_excel(
 
     Raises
     ------
-    ImportError
+    PackageMissing
         If xlsxwriter is not installed.
     """
-    try:
+    with needed("Excel needs", "excel"):
         import xlsxwriter
-    except ImportError:
-        raise ImportError('Excel needs xlsxwriter: pip install "aatoolkit[excel]"') from None
     listed = [*tables]
     with tempfile.TemporaryDirectory() as rows_so_far:
         book = xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": rows_so_far})

@@ -105,7 +105,7 @@ class TablesExport(Mapping[str, "pd.DataFrame"]):
             If the file's name does not end in ``.xlsx``.
         NotWritten
             If the file cannot be written; an existing file is unchanged.
-        ImportError
+        PackageMissing
             If xlsxwriter is not installed; it says what to install.
 
         Examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.arguments import checked
-from aatoolkit.errors import ConfigurationError
+from aatoolkit._util.extras import needed
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
 from aatoolkit.sections.section import Column, Table
 
@@ -91,18 +91,11 @@ def pandera_schema(table: Table) -> pandera.pandas.DataFrameSchema:
 
     Raises
     ------
-    ConfigurationError
+    PackageMissing
         If pandera is not installed.
     """
-    try:
+    with needed("data contracts need", "contracts"):
         import pandera.pandas as pa
-    except ImportError:
-        pa = None
-    if pa is None:
-        raise ConfigurationError(
-            'schemas of pandera need pandera: pip install "aatoolkit[contracts]"',
-            setting="pandera",
-        )
     columns = {}
     for column in table.columns:
         least, most = _bounds(column)

@@ -175,8 +175,9 @@ def __getattr__(name: str) -> Any:
         missing = (error.name or "").partition(".")[0]
         if missing not in _EXTRA:
             raise
-        raise ImportError(
-            f'The service needs {missing}, which is not installed: pip install "aatoolkit[demo]"'
+        raise ModuleNotFoundError(
+            f'The service needs {missing}, which is not installed: pip install "aatoolkit[demo]"',
+            name=missing,
         ) from error
     return getattr(module, name)
 

@@ -199,7 +199,7 @@ class StudyResults(StudyProjects):
             If the notebook cannot be read, or the timeout is no positive number.
         NotWritten
             If ``out`` or ``crate`` cannot be written.
-        ImportError
+        PackageMissing
             If nbclient or ipykernel is not installed; it says what to install.
         """
         from aatoolkit.study.rerun import rerun

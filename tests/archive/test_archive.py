@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -521,16 +520,6 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
     for name in ("50%25", "a[b]", "a|b", "a^b", "a\nb"):
         with pytest.raises(ArchiveError, match="choose another folder"):
             aa.Archive(place / name)
-
-
-def test_without_the_extra_the_error_says_what_to_install(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("deltalake", "duckdb"):
-        with monkeypatch.context() as lacking:
-            lacking.setitem(sys.modules, name, None)
-            with pytest.raises(ImportError, match=r'pip install "aatoolkit\[archive\]"'):
-                aa.Archive(place)
 
 
 def test_a_forked_process_is_refused(filled: aa.Archive) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import sys
 
 import numpy as np
 import pandas as pd
@@ -105,16 +104,9 @@ def test_facets_and_options_are_those_of_the_picture() -> None:
     assert "intent: commercial" in texts(figure)
 
 
-def test_it_refuses_axes_and_names_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, overview: aa.Tables
-) -> None:
+def test_it_refuses_axes(overview: aa.Tables) -> None:
     with pytest.raises(ConfigurationError, match="leave out ax="):
         overview.main.aa.plot(interactive=True, ax=Figure().subplots())
-    for name in ("interactive", "plotly_panel", "plotly_text"):
-        monkeypatch.delitem(sys.modules, f"aatoolkit.display.plot.{name}", raising=False)
-    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
-    with pytest.raises(ImportError, match=r'pip install "aatoolkit\[interactive\]"'):
-        overview.main.aa.plot(interactive=True)
 
 
 @pytest.mark.thorough

@@ -442,17 +442,6 @@ def test_pyplot_is_neither_needed_nor_loaded_and_importing_loads_no_matplotlib()
     assert done.stdout.startswith("iVBORw0K <Picture: ")
 
 
-def test_without_matplotlib_it_names_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, overview: aa.Tables
-) -> None:
-    for name in [name for name in sys.modules if name.startswith("aatoolkit.display.plot")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("aatoolkit.display.plot")
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"aatoolkit\[plot\]"):
-        overview.main.aa.plot()
-
-
 def luminance(colour: str) -> float:
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
     return float(np.dot(parts, [0.2126, 0.7152, 0.0722]))

@@ -60,9 +60,3 @@ def test_frictionless_reads_every_schema() -> None:
     schema = frictionless_schema(aa.sections.table("source_domain_engines"))
     report = frictionless.Resource(rows, schema=frictionless.Schema.from_descriptor(schema))
     assert [e.type for e in report.validate().tasks[0].errors] == ["constraint-error"]
-
-
-def test_without_pandera_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pandera.pandas", None)
-    with pytest.raises(aa.errors.ConfigurationError, match="contracts"):
-        pandera_schema(aa.sections.table("source_domains"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -225,6 +224,3 @@ def test_what_cannot_be_rerun_is_refused_before_a_kernel_starts(
         study.rerun(notebook(tmp_path / "b.ipynb", f"'{TOKEN}'"), out=tmp_path / "o.ipynb")
     assert main(["study", "rerun", str(book)]) == 2
     assert "names no study that is there (it names mine)" in capsys.readouterr().err
-    monkeypatch.setitem(sys.modules, "nbclient", None)
-    with pytest.raises(ImportError, match=r'pip install "aatoolkit\[notebook\]"'):
-        study.rerun(book)

@@ -37,7 +37,7 @@ def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
     ------
     ConfigurationError
         If ``rows`` is no whole number from 1.
-    ImportError
+    PackageMissing
         If matplotlib is not installed; the message names what to install.
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:

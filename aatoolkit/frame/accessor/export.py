@@ -69,7 +69,7 @@ class Export:
             If the file's name does not end in ``.xlsx``.
         NotWritten
             If the file cannot be written; an existing file is unchanged.
-        ImportError
+        PackageMissing
             If xlsxwriter is not installed; it says what to install.
 
         Examples

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import pandas as pd
 
 from aatoolkit._util.arguments import check_pictured
+from aatoolkit._util.extras import needed
 from aatoolkit.errors import ArgumentTypeError
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.periods import by_period
@@ -149,7 +150,7 @@ class Plot:
         -----
         FontWarning
             If no installed font has some of the letters, which are drawn as boxes.
-        ImportError
+        PackageMissing
             If matplotlib, or plotly for an interactive picture, is not installed; it says what
             to install.
 
@@ -162,22 +163,11 @@ class Plot:
         check_pictured(x=x, y=y, by=by, facet=facet, title=title)
         if not isinstance(interactive, bool):
             raise ArgumentTypeError("interactive= is True or False", argument="interactive")
-        missing = None
-        try:
+        with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
-        except ModuleNotFoundError as error:
-            missing, extra = error.name, "plot"
-        if interactive and missing is None:
-            try:
-                from aatoolkit.display.plot.interactive import check_axes, interactive_form
-            except ModuleNotFoundError as error:
-                missing, extra = error.name, "interactive"
-        if missing is not None:
-            raise ImportError(
-                f"{'interactive ' if extra == 'interactive' else ''}pictures need {missing}, "
-                f'which is not installed: pip install "aatoolkit[{extra}]"'
-            )
         if interactive:
+            with needed("interactive pictures need", "interactive"):
+                from aatoolkit.display.plot.interactive import check_axes, interactive_form
             check_axes(ax)
         frame = self._frame
         if freq is not None:

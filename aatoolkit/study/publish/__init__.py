@@ -123,7 +123,7 @@ def publish(
         something other than a publication.
     NotWritten
         If the folder cannot be written, or is not empty; nothing is changed.
-    ImportError
+    PackageMissing
         If ``excel`` and xlsxwriter is not installed.
 
     Warns

@@ -18,6 +18,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
 
+from aatoolkit._util.extras import needed
 from aatoolkit._util.text import clipped
 from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE
 from aatoolkit.errors import ConfigurationError, StudyError
@@ -85,7 +86,7 @@ def read_notebook(path: Path) -> Any:
     ------
     ConfigurationError
         If it cannot be read, or is not in Python.
-    ImportError
+    PackageMissing
         If nbclient or ipykernel is not installed.
     """
     nbformat = _packages()[1]
@@ -159,14 +160,10 @@ def known_tokens() -> tuple[str, ...]:
 
 
 def _packages() -> tuple[Any, Any]:
-    try:
+    with needed("a rerun needs", "notebook"):
         import ipykernel  # noqa: F401
         import nbclient
         import nbformat
-    except ImportError:
-        raise ImportError(
-            'a rerun needs nbclient and ipykernel: pip install "aatoolkit[notebook]"'
-        ) from None
     return nbclient, nbformat
 
 

@@ -23,7 +23,7 @@ from effort import is_thorough, one_in
 
 import aatoolkit as aa
 from aatoolkit._util.text import unescaped
-from aatoolkit.errors import ExportError, NotWritten, RedactionWarning
+from aatoolkit.errors import ExportError, NotWritten, PackageMissing, RedactionWarning
 from aatoolkit.frame.csv import guarded, unguarded
 from aatoolkit.payload import Payload
 from aatoolkit.study.publish import About, FailedAnswer, publish
@@ -593,7 +593,7 @@ def test_without_xlsxwriter_it_names_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    with pytest.raises(ImportError, match=r"aatoolkit\[excel\]"):
+    with pytest.raises(PackageMissing, match=r"aatoolkit\[excel\]"):
         publish(few(), tmp_path / "out", ABOUT, excel=True)
     assert [*tmp_path.iterdir()] == []
 

@@ -1,0 +1,104 @@
+"""Optional packages: where they are not installed, what needs one says what to install."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import aatoolkit as aa
+from aatoolkit._util.extras import EXTRAS
+from aatoolkit.errors import AAToolkitError, PackageMissing
+
+ROOT = Path(aa.__file__).parents[1]
+
+CALLS = {
+    "aa.demo()": ("duckdb", "demo"),
+    "frame.aa.plot()": ("matplotlib", "plot"),
+    "frame.aa.plot(interactive=True)": ("matplotlib", "interactive"),
+    "frame.aa.to_excel(folder / 'n.xlsx')": ("xlsxwriter", "excel"),
+    "aa.normalize('domains', ANSWER).to_excel(folder / 'm.xlsx')": ("xlsxwriter", "excel"),
+    "aa.sections.pandera_schema(aa.sections.table('source_domains'))": ("pandera", "contracts"),
+    "aa.Archive(folder / 'archive')": ("deltalake", "archive"),
+    "rerun(folder)": ("ipykernel", "notebook"),
+}
+
+# As in an environment without any extra: each of their packages is unknown to the import system.
+LIGHT = """
+import json, sys
+from pathlib import Path
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ABSENT:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+ABSENT, CALLS, folder = set(json.loads(sys.argv[1])), json.loads(sys.argv[2]), Path(sys.argv[3])
+sys.meta_path.insert(0, Absent())
+import pandas as pd
+import aatoolkit as aa
+
+ANSWER = {"domains": [{"domain": "acme.example", "citations": 3}]}
+frame = aa.normalize("domains", ANSWER).main
+frame.aa.to_parquet(folder / "n.parquet")
+read = aa.read_parquet(folder / "n.parquet")
+assert len(read) == len(frame) == 1, frame
+
+def rerun(folder):
+    study = aa.Study.create(folder / "study")
+    study.seal_result("n", frame)
+    study.seal()
+    (folder / "n.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4}')
+    study.rerun(folder / "n.ipynb")
+
+found = {}
+for call in CALLS:
+    try:
+        eval(call)
+    except ImportError as error:
+        found[call] = [type(error).__name__, str(error), error.package, error.extra]
+print(json.dumps(found))
+"""
+
+
+def test_where_no_extra_is_installed_each_call_says_what_to_install(tmp_path: Path) -> None:
+    absent = sorted({package for packages in EXTRAS.values() for package in packages})
+    given = [json.dumps(absent), json.dumps(list(CALLS)), str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-c", LIGHT, *given],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found.keys() == CALLS.keys()
+    for call, (package, extra) in CALLS.items():
+        kind, message, *facts = found[call]
+        assert (kind, facts) == ("PackageMissing", [package, extra]), call
+        assert f'{package}, which is not installed: pip install "aatoolkit[{extra}]"' in message
+
+
+def test_a_missing_package_is_an_error_of_both_trees() -> None:
+    error = pickle.loads(pickle.dumps(PackageMissing("n", package="plotly", extra="interactive")))
+    assert isinstance(error, AAToolkitError)
+    assert isinstance(error, ImportError)
+    assert (error.package, error.extra) == ("plotly", "interactive")
+
+
+def test_the_extras_are_those_of_the_project() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = {
+        extra: tuple(re.match(r"[\w-]+", package)[0] for package in packages)  # type: ignore[index]
+        for extra, packages in declared["optional-dependencies"].items()
+        if extra not in ("test", "browser")
+    }
+    assert extras == EXTRAS
