@@ -50,7 +50,10 @@ def _as_values(declared: Section, payload: Payload) -> Section:
     tables = list(declared)
     for at, table in enumerate(tables):
         listed = _listed(payload, table.rows.path.removesuffix("[]"))
-        if listed and all(isinstance(one, str) for one in listed):
+        # One that is no text, such as null, is reported as of a wrong type; the others are values.
+        if any(isinstance(one, str) for one in listed) and not any(
+            isinstance(one, Mapping) for one in listed
+        ):
             columns = (
                 replace(column, source="." if column.name in table.key else column.source)
                 for column in table.columns

@@ -61,13 +61,8 @@ class Alone:
     def __init__(self, page: Any, picker: home.Picker) -> None:
         self.page, self.picker, self._received = page, picker, 0
         page.set_content(PAGE.replace("STYLE", STYLE.read_text(encoding="utf-8")))
-        state = {
-            "_groups": picker._groups,
-            "_choice": picker._choice,
-            "_received": picker._received,
-        }
         self.milliseconds: float = page.evaluate(
-            START, [MODULE.read_text(encoding="utf-8"), plain(state)]
+            START, [MODULE.read_text(encoding="utf-8"), plain(state_of(picker))]
         )
 
     def receive(self) -> None:
@@ -92,6 +87,11 @@ class Alone:
             bits = [bytes(each) for each in choice["bits"]]
             self.picker.set_state({"_choice": {**choice, "bits": bits}})
         return [sum(map(len, choice["bits"])) for choice in sent]
+
+
+def state_of(picker: home.Picker) -> dict[str, Any]:
+    """What the page is told of a picker."""
+    return {name: getattr(picker, name) for name in ("_groups", "_choice", "_received")}
 
 
 def plain(state: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser.alone import Alone
+from browser.alone import MODULE, START, Alone, plain, state_of
 from pickers import HOSTILE, options_of
 
 import aatoolkit as aa
@@ -54,6 +54,13 @@ def test_by_mouse(page: Any, alone: Alone) -> None:
     page.get_by_role("button", name="None: Topics").click()
     alone.hear()
     assert alone.picker.scope == aa.Scope(90)
+
+
+def test_pickers_of_one_page_have_nothing_in_common(page: Any, alone: Alone) -> None:
+    page.evaluate(START, [MODULE.read_text(encoding="utf-8"), plain(state_of(alone.picker))])
+    assert page.locator("input:checked").count() == 2
+    named = page.locator("[id]").evaluate_all("(all) => all.map(({ id }) => id)")
+    assert len(named) == len({*named})
 
 
 def test_a_list_of_which_nothing_is_chosen_says_so(page: Any, alone: Alone) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser.alone import MODULE, START, STYLE, plain
+from browser.alone import MODULE, START, STYLE, plain, state_of
 from browser.contrast import assert_picker_can_be_read, assert_words_can_be_read
 from pickers import options_of
 from serving import shared_client
@@ -45,8 +45,7 @@ def framed(page: Any, kind: str, output: str, style: str = "") -> Any:
 def test_a_picker_works_alone_in_a_sandboxed_frame(page: Any, kind: str) -> None:
     frame = framed(page, kind, '<div id="here"></div>', STYLE.read_text(encoding="utf-8"))
     picker = aa.ScopePicker(options_of(topics=["CRM", "Sales"]))
-    state = {name: getattr(picker, name) for name in ("_groups", "_choice", "_received")}
-    frame.evaluate(START, [MODULE.read_text(encoding="utf-8"), plain(state)])
+    frame.evaluate(START, [MODULE.read_text(encoding="utf-8"), plain(state_of(picker))])
     frame.get_by_role("option").filter(has_text="Sales").click()
     # The clipboard is refused to such frames: the older way is tried, and nothing is thrown.
     frame.get_by_role("button", name="Copy").click()

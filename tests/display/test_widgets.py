@@ -180,6 +180,23 @@ def test_what_cannot_be_requested_cannot_be_chosen() -> None:
     assert picker._choice["bits"][2:4] == [b"\x01", b"\x00"]
 
 
+def test_an_empty_list_says_whether_the_answer_has_it(scripted: Any, reply: Any) -> None:
+    listed = {"engines": [], "topics": [None, " ", 4, "CRM"], "categories": [{"name": "n"}]}
+    scripted.script = reply(listed)
+    with aa.Client(scripted.url, "token", cache=False) as client:
+        project = client.project("acme.example")
+        with pytest.warns(aa.errors.SchemaDriftWarning, match=r"wrong type.* \$\.topics"):
+            picker = aa.ScopePicker(project)
+        scripted.script = reply(status=403)
+        with pytest.raises(aa.errors.NotVisible) as failed:
+            aa.ScopePicker(project)
+    assert group(picker, "engine")["empty"] == "none offered: no filter"
+    assert group(picker, "brand")["empty"] == "not in the answer: no filter"
+    expected = {" ": "blank, no filter", "CRM": "", "no topic": "no filter"}
+    assert notes(picker, "topic") == expected
+    assert "Reading needs none: project.read(" in failed.value.__notes__[0]
+
+
 def test_options_that_repeat_are_one_and_windows_of_no_scope_are_closed() -> None:
     picker = aa.ScopePicker(options_of(topics=("CRM", "Sales", "CRM"), days=(30, 14, 30)))
     assert group(picker, "topic")["values"] == ["CRM", "Sales", "(none)"]
@@ -412,3 +429,12 @@ def test_one_line_shows_what_a_function_makes_of_each_choice() -> None:
     assert box.children[0] is picker
     choose(picker, days=[2])
     assert seen == [aa.Scope(), aa.Scope(90)]
+
+
+def test_without_a_notebook_results_are_printed_as_they_are(capsys: Any) -> None:
+    picker = aa.ScopePicker(options_of())
+    picker.show(lambda scope: scope.days)
+    picker.scope = aa.Scope(7)
+    assert capsys.readouterr().out == "30\n7\n"
+    with pytest.raises(ZeroDivisionError):
+        picker.show(lambda scope: scope.days / 0)

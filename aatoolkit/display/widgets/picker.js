@@ -62,6 +62,8 @@ const byCodePoint = (a, b) => {
 
 // --- elements -------------------------------------------------------------------------------
 
+// Every picker of a page has a module of its own, which counts from nought.
+const prefix = `aa-picker-${Math.random().toString(36).slice(2)}`;
 let made = 0;
 
 const make = (tag, attributes = {}, ...children) => {
@@ -75,7 +77,7 @@ const make = (tag, attributes = {}, ...children) => {
 class Group {
   constructor(changed) {
     this.changed = changed;
-    this.id = `aa-picker-${(made += 1)}`;
+    this.id = `${prefix}-${(made += 1)}`;
   }
 
   load(group, bits) {
@@ -89,7 +91,8 @@ class Group {
   }
 
   label(option) {
-    return visible(String((this.group.labels ?? this.group.values)[option]));
+    const text = String((this.group.labels ?? this.group.values)[option]);
+    return text.trim() ? visible(text) : quoted(text);
   }
 
   has(option) {

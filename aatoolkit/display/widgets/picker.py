@@ -114,13 +114,15 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
         ----------
         function : callable
             Called with the choice. What it returns is displayed, and so is what it displays or
-            prints itself, and the error where it fails (outside IPython that error is raised).
+            prints itself, and the error where it fails (without a notebook, in a script, that
+            error is raised).
 
         Returns
         -------
         ipywidgets.VBox
             The picker and the output.
         """
+        from IPython import get_ipython
         from IPython.display import display
 
         check_kind(Picker.show, "function", function)
@@ -130,7 +132,14 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
             if made is not None:
                 display(made)  # type: ignore[no-untyped-call]
 
-        return ipywidgets.VBox([self, ipywidgets.interactive_output(run, {"value": self})])
+        if getattr(get_ipython(), "kernel", None) is not None:  # type: ignore[no-untyped-call]
+            shown = ipywidgets.interactive_output(run, {"value": self})
+        else:
+            # There is nothing to clear: interactive_output would print control characters.
+            shown = ipywidgets.Output()
+            self.observe(lambda change: run(change["new"]), "value")
+            run(self.value)
+        return ipywidgets.VBox([self, shown])
 
     def _value(self) -> Mapping[str, tuple[Any, ...]]:
         """The choice, by the name of the group."""

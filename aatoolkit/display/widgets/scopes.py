@@ -14,7 +14,7 @@ from aatoolkit._util.text import clipped
 from aatoolkit.client.project import Project
 from aatoolkit.display.widgets.option_group import Option, OptionFlag, OptionGroup, with_stale
 from aatoolkit.display.widgets.picker import Picker, python_tuple
-from aatoolkit.errors import ScopeError, ScopeWarning
+from aatoolkit.errors import FetchError, ScopeError, ScopeWarning
 from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
 
 _TITLES = {"engine": "Engines", "topic": "Topics", "category": "Categories", "brand": "Brands"}
@@ -78,7 +78,7 @@ class ScopePicker(Picker):
         layout: ipywidgets.Layout | Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(disabled, layout)
-        self._offer(options.scope_options() if isinstance(options, Project) else options)
+        self._offer(_read(options) if isinstance(options, Project) else options)
         if scope is not None:
             self.scope = scope
 
@@ -158,6 +158,17 @@ class ScopePicker(Picker):
         return f"aa.Scope({', '.join([f'days={self.scope.days}', *filters])})"
 
 
+def _read(project: Project) -> ScopeOptions:
+    try:
+        return project.scope_options()
+    except FetchError as error:
+        error.add_note(
+            "The picker needs the scope options, and can be made once they are answered. Reading "
+            "needs none: project.read('domains', aa.Scope(days=7, engine='chatgpt'))."
+        )
+        raise
+
+
 def _chosen(scope: Scope) -> dict[str, tuple[Any, ...]]:
     return {"days": (scope.days,), **{name: getattr(scope, name) for name in FILTERS}}
 
@@ -172,27 +183,46 @@ def _first(options: ScopeOptions) -> Scope:
 def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Iterator[OptionGroup]:
     """The windows and the four filters, with chosen values that are no longer offered."""
     days = [
-        Option(days, f"{days} days", mark=OptionFlag.PLAIN if days in DAYS else OptionFlag.DISABLED)
+        Option(
+            days,
+            f"{days} day{'s' * (days != 1)}",
+            mark=OptionFlag.PLAIN if days in DAYS else OptionFlag.DISABLED,
+        )
         for days in options.days
     ]
     yield OptionGroup("days", "Window", with_stale(days, chosen["days"], "{} days"), one=True)
-    for name, listed in (
-        ("engine", _engines(options.engines)),
-        ("topic", _tagged(options.topics, "topic", options.untagged)),
-        ("category", _tagged(options.categories, "category", options.untagged)),
-        ("brand", _brands(options.brands)),
+    for name, frame, listed in (
+        ("engine", options.engines, _engines(options.engines)),
+        ("topic", options.topics, _tagged(options.topics, "topic", options.untagged)),
+        ("category", options.categories, _tagged(options.categories, "category", options.untagged)),
+        ("brand", options.brands, _brands(options.brands)),
     ):
         offered = list(_with_disabled(name, list(listed)))
-        yield OptionGroup(name, _TITLES[name], with_stale(offered, chosen[name]))
+        shown = with_stale(offered, chosen[name])
+        yield OptionGroup(name, _TITLES[name], shown, empty=_empty(frame, offered))
+
+
+def _empty(frame: pd.DataFrame, offered: list[Option]) -> str:
+    """The text for no choice, which is read without a filter."""
+    if offered:
+        return "none chosen: all {}"
+    return f"{'not in the answer' if _is_absent(frame) else 'none offered'}: no filter"
+
+
+def _is_absent(frame: pd.DataFrame, *columns: str) -> bool:
+    """Whether the answer lacks some columns; by default, all of them."""
+    known = frame.aa.availability["cause"]
+    return bool(known.reindex([*columns] or known.index).eq("absent").fillna(False).all())
 
 
 def _engines(frame: pd.DataFrame) -> Iterator[Option]:
+    unrecorded = "" if _is_absent(frame, "last_run_day") else "no run recorded"
     for engine, label, configured, ran in _rows(
         frame, "engine", "label", "configured", "last_run_day"
     ):
         off = configured is not None and not configured
-        run = f"last run {ran:%Y-%m-%d}" if ran is not None else "no run recorded"
-        note = f"not configured · {run}" if off else run
+        run = f"last run {ran:%Y-%m-%d}" if ran is not None else unrecorded
+        note = _notes("not configured" if off else "", run)
         yield Option(engine, label, note=note, mark=OptionFlag.DIMMED if off else OptionFlag.PLAIN)
 
 
@@ -200,8 +230,12 @@ def _tagged(frame: pd.DataFrame, name: str, untagged: Mapping[str, int | None]) 
     for value, count in _rows(frame, name, "prompt_count"):
         yield Option(value, note=_prompts(count))
     if name in untagged:
-        note = f"{_prompts(untagged[name])} · no filter"
+        note = _notes(_prompts(untagged[name]), "no filter")
         yield Option(UNTAGGED, f"no {name}", note=note, mark=OptionFlag.DISABLED)
+
+
+def _notes(*notes: str) -> str:
+    return " · ".join(filter(None, notes))
 
 
 def _prompts(count: int | None) -> str:
@@ -214,7 +248,7 @@ def _brands(frame: pd.DataFrame) -> Iterator[Option]:
         if tracked is not None:
             notes.append("tracked" if tracked else "not tracked")
         mark = OptionFlag.BOLD if own else OptionFlag.PLAIN
-        yield Option(brand, note=" · ".join(notes), mark=mark)
+        yield Option(brand, note=_notes(*notes), mark=mark)
 
 
 def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
@@ -232,7 +266,14 @@ def _with_disabled(name: str, options: list[Option]) -> Iterator[Option]:
         if _is_allowed(name, option.value):
             yield option
         else:
-            why = "has a comma, no filter" if "," in option.value else "no filter"
+            why = (
+                "has a comma, "
+                if "," in option.value
+                else ""
+                if option.value.strip()
+                else "blank, "
+            )
+            why += "no filter"
             yield Option(option.value, option.label, note=why, mark=OptionFlag.DISABLED)
 
 
