@@ -90,7 +90,7 @@ class Alone:
 
 
 def state_of(picker: home.Picker) -> dict[str, Any]:
-    """What the page is told of a picker."""
+    """The state of a picker that its page has."""
     return {name: getattr(picker, name) for name in ("_groups", "_choice", "_received")}
 
 

@@ -132,7 +132,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
             if made is not None:
                 display(made)  # type: ignore[no-untyped-call]
 
-        if getattr(get_ipython(), "kernel", None) is not None:  # type: ignore[no-untyped-call]
+        if getattr(get_ipython(), "kernel", None) is not None:
             shown = ipywidgets.interactive_output(run, {"value": self})
         else:
             # There is nothing to clear: interactive_output would print control characters.
