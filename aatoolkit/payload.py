@@ -10,7 +10,9 @@ from functools import cached_property
 from typing import Any, Literal
 
 from aatoolkit._util.arguments import names_wrong_arguments
-from aatoolkit._util.text import markup
+from aatoolkit._util.html_table import table_html
+from aatoolkit._util.terminal import wrapped_in_ipython
+from aatoolkit._util.text import clipped
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
@@ -172,12 +174,10 @@ class Payload:
     def __repr__(self) -> str:
         return f"<Payload {', '.join(str(value) for value in self._facts().values())}>"
 
+    _repr_pretty_ = wrapped_in_ipython
+
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{markup(name)}</th><td>{markup(str(value))}</td></tr>"
-            for name, value in self._facts().items()
-        )
-        return f'<table class="tex2jax_ignore">{rows}</table>'
+        return table_html([], [(n, clipped(str(v))) for n, v in self._facts().items()], labels=1)
 
     def _facts(self) -> dict[str, Any]:
         """The parts of the one-line summary, by name."""

@@ -15,6 +15,7 @@ from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
 from aatoolkit._util.filter_values import filter_values
 from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, code, markup, visible
 from aatoolkit.errors import ScopeError
 
@@ -293,9 +294,11 @@ class ScopeOptions(NamesNear):
             f"days {', '.join(map(str, self.days))}>"
         )
 
+    _repr_pretty_ = wrapped_in_ipython
+
     def _repr_html_(self) -> str:
         parts = [
-            f"<h4>Filter values of {markup(self.host)}</h4>",
+            f"<p><b>Filter values of {markup(self.host)}</b></p>",
             *(
                 f"<details><summary>{name} ({len(frame):,})</summary>{_head(frame)}</details>"
                 for name, frame in (

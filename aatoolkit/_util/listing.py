@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import os
-import shutil
-import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from aatoolkit._util.text import visible
+from aatoolkit._util.html_table import table_html
+from aatoolkit._util.terminal import terminal_width, wrap_cell
+from aatoolkit._util.text import markup, name_parts, visible
 
 _ROWS = 200
 """How many rows are shown."""
@@ -21,8 +21,18 @@ _GAP = 2
 _NARROW = 12
 """Below this many characters a column of sentences cannot be read."""
 
+_SENTENCE = 24
+"""Below this many characters a column of sentences, which are longer than `_PHRASE`, is tiring."""
+
+_PHRASE = 40
+
 _WORD = 34
 """Longer words are broken, where there is no room."""
+
+_MIDNIGHT = " 00:00:00"
+
+_SHORT = 24
+"""Names that are not longer are not broken."""
 
 
 class FileList(list[Path]):
@@ -45,7 +55,8 @@ class Listing(pd.DataFrame):
     """A DataFrame that describes others: few rows, words in them, and no cell is cut.
 
     It is a `pandas.DataFrame` in all it does. In a terminal long sentences are wrapped within
-    their column, in a notebook the page wraps them; pandas would show ``...`` instead.
+    their column, in a notebook the page wraps them; pandas would show ``...`` instead. Columns
+    without any value are named below the table.
 
     Examples
     --------
@@ -54,53 +65,130 @@ class Listing(pd.DataFrame):
     0  partial  This engine has not run yet.
     """
 
-    _metadata = ["folded_by"]  # noqa: RUF012 - pandas reads it from the class
+    _metadata = ["folded_by", "fold_words"]  # noqa: RUF012 - pandas reads it from the class
     folded_by: str | None = None
+    fold_words: tuple[str, str | None] = ("row", None)
 
     @property
     def _constructor(self) -> type[Listing]:
         return Listing
 
-    def fold_by(self, column: str) -> Listing:
-        """Return the same rows, folded in notebooks by the values of a column."""
+    def fold_by(self, column: str, noun: str = "row", words: str | None = None) -> Listing:
+        """Return the same rows, folded by the values of a column where they are many.
+
+        Parameters
+        ----------
+        column : str
+            A notebook shows a fold for each of its values; so does a terminal, a line each, where
+            there are more rows than pandas shows (``display.max_rows``).
+        noun : str, default 'row'
+            What a row is.
+        words : str, optional
+            The column whose first words are counted beside each fold.
+        """
         folded = self.copy(deep=False)
         object.__setattr__(folded, "folded_by", column)
+        object.__setattr__(folded, "fold_words", (noun, words))
         return folded
 
     def __repr__(self) -> str:
         if self.empty:
             return repr(pd.DataFrame(self))
-        heads, rows = _cells(self)
-        numbers = {
-            self.index.nlevels + at
-            for at in range(self.shape[1])
-            if pd.api.types.is_numeric_dtype(self.dtypes.iloc[at])
-        }
-        width = pd.get_option("display.width") or 80
-        width = shutil.get_terminal_size((width, 24)).columns
+        if self._is_folded and len(self) > (pd.get_option("display.max_rows") or len(self)):
+            return self._folds()
+        shown, blank = _without_blanks(self)
+        heads, rows = _cells(shown)
+        numbers = _numbers(shown)
         blocks = (
             "\n".join(_lines(heads, rows, part, widths, numbers))
-            for part, widths in _blocks(heads, rows, self.index.nlevels, width)
+            for part, widths in _blocks(heads, rows, shown.index.nlevels, terminal_width())
         )
-        return "\n\n".join(blocks) + self._more()
+        notes = [note for note in (self._more(), _blank_note(blank)) if note]
+        return "\n".join(["\n\n".join(blocks), *notes])
 
     def _repr_html_(self) -> str:
-        folded_by = self.folded_by
-        if folded_by is None or folded_by not in self.columns or self.empty:
-            heads, rows = _cells(self)
-            return f'<div class="tex2jax_ignore">{table_html(heads, rows)}{self._more()}</div>'
-        parts = []
-        for value, part in self.head(_ROWS).groupby(folded_by, sort=False, dropna=False):
-            heads, rows = _cells(part.drop(columns=folded_by).reset_index(drop=True))
-            count = f"{len(part):,} row{'s' if len(part) > 1 else ''}"
-            parts.append(
-                f"<details><summary><code>{html.escape(str(value))}</code> {count}</summary>"
-                f"{table_html(heads[1:], [row[1:] for row in rows])}</details>"
-            )
+        if not self._is_folded:
+            return _page(self, self._more())
+        parts = [
+            f"<details><summary><code>{markup(str(value))}</code> {markup(count)}</summary>"
+            f"{_page(part, '', index=0)}"
+            "</details>"
+            for value, part, count in self._parts(_ROWS)
+        ]
         return f'<div class="tex2jax_ignore">{"".join(parts)}{self._more()}</div>'
 
+    @property
+    def _is_folded(self) -> bool:
+        names = (*self.columns, *self.index.names)
+        return self.folded_by is not None and self.folded_by in names and not self.empty
+
+    def _parts(self, most: int) -> Iterable[tuple[Any, pd.DataFrame, str]]:
+        """Each value that is folded by, its rows, and how many of what they are."""
+        noun, words = self.fold_words
+        rows = self.head(most)
+        for value, part in rows.groupby(str(self.folded_by), sort=False, dropna=False):
+            count = f"{len(part):,} {noun}{'s' if len(part) > 1 else ''}"
+            if words in part.columns:
+                found = Counter(part[words].map(_first_words))
+                count += ": " + ", ".join(f"{n:,} {word}" for word, n in found.items())
+            at_index = self.folded_by in part.index.names
+            part = part.reset_index(drop=not at_index).drop(columns=str(self.folded_by))
+            yield value, part, count
+
+    def _folds(self) -> str:
+        """Format as a line for each value, and say how one is unfolded."""
+        found = [(cell_text(value), count) for value, _, count in self._parts(len(self))]
+        width = max(len(value) for value, _ in found)
+        noun = self.fold_words[0]
+        lines = [f"{value:{width}}  {count}" for value, count in found]
+        example = f"{self.folded_by} == {found[0][0]!r}"
+        return "\n".join([*lines, f"{len(self):,} {noun}s; those of one: .query({example!r})"])
+
     def _more(self) -> str:
-        return f"\n… {len(self) - _ROWS:,} more rows" if len(self) > _ROWS else ""
+        return f"… {len(self) - _ROWS:,} more rows" if len(self) > _ROWS else ""
+
+
+def _first_words(text: Any) -> str:
+    """What a sentence begins with: ``partial`` of ``partial (not run): because``."""
+    return cell_text(text).partition(":")[0].partition(" (")[0]
+
+
+def _without_blanks(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The columns that hold a value, and the names of the others; all, if none does."""
+    held = frame.notna().any().to_numpy()
+    if held.all() or not held.any():
+        return frame, []
+    return frame.loc[:, held], [visible(str(name)) for name in frame.columns[~held]]
+
+
+def _blank_note(names: Sequence[str]) -> str:
+    return f"empty: {', '.join(names)}" if names else ""
+
+
+def _numbers(frame: pd.DataFrame) -> set[int]:
+    """The places of columns of numbers, after those of the index."""
+    return {
+        frame.index.nlevels + at
+        for at in range(frame.shape[1])
+        if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[at])
+        and not pd.api.types.is_bool_dtype(frame.dtypes.iloc[at])
+    }
+
+
+def _page(frame: pd.DataFrame, more: str, index: int | None = None) -> str:
+    """A frame as HTML, with a note on what it leaves out; `index`: how many of its levels."""
+    shown, blank = _without_blanks(frame)
+    levels = shown.index.nlevels
+    heads, rows = _cells(shown)
+    kept = levels if index is None else index
+    table = table_html(
+        heads[levels - kept :],
+        [row[levels - kept :] for row in rows],
+        numbers={at - levels + kept for at in _numbers(shown)},
+        labels=kept,
+    )
+    notes = "".join(f"<p>{markup(note)}</p>" for note in (more, _blank_note(blank)) if note)
+    return f'<div class="tex2jax_ignore">{table}{notes}</div>'
 
 
 def _cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
@@ -110,14 +198,26 @@ def _cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     heads = [visible(name) for name in (*names, *map(str, shown.columns))]
     columns: list[Iterable[Any]] = [*map(shown.index.get_level_values, range(len(names)))]
     columns += [shown.iloc[:, at] for at in range(shown.shape[1])]
-    texts = [[cell_text(value) for value in column] for column in columns]
+    texts = [_texts(pd.Series(column)) for column in columns]
     return heads, [list(row) for row in zip(*texts, strict=True)]
+
+
+def _texts(values: pd.Series) -> list[str]:
+    """The cells of a column as text; moments that are all days are written as such."""
+    texts = [cell_text(value) for value in values]
+    days = pd.api.types.is_datetime64_any_dtype(values.dtype)
+    if days and all(text.endswith(_MIDNIGHT) or text == "<NA>" for text in texts):
+        return [text.removesuffix(_MIDNIGHT) for text in texts]
+    return texts
 
 
 def cell_text(value: Any) -> str:
     """A cell on one line, safe to show."""
     missing = pd.api.types.is_scalar(value) and pd.isna(value)
-    return "<NA>" if missing else visible(str(value)).replace("\\n", " ")
+    if missing:
+        return "<NA>"
+    # Sentences that were joined have their full stops no more.
+    return visible(str(value)).replace("\\n", " ").replace(".; ", "; ")
 
 
 def _blocks(
@@ -126,7 +226,14 @@ def _blocks(
     """The columns that stand beside each other, block by block, with the width of each."""
     natural = [max(len(head), *(len(row[at]) for row in rows)) for at, head in enumerate(heads)]
     least = [
-        min(size, max(len(head), _NARROW, *(_longest_word(row[at]) for row in rows)))
+        min(
+            size,
+            max(
+                len(head),
+                _SENTENCE if size > _PHRASE else _NARROW,
+                *(_longest_word(row[at], at < levels) for row in rows),
+            ),
+        )
         for at, (size, head) in enumerate(zip(natural, heads, strict=True))
     ]
     index = list(range(levels))
@@ -143,8 +250,13 @@ def _blocks(
             return
 
 
-def _longest_word(text: str) -> int:
-    return min(_WORD, max(map(len, text.split()), default=0))
+def _longest_word(text: str, is_label: bool) -> int:
+    words = text.split() if is_label else [part for word in text.split() for part in _long(word)]
+    return min(_WORD, max(map(len, words), default=0))
+
+
+def _long(word: str) -> list[str]:
+    return name_parts(word) if len(word) > _SHORT else [word]
 
 
 def _widths(natural: Sequence[int], least: Sequence[int], width: int) -> list[int]:
@@ -168,24 +280,10 @@ def _lines(
     numbers: set[int],
 ) -> Iterable[str]:
     for row in (heads, *rows):
-        wrapped = [
-            textwrap.wrap(row[at], size, break_on_hyphens=False) or [""]
-            for at, size in zip(part, widths, strict=True)
-        ]
+        wrapped = [wrap_cell(row[at], size) for at, size in zip(part, widths, strict=True)]
         for line in range(max(map(len, wrapped))):
             cells = (
                 f"{cell[line] if line < len(cell) else '':{'>' if at in numbers else '<'}{size}}"
                 for cell, size, at in zip(wrapped, widths, part, strict=True)
             )
             yield (" " * _GAP).join(cells).rstrip()
-
-
-def table_html(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of texts as HTML, whose cells wrap."""
-    style = ' style="text-align:left;white-space:normal"'
-    head = "".join(f"<th{style}>{html.escape(name)}</th>" for name in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td{style}>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
-    return f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import html
 import math
-import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.listing import cell_text, table_html
+from aatoolkit._util.html_table import table_html
+from aatoolkit._util.listing import cell_text
+from aatoolkit._util.terminal import terminal_width
 from aatoolkit._util.text import visible
 
 _ROWS = 60
@@ -65,8 +66,7 @@ class ResultFrame(pd.DataFrame):
         return ResultFrame
 
     def __repr__(self) -> str:
-        width = pd.get_option("display.width") or 80
-        width = shutil.get_terminal_size((width, 24)).columns
+        width = terminal_width()
         if self._verdict is None or self._is_short(width):
             return pd.DataFrame(self).__repr__()
         constant, columns, verdict, sentences, shown = self._layout(width)
@@ -83,7 +83,12 @@ class ResultFrame(pd.DataFrame):
         constant, columns, verdict, sentences, shown = self._layout(_PAGE)
         named = [str(name) for name in self.columns]
         numbers = [at for at, text in enumerate(columns) if text[0].strip() in self._numbers]
-        table = _table_html([*columns, *verdict], numbers, sentences)
+        heads, *rows = (
+            [cell.strip() for cell in row] for row in zip(*columns, *verdict, strict=True)
+        )
+        table = table_html(
+            heads, rows, numbers=numbers, labels=1, unbroken=_CELL, below=sentences[1:]
+        )
         whole = [list(row) for row in zip(*map(self._texts, named), strict=True)]
         notes = self._notes(shown, 10_000)[:-1]
         above, below = ("".join(f"<p>{html.escape(n)}</p>" for n in ns) for ns in (constant, notes))
@@ -284,28 +289,6 @@ def _ranges(index: pd.Index, chosen: np.ndarray) -> str:
 def _width(columns: Iterable[Sequence[str]]) -> int:
     sizes = [max(map(len, texts)) for texts in columns]
     return sum(sizes) + _GAP * (len(sizes) - 1)
-
-
-def _table_html(
-    columns: Sequence[Sequence[str]], numbers: Sequence[int], sentences: Sequence[str]
-) -> str:
-    """A table whose cells are not wrapped, but for sentences; those have a row below theirs."""
-    styles = [f"text-align:{'right' if at in numbers else 'left'}" for at in range(len(columns))]
-    lines: list[str] = []
-    for at, row in enumerate(zip(*columns, strict=True)):
-        tag = "td" if at else "th"
-        cells = (
-            f'<{tag} style="{style};white-space:{"nowrap" if len(cell) <= _CELL else "normal"}">'
-            f"{html.escape(cell.strip())}</{tag}>"
-            for cell, style in zip(row, styles, strict=True)
-        )
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-        if at and sentences:
-            style = 'style="text-align:left;white-space:normal"'
-            below = f'<td colspan="{len(row) - 1}" {style}>{html.escape(sentences[at])}</td>'
-            lines.append(f"<tr><td></td>{below}</tr>")
-    head, *body = lines
-    return f'<table class="dataframe"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>'
 
 
 def _with_lines_below(

@@ -18,6 +18,7 @@ _UNSAFE = (
 """Characters that steer a terminal, reorder a line or are invisible; not those between the letters
 of a word or the parts of an emoji."""
 
+_NAME_BREAKS = re.compile(r"(?<=[./?&=])(?=\w)")
 _CONTROLS = re.compile(f"[{_UNSAFE}]")
 _ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
 _ESCAPE = re.compile(r"(?:\\u[0-9a-f]{4})+")
@@ -34,6 +35,17 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def name_parts(word: str) -> list[str]:
+    """Split a long name where it may be broken, which is after dots, slashes and the like.
+
+    Examples
+    --------
+    >>> name_parts("source_domains.rank")
+    ['source_domains.', 'rank']
+    """
+    return _NAME_BREAKS.split(word)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.arguments import check_path, names_wrong_arguments
-from aatoolkit._util.text import markup, visible
+from aatoolkit._util.html_table import table_html
+from aatoolkit._util.terminal import wrapped_in_ipython
+from aatoolkit._util.text import clipped, code, visible
 from aatoolkit.archive.add import (
     Adder,
     fetch_groups,
@@ -32,7 +34,6 @@ from aatoolkit.client.read_many import known_sections
 from aatoolkit.client.settings import checked_max_nodes
 from aatoolkit.errors import ArchiveError, ScopeError
 from aatoolkit.jsontree.layout import MAX_NODES
-from aatoolkit.normalizer.tables import html_table
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -284,18 +285,19 @@ class Archive(ArchiveKeeper):
         last = max(row["at"] for row in committed)
         return f"{len(committed)} runs, {answers:,} answers added, the last {last:%Y-%m-%d %H:%M}"
 
+    _repr_pretty_ = wrapped_in_ipython
+
     def _repr_html_(self) -> str:
-        title = markup(f"{self._store.root}{self._dated()}: {self._summary()}")
         _, exists = read_runs(self._store)
         if not exists:
-            return html_table(title, ("table",), ())
-        found = self.tables
+            return code(repr(self))
         heads = ("section", "table", "rows", "hosts", "first_day", "last_day", "bytes")
-        rows = (
-            tuple(markup(_cell(row[name])) for name in heads)
-            for row in found[[*heads]].to_dict("records")
-        )
-        return html_table(title, heads, rows)
+        rows = [
+            tuple(clipped(_cell(row[name])) for name in heads)
+            for row in self.tables[[*heads]].to_dict("records")
+        ]
+        title = f"{self._store.root}{self._dated()}: {self._summary()}"
+        return table_html(heads, rows, caption=clipped(title), numbers=(2, 3, 6), codes=(1,))
 
 
 def _cell(value: Any) -> str:

@@ -268,29 +268,33 @@ class ArchiveReader(ArchiveExplanations):
         ``section``, ``table``, ``rows``, ``answers``, ``hosts``, ``first_day`` and ``last_day``
         (of fetch), ``files`` and ``bytes``.
         """
+        from aatoolkit._util.listing import Listing
         from aatoolkit.archive.query import overview
 
-        return overview(self._snapshot(), self._until)
+        return Listing(overview(self._snapshot(), self._until))
 
     @property
     def changes(self) -> pd.DataFrame:
         """The changes of tables and their columns, and when: one row each."""
         import pandas as pd
 
+        from aatoolkit._util.listing import Listing
+
         rows = sorted(changes_of(self._snapshot()), key=lambda row: row["at"])
         names = ("section", "table", "column", "change", "before", "after")
         frame = pd.DataFrame({"at": pd.array([row["at"] for row in rows], "datetime64[us, UTC]")})
         for name in names:
             frame[name] = pd.array([row[name] for row in rows], "string")
-        return frame
+        return Listing(frame)
 
     @property
     def columns(self) -> pd.DataFrame:
         """The unit, rule and meaning of every column, one row each."""
+        from aatoolkit._util.listing import Listing
         from aatoolkit.archive.query import columns_of
         from aatoolkit.normalizer.to_pandas import to_frame
 
-        return to_frame(columns_of(self._snapshot()))
+        return Listing(to_frame(columns_of(self._snapshot()))).fold_by("table", "column")
 
     @property
     def path(self) -> str:

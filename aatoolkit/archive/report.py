@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.text import markup, visible
+from aatoolkit._util.html_table import table_html
+from aatoolkit._util.terminal import wrapped_in_ipython
+from aatoolkit._util.text import clipped, code, visible
 from aatoolkit.archive.answers import Question
 from aatoolkit.errors import AAToolkitError
-from aatoolkit.normalizer.tables import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,13 +84,12 @@ class AddReport:
         lines += [f"  … {len(shown) - 5} more (see .failures)"] if len(shown) > 5 else []
         return "\n".join(lines)
 
+    _repr_pretty_ = wrapped_in_ipython
+
     def _repr_html_(self) -> str:
         title = repr(self).splitlines()[0]
-
-        rows = (
-            tuple(markup(str(cell)) for cell in row)
-            for row in self.failures.head(20).fillna("").itertuples(index=False)
-        )
-        return html_table(
-            markup(title[1:-1]), ("host", "section", "scope", "error", "message"), rows
-        )
+        failures = self.failures.head(20).fillna("")
+        if not len(failures):
+            return code(title)
+        rows = [tuple(map(clipped, row)) for row in failures.itertuples(index=False)]
+        return table_html([*failures.columns], rows, caption=title[1:-1])

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.arguments import checks_arguments, names_wrong
 from aatoolkit._util.attributes import NamesNear
+from aatoolkit._util.html_table import table_html
 from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit._util.text import markup, visible
+from aatoolkit._util.terminal import wrapped_in_ipython
+from aatoolkit._util.text import clipped, visible
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status
 from aatoolkit.availability.subject import Condition
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import AAToolkitError, ItemNotFound
-from aatoolkit.normalizer.tables import html_table
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:
@@ -221,20 +222,23 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
         more = [f"  … {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
         return "\n".join([f"<Collection of {self._title()}>", *lines, *more])
 
+    _repr_pretty_ = wrapped_in_ipython
+
     def _repr_html_(self) -> str:
-        rows = (
+        rows = [
             (
-                f"<code>{markup(host)}</code>",
-                markup(scope.to_query()),
+                clipped(host),
+                clipped(scope.to_query()),
                 f"{len(dataset)}",
                 f"{_rows(dataset):,}",
-                markup(_failures(dataset)),
+                clipped(_failures(dataset)) or "none",
             )
             for (host, scope), dataset in [*self.items()][:_SHOWN]
-        )
+        ]
         more = f", the first {_SHOWN} of {len(self)}" if len(self) > _SHOWN else ""
         heads = ("host", "scope", "sections", "rows", "failed")
-        return html_table(f"{self._title()}{more}", heads, rows)
+        title = f"{self._title()}{more}"
+        return table_html(heads, rows, caption=title, numbers=(2, 3), codes=(0,), labels=1)
 
     def _title(self) -> str:
         scopes = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""

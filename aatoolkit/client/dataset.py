@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from aatoolkit._util.arguments import checked, names_wrong_arguments
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.listing import FileList
+from aatoolkit._util.listing import FileList, Listing
 from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import markup, visible
 from aatoolkit.client.dataset_statistics import DatasetStatistics
 from aatoolkit.errors import ArgumentTypeError, ItemNotFound
@@ -76,7 +77,7 @@ class Dataset(DatasetStatistics, NamesNear):
         ]
         failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
         names = ("section", "table", "rows", "availability")
-        return summarised(names, [*rows, *failed]).fold_by("section")
+        return summarised(names, [*rows, *failed]).fold_by("section", "table", "availability")
 
     @property
     def hints(self) -> pd.DataFrame:
@@ -88,11 +89,11 @@ class Dataset(DatasetStatistics, NamesNear):
 
         found = [tables.hints.assign(section=name) for name, tables in self.items()]
         names = ["section", "path", "value", "why"]
-        empty = pd.DataFrame({name: pd.array([], dtype="string") for name in names})
+        empty = Listing({name: pd.array([], dtype="string") for name in names})
         given = [hints for hints in found if len(hints)]
         if not given:
             return empty
-        return pd.concat(given, ignore_index=True)[names].astype("string")
+        return Listing(pd.concat(given, ignore_index=True)[names].astype("string"))
 
     @checked
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
@@ -236,6 +237,8 @@ class Dataset(DatasetStatistics, NamesNear):
         hints = len(self.hints)
         noted = f", {hints} hint{'s' if hints > 1 else ''} (see .hints)" if hints else ""
         return "\n".join([f"<Dataset of {len(self)} sections{failed}{noted}>", *lines])
+
+    _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
         parts = [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
 import textwrap
 from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
+from aatoolkit._util.terminal import terminal_width
 from aatoolkit._util.text import visible
 from aatoolkit.errors import MetadataError
 from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW
@@ -75,8 +75,7 @@ def in_sight(frame: pd.DataFrame) -> str:
         Any frame; where all columns fit, or names are no plain text, it is formatted by pandas.
     """
     plain = pd.DataFrame(frame)
-    width = pd.get_option("display.width") or 80
-    width = shutil.get_terminal_size((width, 24)).columns
+    width = terminal_width()
     kept = _kept(frame, width)
     if len(kept) == plain.shape[1]:
         return repr(plain)
@@ -111,7 +110,8 @@ def _fits(frame: pd.DataFrame, width: int) -> bool:
     )
     lines = some.to_string(max_colwidth=pd.get_option("display.max_colwidth")).splitlines()
     most = pd.get_option("display.max_columns")
-    return max(map(len, lines)) <= width and (not most or frame.shape[1] <= most)
+    # pandas keeps a character free.
+    return max(map(len, lines)) < width and (not most or frame.shape[1] <= most)
 
 
 def _ordered(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from aatoolkit._util.text import visible
 from aatoolkit.availability import Status
 from aatoolkit.errors import MetadataError
 from aatoolkit.metadata.column import NOTHING, ColumnMetadata, Source
@@ -45,6 +46,11 @@ class FrameMetadata:
     repeated: tuple[str, ...] = field(default=(), compare=False)
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
     recipe: Recipe | None = field(default=None, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        key = f", key {', '.join(map(visible, self.key))}" if self.key else ""
+        answers = f"{len(self.sources):,} answer{'s' * (len(self.sources) != 1)}"
+        return f"<FrameMetadata of {len(self.columns):,} columns{key}, from {answers}>"
 
     def grain(self, table: str, key: tuple[str, ...] | None) -> tuple[str, ...] | None:
         """The columns of the frame that identify a row of a declared table.

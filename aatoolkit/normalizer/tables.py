@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.attributes import NamesNear
+from aatoolkit._util.html_table import table_html
 from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit._util.text import markup, visible
+from aatoolkit._util.terminal import wrapped_in_ipython
+from aatoolkit._util.text import clipped, visible
 from aatoolkit.errors import ArgumentTypeError, ItemNotFound
 from aatoolkit.normalizer.reconstruct import rebuild
 from aatoolkit.normalizer.tables_export import TablesExport
@@ -261,23 +263,24 @@ class Tables(TablesExport, NamesNear):
         ]
         return "\n".join([f"<Tables of {visible(self.section)}{self._noted()}>", *lines])
 
+    _repr_pretty_ = wrapped_in_ipython
+
     def _repr_html_(self) -> str:
-        rows = (
-            (
-                f"<code>{markup(name)}</code>",
-                f"{self.rows[name]:,}",
-                markup(self.shown(name)),
-            )
-            for name in self
+        rows = [(clipped(n), f"{self.rows[n]:,}", clipped(self.shown(n))) for n in self]
+        return table_html(
+            ("table", "rows", "availability"),
+            rows,
+            caption=clipped(f"{self.section}{self._noted()}"),
+            numbers=[1],
+            codes=[0],
+            labels=1,
         )
-        title = markup(f"{self.section}{self._noted()}")
-        return html_table(title, ("table", "rows", "availability"), rows)
 
     def shown(self, name: str) -> str:
         """Describe the availability of a table, with its mark; of an empty one, why it is empty."""
         if not isinstance(name, str) or name not in self.words:
             self[name]  # which names near matches
-        words = self.words[name]
+        words = self.words[name].replace(".; ", "; ")
         mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
         return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
@@ -312,17 +315,4 @@ def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Listing:
             name: pd.array([row[at] for row in rows], dtype="Int64" if name == "rows" else "string")
             for at, name in enumerate(names)
         }
-    )
-
-
-def html_table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table of cells that are HTML already, under a title that is."""
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>"
-        for row in rows
-    )
-    return (
-        f'<div class="tex2jax_ignore"><table><caption>{title}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

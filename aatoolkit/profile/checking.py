@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.arguments import names_wrong
+from aatoolkit._util.listing import Listing
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
@@ -90,7 +91,7 @@ def check(
         name: pd.array(list(values), dtype="Int64" if name == "count" else "string")
         for name, values in zip(_COLUMNS, columns, strict=True)
     }
-    return pd.DataFrame(frame)
+    return Listing(frame)
 
 
 def _read(section: Section, payload: Payload) -> Tables | None:

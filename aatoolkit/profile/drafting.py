@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aatoolkit._util.arguments import names_wrong, names_wrong_arguments
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit._util.text import code
+from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit.errors import AAToolkitError, ItemNotFound, PayloadError
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.profile.asking import Answers, ask
@@ -145,8 +145,7 @@ class Draft(Mapping[str, SectionDraft]):
         lines += [f"  {name}: {error}" for name, error in self.errors.items()]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        return code(repr(self))
+    _repr_pretty_ = wrapped_in_ipython
 
 
 def _maps(analysis: Analysis) -> set[tuple[Step, ...]]:

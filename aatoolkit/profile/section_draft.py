@@ -98,7 +98,8 @@ class SectionDraft:
         index = pd.MultiIndex.from_arrays(
             [[one.table for one in found], [one.name for one in found]], names=["table", "column"]
         )
-        return Listing(pd.DataFrame(text, index=index, dtype="string"))
+        frame = Listing(pd.DataFrame(text, index=index, dtype="string"))
+        return frame.fold_by("table", "column", "confidence")
 
     @checked
     def set(
@@ -173,6 +174,8 @@ class SectionDraft:
         """
         import pandas as pd
 
+        from aatoolkit._util.listing import Listing
+
         found = self.candidates
         text = {
             "at": [one.at for one in found],
@@ -183,7 +186,7 @@ class SectionDraft:
         }
         for host in dict.fromkeys(host for one in found for host in one.beside):
             text[host] = [raw(one.beside[host]) if host in one.beside else None for one in found]
-        return pd.DataFrame(text, dtype="string")
+        return Listing(pd.DataFrame(text, dtype="string"))
 
     def rule_lines(self) -> list[str | None]:
         """The line of code per row of `availability` that reads it; None where no rule can."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from aatoolkit._util.argument_kinds import shown
 from aatoolkit._util.arguments import names_wrong_arguments
-from aatoolkit._util.text import code
+from aatoolkit._util.described import Described
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import NONE, Aggregation
 
@@ -64,7 +64,7 @@ class Reading:
 
 @names_wrong_arguments
 @dataclass(frozen=True)
-class Column:
+class Column(Described):
     """One column of a table.
 
     Parameters
@@ -189,8 +189,9 @@ class Column:
             return "missing= is for single values, not for lists"
         return None
 
-    def _repr_html_(self) -> str:
-        return code(f"{self.name}: {self.dtype}{f', {self.unit}' if self.unit else ''}. {self.doc}")
+    def _described(self) -> tuple[str, list[str]]:
+        unit = f", {self.unit}" if self.unit else ""
+        return f"{self.name}: {self.dtype}{unit}", [self.doc] if self.doc else []
 
 
 def camel(name: str) -> str:

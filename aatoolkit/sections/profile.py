@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.argument_kinds import shown
 from aatoolkit._util.arguments import check_kind, check_path, names_wrong_arguments
+from aatoolkit._util.described import Described
 from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit._util.text import listing
 from aatoolkit.errors import AAToolkitError, ConfigurationError, ItemNotFound, ScopeError
 from aatoolkit.sections.section import Section, Table
 
@@ -32,7 +32,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @names_wrong_arguments
-class Profile(Mapping[str, Section]):
+class Profile(Described, Mapping[str, Section]):
     """The declarations of one service: a mapping from a section's name to its declaration.
 
     Parameters
@@ -272,9 +272,9 @@ class Profile(Mapping[str, Section]):
     def __repr__(self) -> str:
         return f"<Profile {self.name}: {len(self)} sections>"
 
-    def _repr_html_(self) -> str:
+    def _described(self) -> tuple[str, list[str]]:
         title = f"Profile {self.name}: {self.doc or f'{len(self)} sections'}"
-        return listing(title, (f"{name}: {', '.join(self[name].names)}" for name in self))
+        return title, [f"{name}: {', '.join(self[name].names)}" for name in self]
 
 
 ProfileSource = Profile | ModuleType | str | os.PathLike[str]

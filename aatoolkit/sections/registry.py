@@ -10,7 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.arguments import check_kind, names_wrong
-from aatoolkit._util.text import markup
+from aatoolkit._util.html_table import table_html
+from aatoolkit._util.terminal import wrapped_in_ipython
+from aatoolkit._util.text import clipped, markup
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.sections.declared import PROFILE
 from aatoolkit.sections.profile import Profile, fingerprint, unknown
@@ -233,26 +235,26 @@ class Description:
         for declared in self.section:
             lines += ["", f"{declared.name} (key: {', '.join(declared.key)})", f"  {declared.doc}"]
             width = max(map(len, declared.names))
+            kinds = max(len(_kind(column)) for column in declared.columns)
             lines += [
-                f"  {column.name:<{width}}  {_kind(column):<24}  {column.doc}".rstrip()
+                f"  {column.name:<{width}}  {_kind(column):<{kinds}}  {column.doc}".rstrip()
                 for column in declared.columns
             ]
         return "\n".join(lines)
 
     __repr__ = __str__
+    _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        parts = [f"<h4>{markup(self.section.name)}: {markup(self.section.doc)}</h4>"]
+        parts = [f"<p><b>{markup(self.section.name)}</b>: {markup(self.section.doc)}</p>"]
         for declared in self.section:
-            rows = "".join(
-                f"<tr><td><code>{markup(column.name)}</code></td><td>{markup(_kind(column))}</td>"
-                f'<td style="text-align:left">{markup(column.doc)}</td></tr>'
+            rows = [
+                (clipped(column.name), _kind(column), clipped(column.doc))
                 for column in declared.columns
-            )
-            parts.append(
-                f"<h5><code>{markup(declared.name)}</code>: {markup(declared.doc)} "
-                f"Key: {markup(', '.join(declared.key))}</h5><table>{rows}</table>"
-            )
+            ]
+            title = f"{declared.name}: {declared.doc} Key: {', '.join(declared.key)}"
+            heads = ("column", "type and unit", "meaning")
+            parts.append(table_html(heads, rows, caption=clipped(title), codes=[0], labels=1))
         return f'<div class="tex2jax_ignore">{"".join(parts)}</div>'
 
 

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aatoolkit._util.arguments import names_wrong_arguments
+from aatoolkit._util.described import Described
 from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit._util.text import listing
 from aatoolkit.errors import ArgumentError, ArgumentTypeError, ItemNotFound
 from aatoolkit.jsontree.paths import Each, Step, format_path, parse_pattern
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM
@@ -75,7 +75,7 @@ ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availabili
 
 @names_wrong_arguments
 @dataclass(frozen=True)
-class Table:
+class Table(Described):
     """One tidy table of a section.
 
     Parameters
@@ -133,9 +133,9 @@ class Table:
         hint = did_you_mean(near_matches(str(name), self.names), f"it has {', '.join(self.names)}")
         raise ItemNotFound(f"table {self.name!r} has no column {name!r}; {hint}", key=name)
 
-    def _repr_html_(self) -> str:
+    def _described(self) -> tuple[str, list[str]]:
         title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
-        return listing(title, (f"{each.name}: {each.doc}" for each in self.columns))
+        return title, [f"{each.name}: {each.doc}" for each in self.columns]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ class Table:
 
 @names_wrong_arguments
 @dataclass(frozen=True, init=False)
-class Section:
+class Section(Described):
     """One section of the API, as tidy tables.
 
     Parameters
@@ -246,10 +246,8 @@ class Section:
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)
 
-    def _repr_html_(self) -> str:
-        return listing(
-            f"{self.name}: {self.doc}", (f"{each.name}: {each.doc}" for each in self.tables)
-        )
+    def _described(self) -> tuple[str, list[str]]:
+        return f"{self.name}: {self.doc}", [f"{each.name}: {each.doc}" for each in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
         """Return the section with another rule for its availability.

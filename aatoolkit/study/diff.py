@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import markup, visible
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, StudyError
 from aatoolkit.metadata.attrs import metadata_of
@@ -83,6 +84,8 @@ class StudyDiff:
 
     def __repr__(self) -> str:
         return "\n".join([f"<StudyDiff: {self._head()}>", *(f"  {line}" for line in self._lines())])
+
+    _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{markup(line)}</li>" for line in self._lines())

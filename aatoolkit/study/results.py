@@ -35,7 +35,7 @@ FORMAT = "aatoolkit-results"
 _LONGEST = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SealedResult:
     """A named result.
 
@@ -58,6 +58,10 @@ class SealedResult:
     rows: int
     columns: tuple[str, ...]
     versions: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        size = f"{self.rows:,} rows, {len(self.columns):,} columns"
+        return f"<SealedResult {visible(self.name)!r}: {size}, {self.hash[:12]}>"
 
 
 @names_wrong_arguments

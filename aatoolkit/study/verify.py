@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit import sections
+from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import code, markup, visible
 from aatoolkit.errors import ScopeError, StudyError
 from aatoolkit.study.checksums import (
@@ -121,6 +122,8 @@ class Verification:
             return f"<Verification: as sealed, {head}, digest {self.digest}>"
         lines = [f"  {problem}" for problem in self.found]
         return "\n".join([f"<Verification: {len(lines)} problems, {head}>", *lines])
+
+    _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
         if self.ok:

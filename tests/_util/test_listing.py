@@ -50,9 +50,12 @@ def test_many_columns_stand_in_blocks_that_repeat_the_index() -> None:
 
 def test_it_is_a_frame_through_every_step() -> None:
     listing = Listing({"section": ["a", "b"], "rows": pd.array([1, None], "Int64")})
+    assert "<NA>" in repr(listing)
     part = listing[listing["section"] == "b"]
     assert isinstance(part, Listing)
-    assert "<NA>" in repr(part)
+    assert repr(part).endswith("1  b\nempty: rows")
+    assert "empty: rows" in part._repr_html_()
+    assert repr(part[["rows"]]).endswith("1  <NA>"), "where nothing is held, all is shown"
     assert pickle.loads(pickle.dumps(listing)).equals(listing)
     pd.testing.assert_frame_equal(pd.DataFrame(listing), listing, check_frame_type=False)
     assert repr(listing.iloc[:0]) == repr(pd.DataFrame(listing).iloc[:0])
@@ -70,6 +73,36 @@ def test_html_shows_text_as_text_and_folds_by_a_column() -> None:
     assert listing.folded_by is None
     assert folded.head(2)._repr_html_().count("<details>") == 1
     assert folded[["reason"]]._repr_html_().count("<details>") == 0
+
+
+def test_many_rows_fold_in_a_terminal_too() -> None:
+    status = ["partial (not run): no engine", "partial", "available"]
+    listing = Listing({"section": ["a", "a", "b"] * 30, "rows": 1, "availability": status * 30})
+    assert repr(listing).count("\n") == 90
+    folded = listing.fold_by("section", "table", "availability")
+    assert repr(folded) == (
+        "a  60 tables: 60 partial\nb  30 tables: 30 available\n"
+        "90 tables; those of one: .query(\"section == 'a'\")"
+    )
+    assert "<code>a</code> 60 tables: 60 partial</summary>" in folded._repr_html_()
+    one = folded.query("section == 'b'")
+    assert repr(one).count("available") == 30
+    indexed = listing.set_index("section").fold_by("section")
+    assert repr(indexed).startswith("a  60 rows\n")
+    assert indexed._repr_html_().count("<details>") == 2
+    assert "section" not in indexed._repr_html_()
+
+
+def test_numbers_are_on_the_right_and_a_page_can_be_read_out() -> None:
+    index = pd.Index(["x"], name="column")
+    page = Listing(
+        {"rows": [1], "reason": SENTENCE, "of": "a." + "b" * 30}, index=index
+    )._repr_html_()
+    assert page.count("text-align:right") == 2
+    assert '<th scope="row" style="text-align:left;vertical-align:top">x</th>' in page
+    assert page.count('<th scope="col"') == 4
+    assert page.count("min-width") == 2
+    assert "a.<wbr>bbb" in page
 
 
 @pytest.mark.parametrize("rows", [200, 201])

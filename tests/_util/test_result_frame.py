@@ -30,8 +30,8 @@ def frame(**more: object) -> ResultFrame:
     return ResultFrame({**columns, **more})
 
 
-LEFT = 'style="text-align:left;white-space:nowrap"'
-"""How a cell of words is set in a notebook."""
+LABEL = 'scope="row" style="text-align:left;vertical-align:top;white-space:nowrap"'
+"""How the label of a row is set in a notebook."""
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +120,7 @@ def test_a_notebook_shows_what_is_constant_once_and_sentences_below_their_rows()
     page = same._repr_html_().partition("<details>")[0]
     assert page.count("globex.example") == page.count("share_of_voice") == 1
     assert page.count("no evidence</td>") == 2
-    assert all(f"<td {LEFT}>{row}</td>" in page for row in (0, 1))
+    assert all(f"<th {LABEL}>{row}</th>" in page for row in (0, 1))
     sentence = "not measured: visited and converted: not listed, which is not 0"
     wide = {f"stage_of_the_funnel_{at}": [at, at] for at in range(6)}
     page = ResultFrame({"path": ["/", "/a"], **wide, "verdict": sentence})._repr_html_()

@@ -149,7 +149,7 @@ class Elements(html.parser.HTMLParser):
 
 
 ALLOWED = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "code"}
-ALLOWED |= {"b", "details", "summary"}
+ALLOWED |= {"b", "details", "summary", "wbr"}
 
 
 def dataset() -> aa.Dataset:

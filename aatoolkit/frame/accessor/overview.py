@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-import shutil
 import textwrap
 from collections.abc import Iterator
 
-from aatoolkit._util.listing import table_html
+from aatoolkit._util.html_table import table_html
+from aatoolkit._util.terminal import terminal_width
 from aatoolkit._util.text import markup
 
 PURPOSES = {
@@ -45,7 +45,7 @@ def lines_of(kind: type) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 def as_text(kind: type, title: str) -> str:
     """Format the overview for a terminal, within its width."""
-    width = max(shutil.get_terminal_size((80, 24)).columns, 2 * _INDENT)
+    width = max(terminal_width(), 2 * _INDENT)
     lines = [title]
     for purpose, verbs in lines_of(kind):
         lines.append(purpose)
@@ -67,7 +67,7 @@ def as_html(kind: type, title: str) -> str:
     """Format the overview for a notebook."""
     parts = "".join(
         f"<p><b>{markup(purpose)}</b></p>"
-        + table_html(["", ""], [(verb, doc.rstrip(".")) for verb, doc in verbs])
+        + table_html([], [(verb, doc.rstrip(".")) for verb, doc in verbs], codes=[0], labels=1)
         for purpose, verbs in lines_of(kind)
     )
     return (

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit.frame.explain.html import page_part
 from aatoolkit.frame.explain.text import plain, tree
 
@@ -253,6 +254,8 @@ class Explanation:
 
     def __repr__(self) -> str:
         return tree(self)
+
+    _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
         return page_part(self)

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import markup, visible
 from aatoolkit.study.rerun.comparison import DIFFERS, MISSING, NEW, SAME, ResultComparison
 
@@ -100,6 +101,8 @@ class Rerun:
 
     def __repr__(self) -> str:
         return "\n".join([f"<Rerun: {self._head()}>", *(f"  {line}" for line in self.lines())])
+
+    _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{markup(line)}</li>" for line in self.lines())
