@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 import textwrap
 from typing import Any
 
@@ -23,9 +24,8 @@ def terminal_width() -> int:
     ...     terminal_width()
     120
     """
-    import pandas as pd
-
-    width: int | None = pd.get_option("display.width")
+    pandas = sys.modules.get("pandas")  # declarations are printed without it
+    width: int | None = pandas.get_option("display.width") if pandas else None
     if width and width != _DEFAULT:  # pandas has 80 where nobody set it
         return width
     return shutil.get_terminal_size((_DEFAULT, 24)).columns
