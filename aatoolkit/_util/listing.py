@@ -95,7 +95,7 @@ class Listing(pd.DataFrame):
         if self.empty:
             return repr(pd.DataFrame(self))
         if self._is_folded and len(self) > (pd.get_option("display.max_rows") or len(self)):
-            return self._folds()
+            return self._folded()
         shown, blank = _without_blanks(self)
         heads, rows = _cells(shown)
         numbers = _numbers(shown)
@@ -135,14 +135,19 @@ class Listing(pd.DataFrame):
             part = part.reset_index(drop=not at_index).drop(columns=str(self.folded_by))
             yield value, part, count
 
-    def _folds(self) -> str:
-        """Format as a line for each value, and say how one is unfolded."""
+    def folds(self) -> list[str]:
+        """Format a line for each value that it is folded by, with how many rows it has."""
         found = [(cell_text(value), count) for value, _, count in self._parts(len(self))]
-        width = max(len(value) for value, _ in found)
-        noun = self.fold_words[0]
-        lines = [f"{value:{width}}  {count}" for value, count in found]
-        example = f"{self.folded_by} == {found[0][0]!r}"
-        return "\n".join([*lines, f"{len(self):,} {noun}s; those of one: .query({example!r})"])
+        width = max((len(value) for value, _ in found), default=0)
+        return [f"{value:{width}}  {count}" for value, count in found]
+
+    def _folded(self) -> str:
+        """The folds, and how one is opened."""
+        first, *_ = next(iter(self._parts(1)))
+        query = f".query({f'{self.folded_by} == {first!r}'!r})"
+        return "\n".join(
+            [*self.folds(), f"{len(self):,} {self.fold_words[0]}s; those of one: {query}"]
+        )
 
     def _more(self) -> str:
         return f"… {len(self) - _ROWS:,} more rows" if len(self) > _ROWS else ""

@@ -7,7 +7,8 @@ is 0 for success, 1 if something failed, 2 if the command was not understood. In
   how they are parsed and refused.
 - this module: one function per command, named in `COMMANDS`; it loads what it needs when it runs,
   so that ``--help`` loads no pandas.
-- ``report``: what the commands print and write; ``dated``: a day's tables in folders of their own.
+- ``report``: what the commands print and write, in columns by ``grid``; ``dated``: a day's tables
+  in folders of their own.
 - ``explain``, ``study``, ``archive``, ``profile``, ``doctor``, ``serving``: the commands of these
   names.
 """

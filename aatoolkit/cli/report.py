@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json as jsonlib
-import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from unicodedata import east_asian_width
 
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import json_text, visible
+from aatoolkit.cli.grid import grid as grid
 from aatoolkit.errors import ConfigurationError, ScopeError
 
 if TYPE_CHECKING:
@@ -43,6 +41,9 @@ def export(dataset: Dataset, folder: Path, json: bool) -> int:
                 "errors": {name: str(error) for name, error in dataset.errors.items()},
             }
         )
+    elif sys.stdout.isatty():
+        print("\n".join(summary.folds()))
+        _note(f"{len(summary)} tables, by section; a file, a pipe or --json has each, and why")
     else:
         grid(summary.columns, summary.itertuples(index=False))
     for name, error in dataset.errors.items():
@@ -250,64 +251,6 @@ def frame(found: pd.DataFrame, json: bool) -> None:
         print_json(_records(found))
     else:
         grid(found.columns, found.itertuples(index=False), fits=True)
-
-
-def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]], *, fits: bool = False) -> None:
-    """Print rows in columns; on a terminal, the last column is cut to its width.
-
-    With ``fits``, a terminal gets the rows and whole columns that it has room for, and a note of
-    what was left out; a file or a pipe gets everything.
-    """
-    text = [[*map(str, heads)], *([_cell(value) for value in row] for row in rows)]
-    if fits and sys.stdout.isatty():
-        _screenful(text)
-        return
-    widths = [max(map(len, column)) for column in zip(*text, strict=True)]
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for row in text:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        line = line.rstrip()
-        print(line if room is None or len(line) <= room else line[: room - 1] + "…")
-
-
-def _screenful(text: Sequence[Sequence[str]]) -> None:
-    """Print the first rows and columns that a terminal has room for, and note what it has not."""
-    room, height = shutil.get_terminal_size()
-    listed = [
-        [each if _width(each) <= _WIDEST else each[: _WIDEST - 1] + "…" for each in row]
-        for row in text[: max(height - 4, 2)]
-    ]
-    widths = [max(map(_width, column)) for column in zip(*listed, strict=True)]
-    count = max(1, sum(end <= room + 2 for end in accumulate(width + 2 for width in widths)))
-    for row in listed:
-        cells = zip(row[:count], widths, strict=False)
-        print("  ".join(cell + " " * (width - _width(cell)) for cell, width in cells).rstrip())
-    parts = (len(listed) - 1, len(text) - 1, "rows"), (count, len(widths), "columns")
-    left_out = [f"{shown} of {there} {what}" for shown, there, what in parts if shown < there]
-    if left_out:
-        _note(f"{' and '.join(left_out)} fit here; --out FILE or a pipe has all")
-
-
-_WIDEST = 32
-"""The width of the widest column on a terminal."""
-
-
-def _width(text: str) -> int:
-    """The columns of a terminal that a text takes: letters of East Asia take two each."""
-    return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
-
-
-def _cell(value: Any) -> str:
-    from pandas import isna
-    from pandas.api.types import is_scalar
-
-    if not is_scalar(value):
-        return ", ".join(map(_cell, value))
-    if isna(value):
-        return ""
-    if getattr(value, "hour", None) == 0 and getattr(value, "tzinfo", None) is None:
-        return f"{value:%Y-%m-%d}"
-    return visible(f"{value:.4g}" if isinstance(value, float) else str(value))
 
 
 def _availability(frame: pd.DataFrame) -> Any:

@@ -65,7 +65,7 @@ class Dataset(DatasetStatistics, NamesNear):
         return len(self._results)
 
     @property
-    def summary(self) -> pd.DataFrame:
+    def summary(self) -> Listing:
         """One row per table: ``section``, ``table``, ``rows``, ``availability`` in words.
 
         A section that failed has one row with no table and no count.

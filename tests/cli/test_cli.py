@@ -22,6 +22,7 @@ from aatoolkit.cli import main, report
 from aatoolkit.service import Store, synthesize
 
 ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "data" / "samples"
 
 
 @pytest.fixture(scope="module")
@@ -478,3 +479,18 @@ def test_a_terminal_gets_what_fits_and_a_pipe_gets_all(
     assert "19 of 50 rows and 9 of 20 columns fit here" in seen.err
     report.grid(["a"], [["b"]], fits=True)
     assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_gets_tables_by_section_and_a_pipe_each(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = (SAMPLES / "domains.json").read_bytes()
+    dataset = aa.Dataset({"domains": aa.normalize("domains", body)})
+    report.export(dataset, Path("piped"), False)
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["domains", "source_domains", "3"]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    report.export(dataset, Path("shown"), False)
+    seen = capsys.readouterr()
+    assert seen.out == "domains  3 tables: 3 available\n"
+    assert "3 tables, by section; a file, a pipe or --json has each" in seen.err
+    assert report.export(aa.Dataset({}), Path("empty"), False) == 0

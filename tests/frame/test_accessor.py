@@ -54,7 +54,7 @@ def test_availability_says_why() -> None:
 
 def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
     book = frame.assign(mine=1.5).aa.codebook
-    facts = ["dtype", "unit", "aggregation", "doc", "of", "availability", "caution"]
+    facts = ["dtype", "unit", "aggregation", "doc", "availability", "caution", "of"]
     assert [*book.columns] == facts
     assert [*book.index] == [*frame.columns, "mine"]
     count = book.loc["citation_count"]

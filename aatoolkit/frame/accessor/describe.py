@@ -51,8 +51,8 @@ class Describe:
     def codebook(self) -> pd.DataFrame:
         """The meaning, unit and rule of each column, one row a column, by name.
 
-        Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``of``, ``availability``,
-        ``caution``. ``of`` is the declared column, as ``table.column``; a column that is no
+        Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``availability``, ``caution``,
+        ``of``. ``of`` is the declared column, as ``table.column``; a column that is no
         declared one has no unit, rule or meaning here. Where each metric has a unit of its own,
         it is that of the rows that are left, if they have one. ``caution`` says why an aggregate of
         it would be approximate, where the counts of its rule are not reported.
@@ -75,9 +75,9 @@ class Describe:
                 ),
                 "aggregation": _words(column and str(column.aggregate) for column in what.values()),
                 "doc": _words((column and column.doc) or None for column in what.values()),
-                "of": _words(column.of for column in known.values()),
                 "availability": _words(str(column.availability) for column in known.values()),
                 "caution": _words(caution(self._frame, metadata, name) for name in known),
+                "of": _words(column.of for column in known.values()),
             },
             index=_index(known),
         )
