@@ -12,7 +12,7 @@ import pandas as pd
 
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.terminal import terminal_width, wrap_cell
-from aatoolkit._util.text import markup, name_parts, visible
+from aatoolkit._util.text import joined, markup, name_parts, visible
 
 _ROWS = 200
 """How many rows are shown."""
@@ -167,7 +167,7 @@ def _without_blanks(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _blank_note(names: Sequence[str]) -> str:
-    return f"empty: {', '.join(names)}" if names else ""
+    return f"no value in: {', '.join(names)}" if names else ""
 
 
 def _numbers(frame: pd.DataFrame) -> set[int]:
@@ -221,8 +221,7 @@ def cell_text(value: Any) -> str:
     missing = pd.api.types.is_scalar(value) and pd.isna(value)
     if missing:
         return "<NA>"
-    # Sentences that were joined have their full stops no more.
-    return visible(str(value)).replace("\\n", " ").replace(".; ", "; ")
+    return joined(visible(str(value)).replace("\\n", " "))
 
 
 def _blocks(

@@ -89,6 +89,17 @@ def _escaped(found: re.Match[str]) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
+def joined(text: str) -> str:
+    """Sentences that were joined, without their full stops before the next.
+
+    Examples
+    --------
+    >>> joined("Gemini shows cited sources only.; One engine has not run.")
+    'Gemini shows cited sources only; One engine has not run.'
+    """
+    return text.replace(".; ", "; ")
+
+
 def clipped(text: str) -> str:
     """Visible text that is not longer than a display wants it.
 

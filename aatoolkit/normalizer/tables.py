@@ -11,7 +11,7 @@ from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import clipped, visible
+from aatoolkit._util.text import clipped, joined, visible
 from aatoolkit.errors import ArgumentTypeError, ItemNotFound
 from aatoolkit.normalizer.reconstruct import rebuild
 from aatoolkit.normalizer.tables_export import TablesExport
@@ -280,7 +280,7 @@ class Tables(TablesExport, NamesNear):
         """Describe the availability of a table, with its mark; of an empty one, why it is empty."""
         if not isinstance(name, str) or name not in self.words:
             self[name]  # which names near matches
-        words = self.words[name].replace(".; ", "; ")
+        words = joined(self.words[name])
         mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
         return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
 

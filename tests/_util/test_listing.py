@@ -53,8 +53,8 @@ def test_it_is_a_frame_through_every_step() -> None:
     assert "<NA>" in repr(listing)
     part = listing[listing["section"] == "b"]
     assert isinstance(part, Listing)
-    assert repr(part).endswith("1  b\nempty: rows")
-    assert "empty: rows" in part._repr_html_()
+    assert repr(part).endswith("1  b\nno value in: rows")
+    assert "no value in: rows" in part._repr_html_()
     assert repr(part[["rows"]]).endswith("1  <NA>"), "where nothing is held, all is shown"
     assert pickle.loads(pickle.dumps(listing)).equals(listing)
     pd.testing.assert_frame_equal(pd.DataFrame(listing), listing, check_frame_type=False)

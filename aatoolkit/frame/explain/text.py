@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.text import clipped
+from aatoolkit._util.text import clipped, joined
 
 if TYPE_CHECKING:
     from aatoolkit.frame.explain.explanation import CitedAnswer, Explanation, StatedAvailability
@@ -104,7 +104,7 @@ def statement_line(stated: StatedAvailability) -> str:
     words = " ".join(part for part in parts if part)
     about = f" of {stated.target}" if stated.target else ""
     about += f" where {stated.rows}" if stated.rows else ""
-    reason = f": {stated.reason}" if stated.reason else ""
+    reason = f": {stated.reason.rstrip('.')}" if stated.reason else ""
     evidence = f", by {stated.evidence}" if stated.evidence else ""
     raw = f" = {stated.raw}" if stated.raw else ""
     return clipped(f"{words}{about}{reason}{evidence}{raw}")
@@ -139,13 +139,13 @@ def facts(one: Explanation, before: Written, above: Explanation | None = None) -
     if one.formula:
         yield f"= {clipped(one.formula)}"
     if one.missing:
-        yield f"missing: {clipped(one.missing)}"
+        yield f"missing: {clipped(joined(one.missing))}"
     if (
         one.availability
         and one.availability not in (one.missing or "")
         and (above is None or above.availability != one.availability)
     ):
-        yield clipped(one.availability)
+        yield clipped(joined(one.availability))
     # Of a missing value those count first that say it was not measured.
     stated = sorted(one.statements, key=lambda each: bool(one.missing) and each.status == AVAILABLE)
     for each in stated:
