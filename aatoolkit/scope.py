@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
@@ -59,12 +59,17 @@ class Scope(NamesNear):
     category: tuple[str, ...] = ()
     brand: tuple[str, ...] = ()
 
-    def __new__(cls, *_: Any, **filters: Any) -> Self:
+    # No field: a scope equals another that asks for the same, whoever chose the days.
+    _days_given = False
+
+    def __new__(cls, *given: Any, **filters: Any) -> Self:
         """Refuse unknown filters with near matches, where Python would raise a `TypeError`."""
         for name in filters:
             if name != "days" and name not in FILTERS:
                 raise _unknown_filter(name)
-        return super().__new__(cls)
+        scope = super().__new__(cls)
+        object.__setattr__(scope, "_days_given", bool(given) or "days" in filters)
+        return scope
 
     def __init__(
         self,
@@ -106,6 +111,17 @@ class Scope(NamesNear):
         """
         return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was chosen, by name: the filters that are set, and ``days`` unless left out.
+
+        Examples
+        --------
+        >>> Scope(topic="CRM").given, Scope(days=30).given
+        ({'topic': ('CRM',)}, {'days': 30})
+        """
+        return {"days": self.days, **self.filters} if self._days_given else self.filters
+
     def with_(self, **changes: Any) -> Scope:
         """Return the scope with some filters replaced.
 
@@ -114,7 +130,7 @@ class Scope(NamesNear):
         >>> Scope(engine="chatgpt").with_(days=7)
         Scope(days=7, engine=('chatgpt',))
         """
-        return replace(self, **changes)
+        return Scope(**{**self.given, **changes})
 
     def to_params(self) -> dict[str, str]:
         """Return the query parameters, in canonical order.

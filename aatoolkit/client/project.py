@@ -326,10 +326,10 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             "filters by name",
             parameter="scope",
         )
-    merged = (scope or Scope()).with_(**filters)
-    for name in filters:
-        before, after = getattr(scope, name, None), getattr(merged, name)
-        if before != after and before not in (None, getattr(Scope(), name)):
+    scope = scope or Scope()
+    merged = scope.with_(**filters)
+    for name, before in scope.given.items():
+        if before != (after := getattr(merged, name)):
             raise ScopeError(
                 f"{name} is {before!r} in the scope and {after!r} as a keyword; give it once, or "
                 f"write scope.with_({name}=...)",

@@ -480,9 +480,16 @@ def test_a_keyword_adds_to_a_scope_and_may_not_contradict_it(scripted: Any) -> N
     with aa.project("acme.example", base_url=scripted.url, cache=False) as project:
         assert project.fetch("ads", aa.Scope(engine="a"), days=7).scope == aa.Scope(7, engine="a")
         assert project.fetch("ads", aa.Scope(7), days=7).scope == aa.Scope(7)
+        changed = aa.Scope(engine="a").with_(engine="b")  # it says nothing of the days
+        assert project.fetch("ads", changed, days=90).scope == aa.Scope(90, engine="b")
         for scope, filters in (
             (aa.Scope(7), {"days": 30}),
             (aa.Scope(7), {"days": 90}),
+            (aa.Scope(days=30), {"days": 7}),
+            (aa.Scope(30, engine="a").with_(topic="b"), {"days": 7}),
+            (pickle.loads(pickle.dumps(aa.Scope(30))), {"days": 7}),
+            (aa.Scope.from_query("days=30"), {"days": 90}),
+            (aa.Scope().with_(days=30), {"days": 7}),
             (aa.Scope(engine=["a", "b"]), {"engine": "a"}),
             (aa.Scope(engine="a"), {"engine": ()}),
         ):
@@ -490,7 +497,7 @@ def test_a_keyword_adds_to_a_scope_and_may_not_contradict_it(scripted: Any) -> N
             with pytest.raises(errors.ScopeError, match=r"give it once, or .*with_") as caught:
                 project.fetch("ads", scope, **filters)
             assert caught.value.parameter == name
-        assert len(scripted.requests) == 2
+        assert len(scripted.requests) == 3
 
 
 def test_untagged_prompts_are_not_requested(scripted: Any) -> None:

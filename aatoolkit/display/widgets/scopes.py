@@ -175,9 +175,9 @@ def _chosen(scope: Scope) -> dict[str, tuple[Any, ...]]:
 
 def _first(options: ScopeOptions) -> Scope:
     """The last 30 days, or the first window offered, without filters."""
-    usual = Scope()
+    usual = Scope().days
     offered = [days for days in options.days if days in DAYS]
-    return usual if usual.days in offered or not offered else Scope(offered[0])
+    return Scope(usual if usual in offered or not offered else offered[0])
 
 
 def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Iterator[OptionGroup]:
