@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import cache, lru_cache
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -49,31 +50,61 @@ def lost(name: str, answer: Any) -> list[str]:
         warnings.simplefilter("ignore", SchemaDriftWarning)
         tables = aa.normalize(aa.sections.get(name), answer)
     kept = dict(zip(tables.extra["path"], tables.extra["value"], strict=True))
+    frames = {table.name: tables[table.name] for table in SECTIONS[name]}
+    for frame in frames.values():
+        frame.attrs = {}  # What is known of a frame is copied with each column.
     held = [
-        (steps, {canonical(value, column.dtype) for value in values(tables, table, column)})
-        for table in SECTIONS[name]
-        for column in table.columns
-        for steps in places_of(table, column)
+        {
+            canonical(value, column.dtype)
+            for value in values(frames[table.name][column.name], column)
+        }
+        for table, column, _ in declared(name)
     ]
-    held += [(parse_path(path)[:-1], set()) for path in SECTIONS[name].kept if "." in path]
+    held += [set() for _ in kept_below(name)]
     return [
         path(place)
         for place, value in leaves(answer)
         if kept.get(path(place)) != json.dumps(value, ensure_ascii=False)
-        and not any(holds(place, value, steps, found) for steps, found in held)
+        and not holds(name, place, value, held)
     ]
 
 
-def holds(place: Node, value: Any, steps: tuple[Step, ...], found: set[Any]) -> bool:
+@cache
+def declared(name: str) -> list[tuple[Table, Column, tuple[Step, ...]]]:
+    """The columns of a section, and where their values are."""
+    return [
+        (table, column, steps)
+        for table in SECTIONS[name]
+        for column in table.columns
+        for steps in places_of(table, column)
+    ]
+
+
+@cache
+def kept_below(name: str) -> list[tuple[Step, ...]]:
+    """Where a section keeps what is in no column, and is not read."""
+    return [parse_path(path)[:-1] for path in SECTIONS[name].kept if "." in path]
+
+
+@lru_cache(maxsize=10_000)
+def columns_at(name: str, place: Node) -> tuple[list[int], list[int]]:
+    """Which columns have values at a place, and which there or below."""
+    places = [*(steps for _, _, steps in declared(name)), *kept_below(name)]
+    below = [
+        at
+        for at, steps in enumerate(places)
+        if len(place) <= len(steps) and fits(place, steps[: len(place)])
+    ]
+    return [at for at in below if len(place) == len(places[at])], below
+
+
+def holds(name: str, place: Node, value: Any, held: list[set[Any]]) -> bool:
+    # Items of a list are at one place, as far as columns go.
+    at, below = columns_at(name, tuple(0 if isinstance(key, int) else key for key in place))
     if value in (None, {}, []) and type(value) not in (bool, int, float):
-        below = len(place) <= len(steps) and fits(place, steps[: len(place)])
         # Null among records is a leaf like others; null or nothing in the place of one is a gap.
-        return below and (value is not None or isinstance(place[-1], str) or place_is(place, steps))
-    return place_is(place, steps) and {("json", value), ("text", str(value))} & found != set()
-
-
-def place_is(place: Node, steps: tuple[Step, ...]) -> bool:
-    return len(place) == len(steps) and fits(place, steps)
+        return bool(below if value is not None or isinstance(place[-1], str) else at)
+    return any({("json", value), ("text", str(value))} & held[column] for column in at)
 
 
 def fits(place: Node, steps: tuple[Step, ...]) -> bool:
@@ -103,8 +134,8 @@ def places_of(table: Table, column: Column) -> Iterator[tuple[Step, ...]]:
     yield steps(table, column)
 
 
-def values(tables: aa.Tables, table: Table, column: Column) -> Iterator[Any]:
-    for value in tables[table.name][column.name]:
+def values(cells: pd.Series[Any], column: Column) -> Iterator[Any]:
+    for value in cells:
         if column.dtype == "list<string>":
             yield from [] if value is pd.NA or value is None else value
         elif not pd.isna(value):
