@@ -22,7 +22,7 @@ from hypothesis import settings
 # The examples of a run are the same each time, so that a failure is the change's and not the day's;
 # ``explore`` looks for new ones.
 settings.register_profile("fast", deadline=None, max_examples=20, derandomize=True)
-settings.register_profile("thorough", deadline=None, max_examples=100, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=50, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("fast")
 

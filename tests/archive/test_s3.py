@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -98,13 +99,21 @@ def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return "s3://histories/archive"
 
 
+def names(endpoint: str) -> list[str]:
+    """The names of all that is stored."""
+    pages = _s3(endpoint).get_paginator("list_objects_v2").paginate(Bucket="histories")
+    return [each["Key"] for page in pages for each in page.get("Contents", ())]
+
+
 def objects(endpoint: str) -> dict[str, bytes]:
     """All that is stored, by name."""
-    boto3 = pytest.importorskip("boto3")
-    client = boto3.client("s3", endpoint_url=endpoint)
-    pages = client.get_paginator("list_objects_v2").paginate(Bucket="histories")
-    names = [each["Key"] for page in pages for each in page.get("Contents", ())]
-    return {name: client.get_object(Bucket="histories", Key=name)["Body"].read() for name in names}
+    get = _s3(endpoint).get_object
+    return {name: get(Bucket="histories", Key=name)["Body"].read() for name in names(endpoint)}
+
+
+@cache
+def _s3(endpoint: str) -> Any:
+    return pytest.importorskip("boto3").client("s3", endpoint_url=endpoint)
 
 
 @pytest.mark.timeout(300)  # hundreds of requests
@@ -123,7 +132,7 @@ def test_an_archive_in_an_object_store_is_one_like_any_other(
     total = "SELECT host, sum(n), count(*) FROM days GROUP BY host ORDER BY host"
     before = archive.sql(total).fetchall()
 
-    assert archive.compact(keep_hours=0).files[1] < len(objects(endpoint))
+    assert archive.compact(keep_hours=0).files[1] < len(names(endpoint))
     assert archive.sql(total).fetchall() == before
 
     assert archive.forget("b.example").hosts == 1

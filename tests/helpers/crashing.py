@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
 
 import aatoolkit as aa
@@ -32,6 +33,9 @@ from aatoolkit.study.publish import About, publish
 
 SIZE = 400_000
 """Bytes of a written file: several writes of the system."""
+
+ROWS = 40_000
+"""Rows of a written table."""
 
 TRACED = (
     *("open", "openat", "creat", "close", "read", "write", "pwrite64", "writev", "lseek"),
@@ -66,14 +70,14 @@ def read_file(place: Path) -> int:
 
 
 def write_parquet(place: Path, version: int) -> None:
-    frame = pd.DataFrame({"version": [version] * 40_000, "row": range(40_000)})
+    frame = pd.DataFrame({"version": [version] * ROWS, "row": range(ROWS)})
     frame.aa.to_parquet(place / "table.parquet")
 
 
 def read_parquet(place: Path) -> int:
     frame = aa.read_parquet(place / "table.parquet")
-    assert len(frame) == 40_000
-    assert frame["row"].tolist() == [*range(40_000)]
+    assert len(frame) == ROWS
+    assert (frame["row"].to_numpy() == np.arange(ROWS)).all()
     (version,) = frame["version"].unique()
     return int(version)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import cells, explores
-from prompts import RULES, counted, rates_of, runs_of
+from prompts import RULES, Drawn, counted, framed, rates_of, runs_of
 
 import aatoolkit as aa
 from aatoolkit.stats.adjust import adjusted
@@ -120,13 +120,14 @@ def test_flat_families_raise_few_alarms_everywhere(
 def alarms(times: int, k: int, icc: float, rate: float, groups: int, uneven: bool) -> float:
     """How many of some families of comparisons without a change have one called a change."""
     rng = np.random.default_rng([k, int(100 * icc), int(100 * rate), groups, uneven])
-    sides: list[list[pd.DataFrame]] = [[], []]
+    sides: list[list[Drawn]] = [[], []]
     for at in range(times * groups):
         rates = rates_of(rng, k, rate, icc)
         for side in sides:
             runs = runs_of(rng, k, 10, uneven=uneven)
-            side.append(counted(rng, rates, runs, family=at // groups, engine=at % groups))
-    before, now = (pd.concat(side, ignore_index=True) for side in sides)
+            group = {"family": at // groups, "engine": at % groups}
+            side.append((rng.binomial(runs, rates), runs, group))
+    before, now = map(framed, sides)
     found = now.aa.compare(before, "rate", by=["family", "engine"], correct=None, rules=RULES)
     adjust = found.groupby("family")["p"].transform(
         lambda p: adjusted(p.to_numpy(float, na_value=np.nan), "holm")
@@ -153,13 +154,14 @@ def power(times: int, k: int, icc: float, tolerance: float) -> None:
     runs = runs_of(rng, k, 20)
 
     def compared(count: int, shift: float) -> pd.DataFrame:
-        sides: list[list[pd.DataFrame]] = [[], []]
+        sides: list[list[Drawn]] = [[], []]
         for at in range(count):
             rates = rates_of(rng, k, 0.4, icc)
             # Every prompt moves, and none beyond 0 or 1.
-            sides[0].append(counted(rng, rates, runs, at=at))
-            sides[1].append(counted(rng, rates + shift * 4 * rates * (1 - rates), runs, at=at))
-        before, after = (pd.concat(side, ignore_index=True) for side in sides)
+            moved = rates + shift * 4 * rates * (1 - rates)
+            for side, now in zip(sides, (rates, moved), strict=True):
+                side.append((rng.binomial(runs, now), runs, {"at": at}))
+        before, after = map(framed, sides)
         return after.aa.compare(before, "rate", by="at", correct=None, rules=RULES)
 
     promised = float(compared(100, 0.0)["detectable"].median())

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import cells, explores, one_in
-from prompts import RULES, counted, rates_of, runs_of
+from prompts import RULES, Drawn, counted, framed, rates_of, runs_of
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
@@ -93,13 +93,11 @@ def coverage(
 ) -> float:
     """How often the interval holds the rate of all such prompts; one group a repetition."""
     rng = np.random.default_rng([k, int(100 * icc), int(100 * rate), runs, uneven])
-    whole = pd.concat(
-        [
-            counted(rng, rates_of(rng, k, rate, icc), runs_of(rng, k, runs, uneven=uneven), at=at)
-            for at in range(times)
-        ]
-    )
-    found = pooled(whole, by="at", **more)
+    drawn: list[Drawn] = []
+    for at in range(times):
+        rates, answers = rates_of(rng, k, rate, icc), runs_of(rng, k, runs, uneven=uneven)
+        drawn.append((rng.binomial(answers, rates), answers, {"at": at}))
+    found = pooled(framed(drawn), by="at", **more)
     return float(found["rate_low"].le(rate).mul(found["rate_high"].ge(rate)).mean())
 
 
@@ -107,7 +105,7 @@ def coverage(
 def test_a_fixed_panel_covers_the_rate_of_its_prompts(icc: float, rate: float) -> None:
     rng = np.random.default_rng(4)
     rates, runs = rates_of(rng, 25, rate, icc), runs_of(rng, 25, 12)
-    whole = pd.concat([counted(rng, rates, runs, at=at) for at in range(400)])
+    whole = framed([(rng.binomial(runs, rates), runs, {"at": at}) for at in range(400)])
     found = pooled(whole, by="at", panel="fixed")
     truth = (rates * runs).sum() / runs.sum()
     covered = float(found["rate_low"].le(truth).mul(found["rate_high"].ge(truth)).mean())

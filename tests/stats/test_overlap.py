@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from effort import effort
+from effort import effort, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +49,7 @@ LISTS = st.lists(st.integers(0, 7), min_size=1, max_size=6, unique=True)
     st.sampled_from([0.5, 0.9, 0.98]),
     st.integers(1, 7),
 )
-@settings(max_examples=effort(200, 25))
+@settings(max_examples=examples(200, 25))
 def test_one_prompt_has_the_means_over_pairs_of_answers(
     answers: list[tuple[str, list[int]]], p: float, depth: int
 ) -> None:
