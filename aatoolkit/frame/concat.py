@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -31,6 +32,7 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS
 
 Described = tuple[pd.DataFrame, FrameMetadata]
+Conditions = tuple[Condition, ...]
 
 
 @recorded("concat", "frames")
@@ -112,7 +114,7 @@ def concat(
     key = same.pop() if len(same) == 1 else ()
     whole = unique_key(stacked, key)
     if apart and not whole and key:
-        whole = unique_key(stacked, (apart[0].column, *key))
+        whole = unique_key(stacked, (*(each.column for each in apart[0]), *key))
     grains, repeated = _stacked_grains(knowns)
     return attach(stacked, FrameMetadata(columns, whole, sources_of(knowns), grains, repeated))
 
@@ -159,28 +161,45 @@ def _stacked_grains(
     return grains, tuple(sorted(repeated))
 
 
-def _apart(frames: Sequence[Described]) -> list[Condition] | None:
-    """Conditions that distinguish the rows of each frame; None if no column does.
+def _apart(frames: Sequence[Described]) -> list[Conditions] | None:
+    """Conditions that distinguish the rows of each frame; None if no columns do.
 
     They name the values of a column that no two frames share: of its context, of what it was
-    read by, or of its key.
+    read by, or of its key. Else they name its host and its window, and last the time of reading,
+    which says of frames read within a second nothing.
     """
     keys = [name for _, known in frames for name in known.key]
-    for name in dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys)):
-        if not all(name in frame.columns and name in known.columns for frame, known in frames):
-            continue
-        values = [distinct_texts(frame[name]) for frame, _ in frames]
-        listed = [value for each in values if each for value in each]
-        if all(values) and len(listed) == len({*listed}) <= MOST_VALUES:
-            return [Condition(name, "in", tuple(each or ())) for each in values]
+    names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
+    single = [(name,) for name in names if name != "fetched_at"]
+    for columns in (*single, ("host", "days"), ("fetched_at",)):
+        if found := _told_apart(frames, columns):
+            return found
     return None
+
+
+def _told_apart(frames: Sequence[Described], columns: tuple[str, ...]) -> list[Conditions]:
+    """Conditions on some columns whose values, taken together, no two frames share; else none."""
+    if not all({*columns} <= {*frame.columns} & known.columns.keys() for frame, known in frames):
+        return []
+    values = [[distinct_texts(frame[name]) for name in columns] for frame, _ in frames]
+    combined = [row for each in values if all(each) for row in product(*(v or () for v in each))]
+    if (
+        not all(map(all, values))
+        or len(combined) != len({*combined})
+        or len(combined) > MOST_VALUES
+    ):
+        return []
+    return [
+        tuple(Condition(name, "in", tuple(v or ())) for name, v in zip(columns, each, strict=True))
+        for each in values
+    ]
 
 
 def _stacked(
     name: str,
     held: Sequence[Described],
     every: Sequence[Described],
-    apart: Sequence[Condition] | None,
+    apart: Sequence[Conditions] | None,
 ) -> ColumnMetadata:
     """The metadata of a column over the frames that have it, and those that lack it.
 
@@ -206,7 +225,7 @@ def _stacked(
     absent = ColumnMetadata(None, absent_rows(without, rows, Cause.ABSENT, "are of frames without"))
     stated = tuple(
         statement
-        for (_, known), condition in zip(frames, apart, strict=True)
-        for statement in known.columns.get(name, absent).within(condition)
+        for (_, known), conditions in zip(frames, apart, strict=True)
+        for statement in known.columns.get(name, absent).within(*conditions)
     )
     return replace(whole, statements=stated)

@@ -11,6 +11,7 @@ import pytest
 import aatoolkit as aa
 
 pytest.importorskip("matplotlib").use("agg")
+figure = pytest.importorskip("matplotlib.figure")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def test_a_comparison_is_dots_with_the_interval_it_names(
     assert "nothing is shown to have changed" in axes.finding
     assert "1 cannot say" in axes.finding
     assert "95% interval" in notes(axes)
-    assert "Paired by prompt_id" in notes(axes)
+    assert "Paired by prompt," in notes(axes)
     colours = {line.get_color() for line in axes.get_lines() if line.get_marker() == "o"}
     assert colours == {"#a9b8c4"}  # grey: none is shown to differ
 
@@ -56,7 +57,7 @@ def test_a_certain_change_has_a_colour() -> None:
     frame = pd.DataFrame({"prompt_id": [*range(15)] * 20})
     before, now = (frame.assign(named=rng.random(300) < rate) for rate in (0.2, 0.6))
     axes = now.aa.compare(before, "named").aa.plot()
-    assert "shown to: named +" in axes.finding
+    assert "Change in named: named +" in axes.finding
     assert axes.get_lines()[-1].get_color() != "#a9b8c4"
 
 
@@ -109,3 +110,46 @@ def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
     assert "the windows" in same or "both hold" in same
     alone = aa.demo().read_all(sections=["crawl"], progress=False)
     assert "was not read" in alone.report(tmp_path / "alone.html").read_text("utf-8")
+
+
+def of_units() -> pd.DataFrame:
+    """Changes of two rates, of which one is almost none, and of a position."""
+    return pd.DataFrame(
+        {
+            "measure": ["mention_rate", "share_of_voice", "average_position", "sentiment_score"],
+            "change": [0.0003, 0.25, 0.8, np.nan],
+            "low": [-0.1, 0.1, 0.5, np.nan],
+            "high": [0.1, 0.4, 1.1, np.nan],
+            "verdict": ["no evidence", "up", "up", "cannot say"],
+            "unit": ["fraction 0-1", "fraction 0-1", "rank", "score 0-100"],
+            "method": "paired by prompt_id",
+        }
+    )
+
+
+def test_changes_in_several_units_have_panels_and_scales_of_their_own() -> None:
+    rates, places = of_units().aa.plot().figure.axes
+    assert [panel.get_title(loc="left") for panel in (rates, places)] == [
+        "Rates",
+        "Average position (lower is better)",
+    ]
+    words = [text.get_text() for panel in (rates, places) for text in panel.texts]
+    assert words == [
+        "+0.03 pp  no evidence",
+        "+25.0 pp  up",
+        "cannot say",
+        "+0.80  up, which is worse",
+    ]
+    assert rates.get_xlim()[1] < 0.5 < places.get_xlim()[1]
+    good, bad = (panel.get_lines()[-1].get_color() for panel in (rates, places))
+    assert good != bad
+    assert "Paired by prompt." in notes(rates)
+
+
+def test_given_axes_hold_the_changes_in_one_unit_and_say_so() -> None:
+    axes = figure.Figure().add_subplot()
+    of_units().aa.plot(ax=axes)
+    assert len(axes.texts) == 3
+    assert "1 of 4 changes are in other units and not drawn here" in axes.get_xlabel().replace(
+        "\n", " "
+    )

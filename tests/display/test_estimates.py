@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from prompts import RULES
+from serving import shared_dataset
 
 import aatoolkit as aa
 from aatoolkit.client.dataset import Dataset
@@ -103,3 +104,24 @@ def test_concentration_says_what_its_interval_leaves_out(demo: aa.Project) -> No
     axes = engines.aa.concentration("citation_count", by="engine").aa.plot()
     assert axes.kind == "concentration"
     assert "the least uncertainty there is" in notes(axes)
+
+
+def test_intervals_without_their_numbers_are_drawn() -> None:
+    engines = shared_dataset()["overview"]["overview_engines"].set_index("engine")
+    axes = engines.aa.interval("mention_rate").aa.plot()
+    assert axes.kind == "interval"
+    assert "claude: 0.04 to 0.62" in axes.finding
+    assert "google-ai-overview: no interval" in axes.finding
+
+
+def test_a_plan_of_samples_shows_what_it_takes() -> None:
+    axes = aa.samples(rate=0.3, margin=0.05, icc=0.3).aa.plot()
+    assert axes.kind == "samples"
+    assert "1 run: 326 answers to 326 prompts" in axes.finding
+
+
+def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
+    axes = aa.cited_and_mentioned(shared_dataset()["chats"]).aa.plot()
+    assert "Odds ratio 0.90 (0.46 to 1.80)" in axes.finding
+    assert "Low" not in axes.finding
+    assert "Mantel-Haenszel odds ratio" in axes.figure.get_supxlabel()

@@ -14,6 +14,7 @@ from aatoolkit.errors import AvailabilityError
 @pytest.fixture(scope="module")
 def engines() -> dict[tuple[str, int], pd.DataFrame]:
     wanted = [("acme.example", 30), ("acme.example", 7), ("globex.example", 30)]
+    wanted.append(("globex.example", 7))
     client = shared_client()
     return {
         (host, days): client.project(host).read("overview", days=days)["overview_engines"]
@@ -27,8 +28,28 @@ Engines = dict[tuple[str, int], pd.DataFrame]
 def test_windows_of_one_frame_have_panels_of_their_own(engines: Engines) -> None:
     frames = [engines["acme.example", days].aa.with_context() for days in (7, 30)]
     panels = aa.concat(frames).aa.plot().figure.axes
-    assert [panel.get_title(loc="left") for panel in panels] == ["days: 7", "days: 30"]
+    assert [panel.get_title(loc="left") for panel in panels] == ["last 7 days", "last 30 days"]
     assert {panel.kind for panel in panels} == {"bars"}
+
+
+def test_hosts_and_windows_have_a_panel_for_each_of_both(engines: Engines) -> None:
+    frame = aa.concat([each.aa.with_context() for each in engines.values()])
+    panels = frame.aa.plot().figure.axes
+    assert [panel.get_title(loc="left") for panel in panels] == [
+        "acme.example, last 30 days",
+        "acme.example, last 7 days",
+        "globex.example, last 30 days",
+        "globex.example, last 7 days",
+    ]
+    assert panels[0].finding.startswith("Mention rate by engine, host and window: ")
+    for panel in panels:
+        assert "not measured" in {text.get_text() for text in panel.texts}
+
+
+def test_the_rows_of_all_panels_are_of_one_height(engines: Engines) -> None:
+    frame = engines["acme.example", 30].assign(group=["a", "a", "a", "a", "b"])
+    panels = frame.aa.plot(facet="group").figure.axes
+    assert panels[0].get_ylim() == panels[1].get_ylim()
 
 
 def test_the_caption_is_about_all_panels_and_their_hosts(engines: Engines) -> None:

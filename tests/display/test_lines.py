@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import matplotlib.dates as mdates
+import numpy as np
 import pandas as pd
 import pytest
 from serving import shared_client, shared_dataset
@@ -89,8 +90,39 @@ def test_competitors_are_marked_where_another_table_of_the_answer_names_them() -
 
 
 def test_bars_of_one_length_and_one_colour_each_say_that_a_table_is_better() -> None:
-    axes = shared_dataset()["urls"]["cited_url_brands"].aa.plot()
-    assert "A table shows this better" in axes.finding
+    alike = pd.DataFrame({"brand": ["a", "b", "c"] * 8, "engine": ["x", "y", "z"] * 8})
+    assert "A table shows this better" in alike.aa.plot().finding
+    # Whose a row is divides no bar: what was found of it does.
+    assert (
+        shared_dataset()["urls"]["cited_url_brands"]
+        .aa.plot()
+        .finding.startswith("Number of cited URL brands by brand and mentioned")
+    )
+
+
+def test_the_line_of_the_own_brand_says_so() -> None:
+    axes = shared_dataset()["ranking"]["ranking_history"].aa.plot("line", top=2)
+    assert [text.get_text() for text in axes.get_legend().get_texts()][:2] == [
+        "Acme CRM (own)",
+        "Globex",
+    ]
+
+
+def test_infinite_numbers_were_measured_and_are_not_drawn() -> None:
+    days = pd.date_range("2026-01-01", periods=4)
+    axes = pd.DataFrame({"day": days, "ratio": [1, np.inf, np.nan, 2]}).aa.plot(y="ratio")
+    assert "1 of 4 times not measured" in axes.finding
+    assert "Infinite, and therefore not drawn: 1 of the numbers." in axes.figure.get_supxlabel()
+    bars = pd.DataFrame({"who": ["a", "b", "c"], "ratio": [1, np.inf, np.nan]}).aa.plot(y="ratio")
+    assert "1 infinite, and not drawn" in bars.finding
+    cells = pd.DataFrame({"a": ["x"] * 3, "b": [*"rst"], "n": [1, -np.inf, np.nan]})
+    assert "1 of 3 cells infinite" in cells.aa.plot("heatmap", x="b", by="a", y="n").finding
+
+
+def test_two_days_have_no_time_of_day_between_them() -> None:
+    axes = shared_dataset()["overview"]["overview_trend"].head(2).aa.plot()
+    axes.figure.draw_without_rendering()
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["22 Oct", "23 Oct"]
 
 
 def test_names_of_points_do_not_cover_each_other() -> None:

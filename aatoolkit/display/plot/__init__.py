@@ -12,7 +12,7 @@ measured are hatched, or break the line; they are never drawn as 0. In reading o
   the stages from crawled to converted.
 - ``effects``, ``funnel``, ``scatter``, ``figures``, ``lines``, ``heatmap``, ``pairs``, ``stacks``,
   ``bars``, ``spans``, ``verdicts``: the kinds of pictures, each with a ``plan`` that returns None
-  if it does not fit; ``empty`` is drawn if none does.
+  if it does not fit; ``empty`` is drawn if none does. ``line_series``: one line of a chart.
 - ``owners``: own rows and competitors' that only another table of the answer names; ``reasons``:
   why a mark has no number.
 - ``whiskers``: the interval of each mark, and which one it is.

@@ -18,11 +18,13 @@ from aatoolkit.display.plot.labels import (
     format_number,
     format_numbers,
     humanize,
+    in_words,
 )
 from aatoolkit.display.plot.marks import Marks, of_rows
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import (
     DOES_NOT_APPLY,
+    INFINITE,
     NOT_MEASURED,
     NOT_MENTIONED,
     NOTHING,
@@ -54,6 +56,7 @@ _WITHOUT = {
     NOT_MENTIONED: "not mentioned",
     NOTHING: "with nothing to count",
     DOES_NOT_APPLY: "to which it does not apply",
+    INFINITE: "infinite, and not drawn",
 }
 """Of rows without a number the reasons, as they are counted in words."""
 
@@ -143,6 +146,8 @@ class Bars:
             axes.set_xticks([])
         for row, sample in enumerate(self._samples()):
             self._words(axes, row, float(ends[row]), texts[row], sample)
+        if least < 0:
+            axes.axvline(0, color=canvas.muted_colour(axes), linewidth=0.9)
         canvas.style_axes(axes, "x")
         labels, rivals = self.data.text(self.x), self.data.rivals().tolist()
         canvas.row_labels(axes, labels, self.data.own().tolist(), rivals=rivals)
@@ -150,7 +155,7 @@ class Bars:
         if self.data.is_count(self.y) and not np.isnan(values).all():
             canvas.integer_axis(axes.xaxis)
         canvas.number_axis(axes.xaxis, unit)
-        notes = [f"Whiskers: {self.ends.which}."] if sure.any() else []
+        notes = [f"Whiskers: {in_words(self.ends.which)}."] if sure.any() else []
         return [*notes, *([f"{self.zeros} others are 0."] if self.zeros else [])]
 
     def _bars(self, axes: Axes) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.dates as mdates
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, Locator, MaxNLocator
 
 from aatoolkit.display.plot.fonts import families, literal_text, safe_text, wrap
 from aatoolkit.display.plot.labels import format_tick
@@ -37,7 +38,7 @@ def new_figure(figsize: tuple[float, float]) -> Figure:
     return figure
 
 
-def add_picture(figure: Figure, place: tuple[int, int, int], dark: bool = False) -> Picture:
+def add_picture(figure: Figure, place: tuple[Any, ...], dark: bool = False) -> Picture:
     """Add axes to a figure, in some place of it."""
     axes = figure.add_subplot(*place, axes_class=Picture)
     assert isinstance(axes, Picture)
@@ -103,27 +104,52 @@ def add_title_and_notes(axes: Axes, title: str, notes: list[str], *, grow: bool 
         axes.set_xlabel(
             f"{axes.get_xlabel()}\n{below}".strip("\n"), **literal_text(fontsize=_SMALL, loc="left")
         )
+        _fit_rows(axes, figure_of(axes).get_figheight() * axes.get_position().height * 72)
         return
     add_figure_title(figure_of(axes), title, notes, grow)
 
 
+def _fit_rows(axes: Axes, high: float) -> None:
+    """Make the text of rows smaller where the rows are lower than it."""
+    labels = axes.get_yticklabels()
+    if len(labels) < 2 or axes.yaxis.get_major_formatter().__class__ is not FixedFormatter:
+        return
+    size = max(high / len(labels) * 0.8, 3.5)
+    for text in (*labels, *axes.texts):
+        text.set_fontsize(min(float(text.get_fontsize()), size))
+
+
 def add_figure_title(figure: Figure, title: str, notes: list[str], grow: bool) -> None:
     """Add the title above all axes of a figure, and the notes below."""
-    room = int(figure.get_figwidth() * 72 / (_SMALL * 0.6))
-    figure.suptitle(
-        wrap(title, int(room * 0.62)),
-        **literal_text(x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK),
-    )
-    below = "\n".join(wrap(note, room) for note in notes)
+    size, large = float(_SMALL), 12.0 if grow or figure.get_figwidth() > 5 else 9.5
+    below = _notes(figure, notes, size)
     if grow:
         figure.set_figheight(figure.get_figheight() + max(below.count("\n") - 2, 0) * _LINE)
+    elif (below.count("\n") + 1) * _LINE > 0.28 * figure.get_figheight():
+        # A size that was chosen stays: the notes are smaller, and cover nothing.
+        size = 5.5
+        below = _notes(figure, notes, size)
+    figure.suptitle(
+        wrap(title, int(figure.get_figwidth() * 72 / (large * 0.645))),
+        **literal_text(x=0.012, ha="left", fontsize=large, fontweight="bold", color=INK),
+    )
     for box in figure.legends:
         # Both are at the bottom: the legend is above the notes.
         taken = ((below.count("\n") + 1) * _LINE + 0.1) / figure.get_figheight()
         box.set_bbox_to_anchor((0, taken, 1, 1))
     figure.supxlabel(
-        below, **literal_text(x=0.012, ha="left", fontsize=_SMALL, color=MUTED, linespacing=1.35)
+        below, **literal_text(x=0.012, ha="left", fontsize=size, color=MUTED, linespacing=1.35)
     )
+    if not grow:
+        figure.draw_without_rendering()
+        for axes in figure.axes:
+            _fit_rows(axes, axes.get_window_extent().height * 72 / figure.dpi)
+
+
+def _notes(figure: Figure, notes: list[str], size: float) -> str:
+    """The notes, wrapped to the width of a figure."""
+    room = int(figure.get_figwidth() * 72 / (size * 0.6))
+    return "\n".join(wrap(note, room) for note in notes)
 
 
 def style_axes(axes: Axes, grid: str) -> None:
@@ -171,9 +197,14 @@ def _columns(axes: Axes) -> int:
     return 1 if grid is None else int(grid.get_gridspec().ncols)
 
 
-def date_axis(axes: Axes, most: int) -> None:
-    """Label the horizontal axis with dates, at most so many; a day always has its month."""
-    locator = mdates.AutoDateLocator(minticks=3, maxticks=most)
+def date_axis(axes: Axes, most: int, moments: pd.DatetimeIndex | None = None) -> None:
+    """Label the horizontal axis with dates, at most so many; a day always has its month.
+
+    A few days have a label each: between them there is no time of day.
+    """
+    locator: Locator = mdates.AutoDateLocator(minticks=3, maxticks=most)
+    if moments is not None and len(moments) < most and bool((moments == moments.normalize()).all()):
+        locator = FixedLocator(list(mdates.date2num(moments)))
     day, minute = "%d %b", "%H:%M"
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(
@@ -195,6 +226,13 @@ def year_below(axes: Axes, year: int) -> None:
 def integer_axis(along: Axis) -> None:
     """Put ticks at whole numbers only."""
     along.set_major_locator(MaxNLocator("auto", integer=True))
+
+
+def rank_axis(along: Axis, most: float) -> None:
+    """Put ticks at whole ranks, of which the first is always one."""
+    found = [float(at) for at in MaxNLocator("auto", integer=True).tick_values(1, most)]
+    step = found[1] - found[0] if len(found) > 1 else 1.0
+    along.set_ticks([1.0, *(at for at in found if 1 + step / 2 < at <= most)])
 
 
 def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:

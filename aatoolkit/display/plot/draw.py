@@ -30,8 +30,20 @@ from aatoolkit.display.plot import (
     verdicts,
 )
 from aatoolkit.display.plot.empty import EmptyPlot
-from aatoolkit.display.plot.facets import check_hosts, context_column, draw_facets
-from aatoolkit.display.plot.labels import joined_reasons, plain_doc, source_line
+from aatoolkit.display.plot.facets import (
+    Panels,
+    check_hosts,
+    default_panels,
+    draw_facets,
+    panels_by,
+)
+from aatoolkit.display.plot.labels import (
+    capitalized,
+    humanize,
+    joined_reasons,
+    plain_doc,
+    source_line,
+)
 from aatoolkit.display.plot.marks import marks_of
 from aatoolkit.display.plot.options import (
     PlotOptions,
@@ -81,6 +93,8 @@ KINDS: dict[str, Callable[[PlotData, PlotOptions], Drawable | None]] = {
     "effect": estimates.effects,
     "stability": estimates.agreement,
     "concentration": estimates.concentration,
+    "samples": estimates.needed,
+    "interval": estimates.intervals,
     "changes": steps.plan,
     "stages": stages.plan,
     "funnel": funnel.plan,
@@ -121,11 +135,14 @@ def plot(
     dark = auto_is_dark(check_theme(theme, ax), ax)
     check_hosts(data)
     options = replace(options, colours=colours)
-    if facet is None and ax is None:
-        facet = context_column(data, options)
+    panels = None
+    if facet is not None:
+        panels = _panels(data, options, facet, ax)
+    elif ax is None:
+        panels = default_panels(data, options)
     with fonts.warned_of_fonts():
-        if facet is not None:
-            return _draw_facets(data, options, facet, ax, title, size, dark)
+        if panels is not None:
+            return _draw_facets(data, options, panels, title, size, dark)
         name, chosen = _chosen(data, options)
         small = (canvas.WIDTH, chosen.height)
         axes = canvas.new_axes(size or small, dark) if ax is None else ax
@@ -134,26 +151,30 @@ def plot(
     return axes
 
 
-def _draw_facets(
-    data: PlotData,
-    options: PlotOptions,
-    facet: str,
-    ax: Axes | None,
-    title: str | None,
-    size: tuple[float, float] | None,
-    dark: bool,
-) -> Axes:
+def _panels(data: PlotData, options: PlotOptions, facet: str, ax: Axes | None) -> Panels:
+    """The panels by a column that was chosen."""
     if ax is not None:
         raise ConfigurationError("facet= draws several axes, and ax= is one", setting="facet")
     find(data.frame, [facet])
     if facet in (options.x, options.by, *options.y):
         raise ConfigurationError(f"facet={facet!r} is drawn already as x, y or by", setting="facet")
+    return panels_by(data, [facet])
+
+
+def _draw_facets(
+    data: PlotData,
+    options: PlotOptions,
+    panels: Panels,
+    title: str | None,
+    size: tuple[float, float] | None,
+    dark: bool,
+) -> Axes:
     if not len(data):
         name, chosen = _chosen(data, options)
         axes = canvas.new_axes(size or (canvas.WIDTH, chosen.height), dark)
         _draw(axes, name, chosen, title, grow=size is None)
     else:
-        axes, drawn, notes = draw_facets(data, options, facet, _chosen, size, dark)
+        axes, drawn, notes = draw_facets(data, options, panels, _chosen, size, dark)
         lines = [*_about(drawn), *notes, source_line(data.known.sources)]
         canvas.add_figure_title(canvas.figure_of(axes), title or drawn.title, lines, size is None)
     recolour(canvas.figure_of(axes), dark, options.colours)
@@ -212,18 +233,22 @@ def _about(chosen: Drawable) -> list[str]:
         return []
     time = next(iter(data.times), None)
     noun = data.time_noun(time) if time else None
+    noun = None if noun == time else noun
     # Counts of rows need no description of the column that groups them.
-    numbers = [name for name in names[:1] if data.kinds[name] == "number"]
+    numbers = [name for name in names if data.kinds[name] == "number"]
+    numbers = numbers if len(numbers) <= 2 else []
     hosts = dict.fromkeys(source.host for source in data.known.sources if source.host)
     compared = {"before_host", "part"} & data.kinds.keys()
     mixed = len(hosts) > 1 and "host" not in data.kinds and not compared
     docs = ["Rows of several hosts, which no column tells apart."] if mixed else []
     # Of a column of several metrics the description says nothing of the one that is drawn.
-    docs += [
-        plain_doc(column.doc, noun)
+    found = {
+        name: plain_doc(column.doc, noun)
         for name in numbers
         if (column := data.column(name)) and not data.unit_column(name)
-    ]
+    }
+    several = len(numbers) > 1
+    docs += [f"{capitalized(humanize(n))}: {doc}" if several else doc for n, doc in found.items()]
     if not data.is_known:
         return [*docs, "Availability: unknown, as the frame has no metadata."]
     state = data.state(names)

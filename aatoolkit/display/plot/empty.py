@@ -66,7 +66,7 @@ class EmptyPlot:
         axes.text(
             0.5,
             0.5,
-            fonts.wrap(self.finding, 70),
+            fonts.wrap(self.finding, 88),
             ha="center",
             va="center",
             **fonts.literal_text(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import capitalized, format_number, humanize
+from aatoolkit.display.plot.labels import capitalized, format_number, humanize, in_words
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.roles import Numbers, PlotData
-from aatoolkit.display.plot.style import BAD, GOOD, OWN, REST, UNMEASURED_FILL, SeriesStyle
+from aatoolkit.display.plot.style import BAD, GOOD, NOTHING_FILL, OWN, REST, SeriesStyle
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 _GREY = ("no evidence", "cannot say")
@@ -33,11 +34,13 @@ class EstimateDots:
     unit: str | None
     notes: tuple[str, ...]
     around_zero: bool = False
+    own: tuple[bool, ...] = ()
+    rivals: tuple[bool, ...] = ()
 
     @property
     def height(self) -> float:
         """The height in inches."""
-        return 1.9 + 0.3 * max(len(self.labels), 3)
+        return 1.9 + 0.3 * max(len(self.labels), 2)
 
     @property
     def finding(self) -> str:
@@ -49,41 +52,43 @@ class EstimateDots:
     def draw(self, axes: Axes) -> list[str]:
         """Draw the dots and return the notes."""
         value, low, high, mark = self.columns
-        everything = np.concatenate(self.columns)
-        there = everything[~np.isnan(everything)]
-        most = float(np.abs(there).max()) if len(there) else 1.0
-        most = most or 1.0
-        start, end = (-most * 1.08 if self.around_zero else 0.0), most * 1.04
-        if self.unit == RANK:
-            start, end = 0.5, most + 0.5
+        start, end = self._limits()
         if self.around_zero:
             axes.axvline(0, color=canvas.muted_colour(axes), linewidth=0.9)
         for row, (style, words) in enumerate(zip(self.styles, self.words, strict=True)):
-            if np.isnan(value[row]):
-                axes.barh(row, end - start, left=start, height=0.6, **UNMEASURED_FILL)
-                self._note(axes, "not measured" if words == "cannot say" else words, start, row)
+            # The words of all rows are in one column, where no line meets them.
+            canvas.row_note(axes, words, end, row, gap=8)
+            if np.isnan([value[row], low[row], high[row]]).all():
+                canvas.empty_row(axes, row, NOTHING_FILL)
                 continue
             axes.hlines(row, low[row], high[row], color=style.colour, linewidth=2)
-            axes.plot(value[row], row, style.marker, color=style.colour, ms=7, zorder=3)
+            dot: dict[str, Any] = {"color": style.colour, "ms": 7, "zorder": 3, "clip_on": False}
+            axes.plot(value[row], row, style.marker, **dot)
             if not np.isnan(mark[row]):
                 colour = canvas.text_colour(axes)
                 axes.vlines(mark[row], row - 0.28, row + 0.28, color=colour, linewidth=1.6)
-            ends = [value[row], high[row], mark[row]]
-            self._note(axes, words, float(np.nanmax(ends)), row)
-        axes.set_xlim(start, end + (end - start) * 0.3)
+        axes.set_xlim(start, end)
         canvas.style_axes(axes, "x")
-        canvas.row_labels(axes, list(self.labels), [False] * len(self.labels))
+        own = list(self.own) or [False] * len(self.labels)
+        canvas.row_labels(axes, list(self.labels), own, rivals=self.rivals)
         canvas.label_axes(axes, self.axis)
-        if self.unit == RANK:
-            canvas.integer_axis(axes.xaxis)
-        canvas.number_axis(axes.xaxis, self.unit, end)
+        if self.unit == RANK and not self.around_zero:
+            canvas.rank_axis(axes.xaxis, end)
+        canvas.number_axis(axes.xaxis, self.unit)
+        if np.isnan([value, low, high]).all():
+            axes.set_xticks([])
         return list(self.notes)
 
-    def _note(self, axes: Axes, words: str, end: float, row: int) -> None:
-        boxed = np.isnan(self.columns[0][row])
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0} if boxed else None
-        colour = "black" if boxed else canvas.text_colour(axes)
-        canvas.row_note(axes, words, end, row, gap=7, color=colour, bbox=box)
+    def _limits(self) -> tuple[float, float]:
+        """The ends of the axis: from 0, from the first rank, or around 0 as far as is needed."""
+        everything = np.concatenate(self.columns)
+        there = everything[~np.isnan(everything)]
+        most = float(there.max()) if len(there) else 1.0
+        if self.around_zero:
+            least, most = min(float(there.min()) if len(there) else -1.0, 0.0), max(most, 0.0)
+            room = 0.04 * ((most - least) or 1.0)
+            return least - room, most + room
+        return (0.5, most + 0.5) if self.unit == RANK else (0.0, most * 1.04 or 1.0)
 
 
 def _has(data: PlotData, options: PlotOptions, table: str, *names: str) -> bool:
@@ -114,7 +119,13 @@ def _interval(data: PlotData, column: str) -> str:
 def _method(data: PlotData) -> str:
     """Describe the method of the rows in a sentence."""
     method = next((each for each in data.text("method") if each != "(missing)"), "")
-    return f"{capitalized(method)}." if method else ""
+    return f"{capitalized(in_words(method))}." if method else ""
+
+
+def _by(data: PlotData) -> str:
+    """The columns that name the rows, as words of a title."""
+    names = " and ".join(humanize(name) for name in data.known.key if name in data.kinds)
+    return f" by {names}" if names else ""
 
 
 def _nothing(data: PlotData) -> Numbers:
@@ -146,9 +157,11 @@ def ranks(data: PlotData, options: PlotOptions) -> EstimateDots | None:
         RANK,
         (
             f"Lines: the ranks that each may have; all of them hold together with "
-            f"{together[0] if together else 'the level'}. Grey: more than one.",
+            f"{together[0] if together else 'the level'}. Grey: more than one rank is possible.",
             _method(rows),
         ),
+        own=tuple(rows.own().tolist()),
+        rivals=tuple(rows.rivals().tolist()),
     )
 
 
@@ -246,8 +259,8 @@ def concentration(data: PlotData, options: PlotOptions) -> EstimateDots | None:
     return EstimateDots(
         rows,
         ("effective",),
-        f"As many equal ones would be as concentrated{of}",
-        "effective number",
+        capitalized(f"effective number{_by(rows)}{of}"),
+        "effective number: as many equal ones would be as concentrated",
         tuple(map(humanize, labels)) if groups else ("all",) * len(rows),
         tuple(
             verdict.partition(" (")[0] if np.isnan(value) else format_number(value)
@@ -261,4 +274,62 @@ def concentration(data: PlotData, options: PlotOptions) -> EstimateDots | None:
             "each for independent.",
             _method(rows),
         ),
+    )
+
+
+def intervals(data: PlotData, options: PlotOptions) -> EstimateDots | None:
+    """Plan intervals without the numbers that they are of; None for other frames."""
+    stems = [name.removesuffix("_low") for name in data.numbers if name.endswith("_low")]
+    ends = [f"{stem}_{end}" for stem in stems for end in ("low", "high")]
+    chosen = options.x or options.y or options.by
+    if chosen or len(stems) != 1 or {*data.numbers} != {*ends}:
+        return None
+    rows, of = _first(data, options)
+    (low, high), unit = (rows.values(name) for name in ends), rows.unit(ends[0])
+    names = [name for name in rows.keys if name not in ends]
+    labels = [" · ".join(row) for row in zip(*map(rows.text, names), strict=True)]
+    method = f"{stems[0]}_method"
+    notes = (f"{capitalized(in_words(rows.text(method)[0]))}.",) if method in rows.kinds else ()
+    return EstimateDots(
+        rows,
+        tuple(ends),
+        capitalized(f"interval of {humanize(stems[0])}{of}"),
+        humanize(stems[0]),
+        tuple(labels) or tuple(f"row {at}" for at in range(len(rows))),
+        tuple(
+            "no interval"
+            if np.isnan(a + b)
+            else f"{format_number(a, unit)} to {format_number(b, unit)}"
+            for a, b in zip(low, high, strict=True)
+        ),
+        (OWN,) * len(rows),
+        (_nothing(rows), low, high, _nothing(rows)),
+        unit,
+        notes,
+        own=tuple(rows.own().tolist()),
+        rivals=tuple(rows.rivals().tolist()),
+    )
+
+
+def needed(data: PlotData, options: PlotOptions) -> EstimateDots | None:
+    """Plan the answers that a margin takes, by runs of each prompt; None for other frames."""
+    if not _has(data, options, "samples", "runs", "prompts", "answers", "margin"):
+        return None
+    margins = data.values("margin")
+    answers, prompts = data.values("answers"), data.values("prompts")
+    most = f" of ±{100 * np.nanmax(margins):.2g} pp" if (~np.isnan(margins)).any() else ""
+    return EstimateDots(
+        data,
+        ("answers",),
+        f"Answers that a margin{most} takes, by runs of each prompt",
+        "answers in all",
+        tuple("1 run" if runs == "1" else f"{runs} runs" for runs in data.text("runs")),
+        tuple(
+            verdict if np.isnan(n) else f"{format_number(n)} answers to {format_number(k)} prompts"
+            for n, k, verdict in zip(answers, prompts, data.text("verdict"), strict=True)
+        ),
+        (OWN,) * len(data),
+        (answers, np.where(np.isnan(answers), np.nan, 0.0), answers, _nothing(data)),
+        None,
+        ("More runs of one prompt take fewer prompts and more answers.",),
     )

@@ -15,6 +15,7 @@ from aatoolkit.display.plot.labels import (
     format_change,
     format_number,
     humanize,
+    in_words,
     table_words,
 )
 from aatoolkit.display.plot.options import PlotOptions
@@ -25,9 +26,33 @@ from aatoolkit.display.plot.whiskers import Whiskers, ends_of_figures, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
 
 _SIDES = (("previous_value", "value"), ("before", "after"), ("before_value", "after_value"))
+_OF_RESULTS = ("low", "high", "p", "n", "clusters")
+"""Of a result of statistics: what describes its numbers and is none of its own."""
 _WHOLE = {FRACTION: 1.0, SCORE: 100.0}
-_TRACK, _VALUE, _MOVED, _SAMPLE = (0.46, 0.68), 0.77, 0.80, 1.0
-"""Horizontal positions, as fractions of the width."""
+_SAMPLE = 1.0
+
+
+@dataclass(frozen=True)
+class FigureColumns:
+    """Where the columns stand, as fractions of the width."""
+
+    track: tuple[float, float]
+    value: float
+    moved: float
+    size: float
+
+    @classmethod
+    def of(cls, axes: Axes) -> FigureColumns:
+        """The columns that fit some axes: in narrow ones there is no room for tracks."""
+        wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width * 72
+        if wide >= 330:
+            return cls((0.46, 0.68), 0.77, 0.80, 9.5)
+        return cls((0.46, 0.46), 0.6, 0.63, 8)
+
+    @property
+    def has_track(self) -> bool:
+        """Whether numbers are drawn as parts of a whole."""
+        return self.track[0] < self.track[1]
 
 
 @dataclass(frozen=True)
@@ -42,6 +67,20 @@ class KeyFigure:
     why: str
     low: float = np.nan
     high: float = np.nan
+    of: str = ""
+    """What the number is of, where the label does not say it."""
+
+    @property
+    def is_on_track(self) -> bool:
+        """Whether the number is drawn as a part of a whole."""
+        return _fits(self.value, self.unit)
+
+    @property
+    def interval(self) -> str:
+        """The interval in words, of a number that is not drawn as a part of a whole."""
+        if self.is_on_track or np.isnan(self.low + self.high):
+            return ""
+        return f"{format_number(self.low, self.unit)} to {format_number(self.high, self.unit)}"
 
 
 @dataclass(frozen=True)
@@ -54,17 +93,20 @@ class KeyFigures:
     figures: tuple[KeyFigure, ...]
     left_out: int
     which: str = ""
+    more: tuple[str, ...] = ()
+    """More notes."""
 
     @property
     def height(self) -> float:
         """The height in inches."""
-        return 1.2 + 0.34 * max(len(self.figures), 2)
+        step = 0.46 if any(each.of for each in self.figures) else 0.34
+        return 1.2 + step * max(len(self.figures), 2)
 
     @property
     def title(self) -> str:
         """The title."""
         most = f", the first {len(self.figures)} of {len(self.figures) + self.left_out}"
-        return capitalized(self.what) + (most if self.left_out else "")
+        return self.what + (most if self.left_out else "")
 
     @property
     def finding(self) -> str:
@@ -74,7 +116,8 @@ class KeyFigures:
             text = each.why if np.isnan(each.value) else format_number(each.value, each.unit)
             if not np.isnan(each.before + each.value):
                 text += f" (before {format_number(each.before, each.unit)})"
-            texts.append(f"{each.label} {text}")
+            text += f" ({each.interval})" if each.interval else ""
+            texts.append(f"{each.label}{': ' if each.of else ''}{each.of} {text}")
         return "; ".join(texts)
 
     def draw(self, axes: Axes) -> list[str]:
@@ -82,15 +125,21 @@ class KeyFigures:
         axes.set_xlim(0, 1)
         axes.set_ylim(len(self.figures) - 0.4, -0.9)
         axes.set_axis_off()
+        columns = FigureColumns.of(axes)
         moved = any(not np.isnan(each.before) for each in self.figures)
-        if moved:
-            _write(axes, _MOVED, -0.72, "change", "left", size=8, grey=True)
+        if moved or any(each.interval for each in self.figures):
+            word = "change" if moved else "interval"
+            _write(axes, columns.moved, -0.72, word, "left", size=8, grey=True)
         if any(not np.isnan(each.sample) for each in self.figures):
             _write(axes, _SAMPLE, -0.72, "sample", "right", size=8, grey=True)
         for row, each in enumerate(self.figures):
-            self._draw(axes, row, each)
-        notes = ["Thick tick: the previous value."] if moved and self._scaled() else []
-        return [*notes, *([f"Whiskers: {self.which}."] if self.which else [])]
+            self._draw(axes, columns, row, each)
+        ticks = moved and self._scaled() and columns.has_track
+        notes = ["Thick tick: the previous value."] if ticks else []
+        drawn = any(each.is_on_track and not np.isnan(each.low) for each in self.figures)
+        words = "Whiskers" if drawn else "Interval"
+        is_drawn = self.which and (columns.has_track or not drawn)
+        return [*notes, *([f"{words}: {self.which}."] if is_drawn else []), *self.more]
 
     def _tracks(self) -> bool:
         """Whether any number is drawn on a track, or hatched there."""
@@ -99,21 +148,25 @@ class KeyFigures:
     def _scaled(self) -> bool:
         return any(_fits(each.before, each.unit) for each in self.figures)
 
-    def _draw(self, axes: Axes, row: int, each: KeyFigure) -> None:
-        room = _TRACK[0] if self._tracks() else _VALUE - 0.1
+    def _draw(self, axes: Axes, columns: FigureColumns, row: int, each: KeyFigure) -> None:
+        room = columns.track[0] if self._tracks() else columns.value - 0.1
         wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width * 72
-        label = capitalized(each.label) + (" (lower is better)" if each.unit == RANK else "")
-        label = fonts.safe_text(label, max(int(wide * room / (9.5 * 0.56)), 16))
-        _write(axes, 0, row, label, "left", size=9.5)
-        start, end = _TRACK
+        better = " (lower is better)" if each.unit == RANK else ""
+        label = each.label + ("" if each.of else better)
+        label = fonts.safe_text(label, max(int(wide * room / (columns.size * 0.56)), 12))
+        _write(axes, 0, row - (0.18 if each.of else 0), label, "left", size=columns.size)
+        if each.of:
+            _write(axes, 0, row + 0.22, each.of + better, "left", size=8, grey=True)
+        start, end = columns.track
         whole = _WHOLE.get(each.unit or "")
         if np.isnan(each.value):
             fill = fill_of(each.why)
-            axes.add_patch(Rectangle((start, row - 0.2), _VALUE - start, 0.4, **fill))
+            axes.add_patch(Rectangle((start, row - 0.2), columns.value - start, 0.4, **fill))
             box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
-            _write(axes, _VALUE - 0.01, row, each.why, "right", size=8.5, bbox=box)
+            size = columns.size - 1
+            _write(axes, columns.value - 0.01, row, each.why, "right", size=size, bbox=box)
         else:
-            if whole and _fits(each.value, each.unit):
+            if whole and columns.has_track and _fits(each.value, each.unit):
                 width = end - start
                 track: dict[str, Any] = {"edgecolor": MUTED, "linewidth": 0.6}
                 axes.add_patch(Rectangle((start, row - 0.16), width, 0.32, fc="none", **track))
@@ -136,13 +189,18 @@ class KeyFigures:
                 if _fits(each.before, each.unit):
                     at = start + width * each.before / whole
                     axes.plot([at, at], [row - 0.3, row + 0.3], color=INK, linewidth=2)
-            _write(axes, _VALUE, row, format_number(each.value, each.unit), "right", weight="bold")
+            number = format_number(each.value, each.unit)
+            look: dict[str, Any] = {"size": columns.size + 0.5, "weight": "bold"}
+            _write(axes, columns.value, row, number, "right", **look)
             if not np.isnan(each.before):
                 way = format_change(each.before, each.value, each.unit)
-                _write(axes, _MOVED, row, way, "left", size=9)
+                _write(axes, columns.moved, row, way, "left", size=columns.size - 0.5)
+            elif each.interval:
+                words = each.interval
+                _write(axes, columns.moved, row, words, "left", size=columns.size - 0.5)
         if not np.isnan(each.sample):
             sample = f"n={format_number(each.sample)}"
-            _write(axes, _SAMPLE, row, sample, "right", size=9, grey=True)
+            _write(axes, _SAMPLE, row, sample, "right", size=columns.size - 0.5, grey=True)
 
 
 def plan(data: PlotData, options: PlotOptions) -> KeyFigures | None:
@@ -153,14 +211,21 @@ def plan(data: PlotData, options: PlotOptions) -> KeyFigures | None:
 
 
 def _of_row(data: PlotData, options: PlotOptions) -> KeyFigures | None:
-    names = list(options.y) or data.numbers
+    is_result = data.table.startswith("statistics:") and not options.y
+    names = [n for n in options.y or data.numbers if not (is_result and n in _OF_RESULTS)]
     if not names:
         return None
     samples = {name: data.sample(name) for name in names}
     ends = {name: whiskers(data, name) for name in names}
+    if is_result and {"low", "high"} <= data.kinds.keys():
+        # They stand behind the number whose ends they are.
+        of = [name for name in data.kinds if name in (*names, "low")]
+        doc = data.column("low")
+        which = doc.doc.rstrip(".").partition("its ")[2] if doc else "its interval"
+        ends[of[of.index("low") - 1]] = Whiskers(data.values("low"), data.values("high"), which)
     figures = [
         KeyFigure(
-            humanize(name),
+            capitalized(humanize(name)),
             float(data.values(name)[0]),
             np.nan,
             data.unit(name),
@@ -172,14 +237,19 @@ def _of_row(data: PlotData, options: PlotOptions) -> KeyFigures | None:
         for name in names
     ]
     shown = figures[: options.top or 12]
-    what = table_words(data) or "figures"
+    what = capitalized(table_words(data) or "figures")
+    what = f"{row}: {what}" if (row := data.row_name()) else what
     which = _which([ends[name] for name in names])
-    return KeyFigures(data, tuple(names), what, tuple(shown), len(figures) - len(shown), which)
+    more = [data.text(name)[0] for name in ("why", "method") if is_result and name in data.kinds]
+    notes = tuple(f"{capitalized(in_words(each))}." for each in more if each != "(missing)")
+    left_out = len(figures) - len(shown)
+    return KeyFigures(data, tuple(names), what, tuple(shown), left_out, which, notes)
 
 
 def _which(ends: list[Whiskers]) -> str:
     """The interval of the first number that has one."""
-    return next((e.which for e in ends if not np.isnan(e.low + e.high).all()), "")
+    which = next((e.which for e in ends if not np.isnan(e.low + e.high).all()), "")
+    return in_words(which)
 
 
 def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
@@ -194,7 +264,11 @@ def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
     before = data.values(sides[0]) if len(sides) == 2 else np.full(len(data), np.nan)
     name = data.sample(now)
     samples = data.values(name) if name else np.full(len(data), np.nan)
-    labels = _labels(data, x)
+    labels, metrics = data.text(x), [""] * len(data)
+    if x == "metric":
+        labels = [capitalized(humanize(word)) if word.isidentifier() else word for word in labels]
+    elif "metric" in data.kinds:
+        metrics = [humanize(word) for word in data.text("metric")]
     ends = ends_of_figures(data, now)
     figures = [
         KeyFigure(
@@ -206,24 +280,16 @@ def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
             why_missing(data, now, row) if np.isnan(value) else "",
             float(ends.low[row]),
             float(ends.high[row]),
+            of,
         )
-        for row, (label, value, was, unit, n) in enumerate(
-            zip(labels, values, before, data.units(now), samples, strict=True)
+        for row, (label, of, value, was, unit, n) in enumerate(
+            zip(labels, metrics, values, before, data.units(now), samples, strict=True)
         )
     ]
     shown = figures[: options.top or 12]
-    what = table_words(data) or f"{humanize(now)} by {humanize(x)}"
+    what = capitalized(table_words(data) or f"{humanize(now)} by {humanize(x)}")
     drawn, left_out = tuple(reversed(sides)), len(figures) - len(shown)
     return KeyFigures(data, drawn, what, tuple(shown), left_out, _which([ends]))
-
-
-def _labels(data: PlotData, x: str) -> list[str]:
-    """The label of each row; with the metric if the labels are not unique."""
-    words = data.text(x)
-    labels = [humanize(word) if word.isidentifier() and x == "metric" else word for word in words]
-    if len({*labels}) < len(labels) and "metric" in data.kinds and x != "metric":
-        return [f"{a}: {humanize(b)}" for a, b in zip(labels, data.text("metric"), strict=True)]
-    return labels
 
 
 def _sides(data: PlotData) -> tuple[str, str] | None:

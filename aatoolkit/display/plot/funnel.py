@@ -31,7 +31,8 @@ class Funnel:
     @property
     def title(self) -> str:
         """The title."""
-        return capitalized(f"From {humanize(self.drawn[0])} to {humanize(self.drawn[-1])}")
+        title = capitalized(f"from {humanize(self.drawn[0])} to {humanize(self.drawn[-1])}")
+        return f"{row}: {title}" if (row := self.data.row_name()) else title
 
     @property
     def values(self) -> list[float]:

@@ -14,14 +14,15 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from aatoolkit.display.plot import canvas
+from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.cell_text import column_name, name_columns, write_numbers
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
-from aatoolkit.display.plot.lines import moments_between
+from aatoolkit.display.plot.line_series import moments_between
 from aatoolkit.display.plot.marks import Marks, Place, row_with
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import (
     DOES_NOT_APPLY,
+    INFINITE,
     NO_VALUE,
     NOT_LISTED,
     NOT_MEASURED,
@@ -39,7 +40,7 @@ from aatoolkit.display.plot.whiskers import whiskers
 from aatoolkit.sections.aggregation import RANK
 
 _FILLS = {word: fill_of(word) for word in (NOT_MEASURED, NO_VALUE)}
-_MARKERS = {NOT_LISTED: ".", NOTHING: "_", NOT_MENTIONED: "o", DOES_NOT_APPLY: "x"}
+_MARKERS = {NOT_LISTED: ".", NOTHING: "_", NOT_MENTIONED: "o", DOES_NOT_APPLY: "x", INFINITE: "^"}
 """Of the cells without a number: those that are hatched, and those that have a sign."""
 _MOST_COLUMNS = 20
 _WRITTEN = 90
@@ -160,13 +161,16 @@ class Heatmap:
         )
         set_tips(mesh, self._tips)
         handles = self._mark_missing(axes)
-        if values.size <= _WRITTEN and columns <= 12:
+        written = values.size <= _WRITTEN and columns <= 12
+        if written:
             write_numbers(axes, mesh, values, unit)
         else:
             bar = canvas.figure_of(axes).colorbar(mesh, ax=axes, pad=0.01, aspect=25)
             bar.outline.set_visible(False)
             bar.ax.tick_params(length=0, labelsize=8, colors=canvas.text_colour(axes))
             canvas.number_axis(bar.ax.yaxis, unit)
+            look = fonts.literal_text(color=canvas.muted_colour(axes), fontsize=9)
+            bar.ax.set_ylabel(fonts.safe_text(self._numbers, 50), **look)
             if unit == RANK:
                 bar.ax.invert_yaxis()
         canvas.style_axes(axes, "both")
@@ -185,10 +189,18 @@ class Heatmap:
         if self.columns_left_out:
             part = f"{columns} of {columns + self.columns_left_out}"
             more = [f"{part} columns ({humanize(self.x)}) are drawn, those with most."]
-        if self.only:
-            which = humanize(self.only) + (", lower is better" if unit == RANK else "")
-            return [f"Numbers: {which}.{better}", *more]
-        return [f"Numbers: {axis_label(self.data, self.y)}.{better}", *more]
+        # The title says what the numbers are; their unit stands here, or on the scale.
+        if written and self._numbers != humanize(self.only or self.y):
+            return [f"Numbers: {self._numbers}.{better}", *more]
+        return [*([better.strip()] if better else []), *more]
+
+    @property
+    def _numbers(self) -> str:
+        """What the numbers are, with their unit."""
+        if not self.only:
+            return axis_label(self.data, self.y)
+        is_rank = self.data.unit(self.y) == RANK
+        return humanize(self.only) + (" (lower is better)" if is_rank else "")
 
     @staticmethod
     def _better(dark: bool) -> str:

@@ -23,7 +23,7 @@ from aatoolkit.sections.aggregation import (
 )
 
 _SHORT = {SECONDS: "s", MILLISECONDS: "ms", BYTES: "bytes"}
-_AXIS = {
+_AXIS: dict[str | None, str] = {
     SCORE: "0 to 100",
     RANK: "1 is best",
     FRACTION_CHANGE: "percentage points",
@@ -48,7 +48,7 @@ def format_number(value: float, unit: str | None = None) -> str:
     if not math.isfinite(value):
         return "–"
     if unit == FRACTION_CHANGE:
-        return _minus(f"{100 * value:+.1f} pp")
+        return format_signed(value, unit)
     if unit in (FRACTION, "fraction of before"):
         percent = 100 * value
         return _minus(f"{percent:.{0 if abs(percent) >= 10 or not percent else 1}f}%")
@@ -115,13 +115,27 @@ def format_tick(value: float, unit: str | None = None) -> str:
 
 def format_change(before: float, after: float, unit: str | None) -> str:
     """Format the difference of two numbers."""
-    moved = after - before
-    if unit == FRACTION and abs(moved) < 0.0005:
-        return "±0 pp"
-    if unit == FRACTION:
-        return format_number(moved, FRACTION_CHANGE)
-    text = format_number(round(abs(moved), 2), unit)
-    return f"{'+' if moved > 0 else '−' if moved < 0 else '±'}{text}"
+    return format_signed(after - before, unit)
+
+
+def format_signed(value: float, unit: str | None = None) -> str:
+    """Format a difference with its sign, with enough digits not to look like none.
+
+    Examples
+    --------
+    >>> format_signed(0.0003, FRACTION), format_signed(-0.022, FRACTION), format_signed(0, FRACTION)
+    ('+0.03 pp', '−2.2 pp', '±0 pp')
+    >>> format_signed(51), format_signed(-0.05), format_signed(1e-17, FRACTION)
+    ('+51', '−0.05', '±0 pp')
+    """
+    if unit in (FRACTION, FRACTION_CHANGE):
+        value, unit = 100 * value, "pp"
+    size = abs(value) if abs(value) > 1e-9 else 0.0
+    if unit == "pp":
+        text = f"{size:.{1 if size >= 0.05 else 0}{'f' if size >= 0.05 or not size else 'g'}} pp"
+    else:
+        text = format_number(size, unit)
+    return f"{'±' if not size else '+' if value > 0 else '−'}{_minus(text)}"
 
 
 def _minus(text: str) -> str:
@@ -178,10 +192,26 @@ def plain_doc(doc: str, noun: str | None = None) -> str:
     >>> plain_doc("Visits of the day.", "week"), plain_doc("Answers on the day.", "month")
     ('Visits of the week.', 'Answers in the month.')
     """
-    doc = re.sub(r"; refers to `\w+`", "", doc).replace("`", "")
+    doc = in_words(re.sub(r"; refers to `\w+`", "", doc).replace("`", ""))
     if noun and noun != "day":
         doc = re.sub(r"\bon the (day|bucket)\b", f"in the {noun}", doc)
-    return re.sub(r"\bthe (day|bucket)\b", f"the {noun}", doc) if noun else doc
+    return (
+        re.sub(r"\bthe (day|bucket)\b", f"the {noun}", doc)
+        if noun
+        else doc.replace("bucket", "day")
+    )
+
+
+def in_words(text: str) -> str:
+    """Replace the names of columns in a text by words.
+
+    Examples
+    --------
+    >>> in_words("paired by prompt_id, of the mention_rate")
+    'paired by prompt, of the mention rate'
+    """
+    names = re.compile(r"(?<![\w/.])[a-z]+(?:_[a-z]+)+(?![\w/])")
+    return names.sub(lambda found: humanize(found[0].removesuffix("_id")), text)
 
 
 def capitalized(text: str) -> str:
@@ -193,8 +223,10 @@ def axis_label(data: PlotData, name: str) -> str:
     """Make the label of a numeric axis."""
     unit = data.unit(name)
     label = humanize(name)
-    if unit in (None, FRACTION, COUNT) or data.unit_column(name) or unit in label:
+    if unit in (None, FRACTION, COUNT) or data.unit_column(name):
         return label
+    if unit not in _AXIS and (unit in label or label in unit):
+        return max(label, unit, key=len)
     return f"{label} ({_AXIS.get(unit, unit)})"
 
 

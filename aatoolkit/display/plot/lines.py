@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,39 +14,18 @@ from matplotlib.lines import Line2D
 
 from aatoolkit.display.plot import canvas, heatmap
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number, humanize
+from aatoolkit.display.plot.line_series import LineSeries, line_series, moments_between
 from aatoolkit.display.plot.marks import Marks, Place, row_with
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import PAPER, SERIES, UNMEASURED_FILL, SeriesStyle
-from aatoolkit.display.plot.tips import describe_mark, set_tips
+from aatoolkit.display.plot.tips import set_tips
 from aatoolkit.display.plot.whiskers import Whiskers, whiskers
-from aatoolkit.frame.periods import is_part_period
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 MOST_LINES = 4
 """The most lines that are easily distinguished; more series make a heat map."""
-
-
-@dataclass(frozen=True)
-class LineSeries:
-    """One line: its name, and its values and interval at each time."""
-
-    name: str
-    values: Numbers
-    low: Numbers
-    high: Numbers
-    which: str
-    tips: Callable[[], Sequence[str]]
-    """The words of each time, for the interactive form."""
-    part: npt.NDArray[np.bool_]
-    """The times whose period is not whole, such as a week of three days."""
-    own: bool = False
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether there is a number at any time."""
-        return not np.isnan(self.values).all()
 
 
 @dataclass(frozen=True)
@@ -107,7 +85,7 @@ class Lines:
         """Mask of the times at which nothing was measured."""
         measured = np.zeros(len(self.moments), bool)
         for line in self.series:
-            measured |= ~np.isnan(line.values)
+            measured |= ~np.isnan(line.values) | line.infinite
         return ~measured
 
     def marks(self) -> Marks:
@@ -140,7 +118,7 @@ class Lines:
             self._line(axes, at, line, style)
         axes.set_xlim(at[0] - step / 2, at[-1] + step / 2)
         self._scale(axes, unit)
-        canvas.date_axis(axes, 8)
+        canvas.date_axis(axes, 8, self.moments)
         if all(self.data.is_count(name) for name in self.drawn):
             canvas.integer_axis(axes.yaxis)
         canvas.number_axis(axes.yaxis, unit)
@@ -166,6 +144,9 @@ class Lines:
         if any((~np.isnan(line.low)).any() for line in self.series):
             which = next(line.which for line in self.series if line.which)
             notes.append(f"Band: {which}.")
+        infinite = sum(int(line.infinite.sum()) for line in self.series)
+        if infinite:
+            notes.append(f"Infinite, and therefore not drawn: {infinite} of the numbers.")
         return notes
 
     def _styles(self) -> list[SeriesStyle]:
@@ -250,7 +231,7 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
         series = _of_series(data, ys[0], rows, moments, min(most, len(SERIES)), ends[ys[0]])
     else:
         series = [
-            _line_series(data, name, rows, moments, humanize(name), ends[name])
+            line_series(data, name, rows, moments, humanize(name), ends[name])
             for name in ys[: len(SERIES)]
         ]
     left_out = (len(levels) if by else len(ys)) - len(series)
@@ -274,67 +255,18 @@ def _of_series(
     own = weights.loc[weights["own"], "name"].unique().tolist()
     chosen = list(dict.fromkeys([*own, *ranked.index]))[:most]
     return [
-        _line_series(
+        line_series(
             data.only(here),
             y,
             rows[here],
             moments,
             name,
             Whiskers(ends.low[here], ends.high[here], ends.which),
+            own=name in own,
         )
         for name in chosen
         if (here := (rows["name"] == name).to_numpy()).any()
     ]
-
-
-def _line_series(
-    data: PlotData,
-    y: str,
-    rows: pd.DataFrame,
-    moments: pd.DatetimeIndex,
-    name: str,
-    ends: Whiskers,
-) -> LineSeries:
-    frame = pd.DataFrame(
-        {"values": data.values(y), "low": ends.low, "high": ends.high}, index=pd.Index(rows["at"])
-    )
-    first = frame.index.notna() & ~frame.index.duplicated()
-    places = pd.Series(np.arange(len(frame)), index=frame.index)[first]
-
-    def tips() -> list[str]:
-        """The words of each time."""
-        words = []
-        for moment in moments:
-            day = (
-                f"{moment:%Y-%m-%d}" if moment == moment.normalize() else f"{moment:%Y-%m-%d %H:%M}"
-            )
-            label, row = f"{name}, {day}".strip(", "), places.get(moment)
-            if row is None:
-                words.append(f"{label}\nno row")
-                continue
-            interval = float(ends.low[row]), float(ends.high[row])
-            words.append(describe_mark(data, y, int(row), label, interval))
-        return words
-
-    frame = frame[first].reindex(moments)
-    values, low, high = (frame[part].to_numpy(np.float64) for part in frame)
-    cells = data.cells(y)
-    parts = np.array([is_part_period(state.reason) for state in cells.states], bool)[cells.codes]
-    part = pd.Series(parts, index=pd.Index(rows["at"]))[first].reindex(moments, fill_value=False)
-    is_own = bool(len(data)) and bool(data.own().all())
-    return LineSeries(
-        name, values, low, high, ends.which, tips, part.to_numpy(bool), name != "" and is_own
-    )
-
-
-def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
-    """All times from the first to the last, at the smallest step between two of them."""
-    found = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
-    if len(found) < 3:
-        return found
-    step = (found[1:] - found[:-1]).min()
-    whole = pd.date_range(found[0], found[-1], freq=step)
-    return whole if found.isin(whole).all() and len(whole) <= 50 * len(found) else found
 
 
 def _handle(style: SeriesStyle, **more: Any) -> Line2D:

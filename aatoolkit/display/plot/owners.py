@@ -22,7 +22,7 @@ Named = dict[str, tuple[frozenset[str], frozenset[str]]]
 _FOUND: WeakKeyDictionary[HeldAnswer, Named] = WeakKeyDictionary()
 
 
-def owners(frame: pd.DataFrame) -> Named:
+def owners_in(frame: pd.DataFrame) -> Named:
     """The names of the own brand or sites by column, and those of competitors.
 
     They are looked up in the answers that the frame was read from, as far as they are at hand.

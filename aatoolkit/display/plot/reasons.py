@@ -17,6 +17,7 @@ from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
 NOT_MEASURED, NO_VALUE = "not measured", "no value given"
 NOT_MENTIONED, NOTHING = "not mentioned", "nothing to count"
 NOT_LISTED, DOES_NOT_APPLY = "not listed", "does not apply"
+INFINITE = "infinite"
 
 _NOTHING_REASONS = ("zero_denominator", "zero weight", "nothing to count")
 """The reasons that an aggregation gives where there was nothing to divide by."""
@@ -45,10 +46,13 @@ def whys_missing(data: PlotData, name: str, rows: Iterable[int]) -> list[str]:
     is_tone = (counted or "").removeprefix(_before(name)) in _OF_MENTIONS
     uncovered, none = _zeros(data, f"{name}{COVERAGE}"), _zeros(data, counted)
     unmentioned = _unmentioned(data, _before(name))
+    infinite = data.infinite(name)
     found = []
     for row in rows:
         state, unit = cells.states[int(cells.codes[row])], units[row]
-        if state.status == Status.NOT_APPLICABLE:
+        if infinite[row]:
+            found.append(INFINITE)
+        elif state.status == Status.NOT_APPLICABLE:
             found.append(NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY)
         elif state.status not in _IN_PART or uncovered[row]:
             found.append(NOT_MEASURED)

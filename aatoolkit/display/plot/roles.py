@@ -13,7 +13,7 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, combine
 from aatoolkit.display.plot.kinds import kind_of, unit_of_metric
-from aatoolkit.display.plot.owners import BRANDS, SITES, owners
+from aatoolkit.display.plot.owners import BRANDS, SITES, owners_in
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import declared, declared_key
@@ -31,6 +31,9 @@ Numbers = npt.NDArray[np.float64]
 
 CONTEXT = ("days", "window_start", "window_end", "fetched_at")
 """Columns that say of which answer a row is, and nothing of what was answered."""
+
+APART = ("host", "days")
+"""The columns that tell hosts and windows apart, which are never added up."""
 
 _NAMES = ("title", "prompt", "text", "label", "name")
 _PREFERRED_UNITS = (
@@ -84,8 +87,11 @@ class PlotData:
         # Rows of several answers have no key of their own, but that of their table for labels.
         of_table = declared_key(self.table) or ()
         if of_table and all(name in self.kinds for name in of_table):
-            return list(of_table)
-        return (self.of_kind("time") or self.of_kind("word"))[:1]
+            # Rows of several hosts or windows are told apart by these columns alone.
+            apart = [name for name in APART if name in self.kinds and name not in of_table]
+            return [*(name for name in apart if self.frame[name].nunique() > 1), *of_table]
+        times = [name for name in self.of_kind("time") if name not in CONTEXT]
+        return (times or self.of_kind("word") or self.of_kind("time"))[:1]
 
     @property
     def times(self) -> list[str]:
@@ -187,6 +193,25 @@ class PlotData:
         found = self.frame[name].to_numpy(np.float64, na_value=np.nan)
         return np.where(self.cells(name).given & np.isfinite(found), found, np.nan)
 
+    def infinite(self, name: str) -> npt.NDArray[np.bool_]:
+        """Mask of the numbers that were measured, and are infinite."""
+        if self.kinds[name] != "number":
+            return np.zeros(len(self), bool)
+        found = self.frame[name].to_numpy(np.float64, na_value=np.nan)
+        infinite: npt.NDArray[np.bool_] = self.cells(name).given & np.isinf(found)
+        return infinite
+
+    def row_name(self) -> str:
+        """The name of a single row: the values of its key, or the title that it has for it."""
+        names = self.known.key or declared_key(self.table) or (() if self.is_known else self.keys)
+        named = [
+            self.label_column if name.endswith("_id") and name == self.keys[-1] else name
+            for name in names
+            if name in self.kinds
+        ]
+        words = [self.text(name)[0] for name in named if name is not None]
+        return ", ".join(word for word in words if word != "(missing)")
+
     def is_count(self, name: str) -> bool:
         """Whether all measured numbers of a column are whole, and none is a rate or a score."""
         found = self.values(name)
@@ -222,7 +247,8 @@ class PlotData:
     @property
     def table(self) -> str:
         """The table of most of the columns; empty if there is none."""
-        tables = [(each.of or "").partition(".")[0] for each in self.known.columns.values()]
+        # Columns of the context belong to no table, and may be more than those of the table.
+        tables = [each.of.partition(".")[0] for each in self.known.columns.values() if each.of]
         return max(tables, key=tables.count, default="")
 
     @cached_property
@@ -270,15 +296,16 @@ class PlotData:
         return np.array([word == "competitor" for word in self.text("domain_type")], bool)
 
     @cached_property
-    def _owners(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
-        return owners(self.frame)
+    def owners(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+        """The own names by column, and those of competitors."""
+        return owners_in(self.frame)
 
     def _named(self, side: int) -> npt.NDArray[np.bool_]:
         """Mask of the rows named own (0) or a competitor's (1) in other tables of the answer."""
         found = np.zeros(len(self), bool)
         for name in (*BRANDS, *SITES):
-            if self.kinds.get(name) == "word" and name in self._owners:
-                names = self._owners[name][side]
+            if self.kinds.get(name) == "word" and name in self.owners:
+                names = self.owners[name][side]
                 found |= np.array([word in names for word in self.text(name)], bool)
         return found
 

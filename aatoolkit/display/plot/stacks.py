@@ -218,8 +218,10 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     if not (options.kind or options.x) and _says_nothing(table):
         return None
     order = table.sum(axis=1).sort_values(ascending=False, kind="stable").index
-    levels = table.sum().sort_values(ascending=False, kind="stable").index
-    table = table.loc[order, levels]
+    levels = table.sum().sort_values(ascending=False, kind="stable").index.to_list()
+    # Rows without a value are last.
+    levels.sort(key=lambda level: (level in _LACKING, level == NO_VALUE))
+    table = table.loc[order, pd.Index(levels, dtype=table.columns.dtype)]
     if len(levels) > len(SERIES):
         rest = table.iloc[:, len(SERIES) - 1 :].sum(axis=1)
         table = table.iloc[:, : len(SERIES) - 1].assign(**{REST_LEVEL: rest})
@@ -227,7 +229,7 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     own = {name for name, mine in zip(rows["x"], data.own(), strict=True) if mine}
     mine = tuple(name in own and x in ("brand", "advertiser") for name in kept.index)
     things = table_words(data) or "rows"
-    what = f"{things} by {humanize(x)}" + (f" and {humanize(by)}" if by else "")
+    what = f"number of {things} by {humanize(x)}" + (f" and {humanize(by)}" if by else "")
     return Stacks(
         data,
         (x, *([by] if by else [])),
@@ -236,7 +238,7 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
         mine,
         tuple(kept.sum(axis=1).astype(float)),
         None,
-        f"rows of the table ({len(data):,} in all)",
+        f"rows ({len(data):,} in all)",
         len(table) - len(kept),
         x,
     )
@@ -276,8 +278,9 @@ def _label_column(data: PlotData, but: tuple[str, ...]) -> str | None:
     words = [n for n in data.of_kind("word") if 1 < data.frame[n].nunique() <= 12]
     if but:
         # Segments are what is found of each row, not another part of its key.
-        found = [name for name in (*categories, *flags) if name not in (*but, *data.keys)]
-        found = found or [name for name in (*categories, *flags) if name not in but]
+        # Whose a row is, its mark says.
+        given = [name for name in (*categories, *flags) if name not in (*but, "own")]
+        found = [name for name in given if name not in data.keys] or given
         return str(found[0]) if found else None
     engine = ["engine"] if "engine" in data.kinds else []
     brands = [name for name in ("brand",) if name in words]

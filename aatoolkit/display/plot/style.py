@@ -96,7 +96,8 @@ def styles_for(levels: Iterable[str]) -> dict[str, SeriesStyle]:
     >>> styles_for(["negative", "positive"])["positive"] is GOOD
     True
     """
-    listed = list(dict.fromkeys(levels))
+    # What remains is named last.
+    listed = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, "(missing)"))
     toned = {_TONE[level]: level for level in reversed(listed) if level in _TONE}
     if len(toned) < 2:
         toned = {}

@@ -92,8 +92,8 @@ class Plot:
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``funnel``,
             ``scatter``, ``spans``, ``verdicts``, ``counts``; of results of statistics
             ``comparison``, ``waterfall``, ``ranks``, ``overlap``, ``effect``, ``stability``,
-            ``concentration``, ``changes`` or
-            ``stages``; by default the first that fits.
+            ``concentration``, ``samples``, ``interval``, ``changes`` or ``stages``; by default
+            the first that fits.
         x : str, optional
             What the marks stand for: a time, a brand, an engine. Rows that share a mark are
             aggregated by their declared rules, as ``aggregate(skip_missing=True)`` does; the
