@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-from serving import shared_client
+from matplotlib.figure import Figure
+from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
 from aatoolkit.display.plot.style import UNMEASURED_FILL
@@ -91,3 +95,33 @@ def test_the_legend_of_panels_is_above_the_notes() -> None:
     assert not legend.get_window_extent().overlaps(notes.get_window_extent())
     spans = [p for p in figure.axes[0].patches if p.get_hatch() == UNMEASURED_FILL["hatch"]]
     assert len(spans) == 1
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_axes_among_others_keep_notes_titles_and_legends_apart(style: str) -> None:
+    data = shared_dataset()
+    frames = [data["overview"]["overview_kpis"], data["chats"]["chat_mentions"]]
+    frames.append(data["overview"]["overview_trend"])
+    before, numbers = dict(plt.rcParams), plt.get_fignums()
+    with plt.style.context(style):
+        figure = Figure(figsize=(13, 4), layout="constrained")
+        panels = figure.subplots(1, 3)
+        for frame, axes in zip(frames, panels, strict=True):
+            frame.aa.plot(ax=axes)
+        figure.draw_without_rendering()
+    assert (dict(plt.rcParams), plt.get_fignums()) == (before, numbers)
+    figures, stacks, _ = panels
+    # Key figures have no axis, and their notes all the same.
+    assert any("acme.example · overview" in text.get_text() for text in figures.texts)
+    legend = stacks.get_legend().get_window_extent()
+    title = stacks.title if stacks.title.get_text() else stacks._left_title
+    assert not legend.overlaps(title.get_window_extent())
+    assert legend.x1 <= figure.bbox.width
+    assert legend.y0 >= stacks.get_window_extent().y1 - 1
+
+
+def test_a_small_figure_has_rows_that_do_not_cover_each_other() -> None:
+    axes = shared_dataset()["overview"]["overview_top_brands"].aa.plot(figsize=(4, 2.5))
+    axes.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+    assert not any(a.overlaps(b) for a, b in pairwise(boxes))

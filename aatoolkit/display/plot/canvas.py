@@ -14,7 +14,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import FixedFormatter, FixedLocator, Locator, MaxNLocator
+from matplotlib.ticker import FixedLocator, Locator, MaxNLocator
 
 from aatoolkit.display.plot.fonts import families, literal_text, safe_text, wrap
 from aatoolkit.display.plot.labels import format_tick
@@ -95,16 +95,23 @@ def add_title_and_notes(axes: Axes, title: str, notes: list[str], *, grow: bool 
     if not isinstance(axes, Picture):
         # The legend is between the axes and the title.
         box = axes.get_legend()
-        rows = -(-len(box.get_texts()) // _LEGEND_COLUMNS) if box else 0
+        words = [text.get_text() for text in box.get_texts()] if box else []
+        rows = -(-len(words) // _legend_columns(axes, words)) if words else 0
         pad = 6 + rows * _SMALL * 1.7
-        wide = figure_of(axes).get_figwidth() * axes.get_position().width * 72
+        wide = _wide(axes)
         heading = wrap(title, max(int(wide / 6.2), 16))
         axes.set_title(heading, loc="left", pad=pad, **literal_text(fontsize=11))
         below = "\n".join(wrap(note, max(int(wide / (_SMALL * 0.56)), 24)) for note in notes)
-        axes.set_xlabel(
-            f"{axes.get_xlabel()}\n{below}".strip("\n"), **literal_text(fontsize=_SMALL, loc="left")
-        )
-        _fit_rows(axes, figure_of(axes).get_figheight() * axes.get_position().height * 72)
+        # The year stands below the days, at the right.
+        is_dated = isinstance(axes.xaxis.get_major_formatter(), mdates.ConciseDateFormatter)
+        below = f"{axes.get_xlabel()}\n{below}".strip("\n") if not is_dated else f"\n{below}"
+        if axes.axison:
+            axes.set_xlabel(below, **literal_text(fontsize=_SMALL, loc="left"))
+        else:
+            look = literal_text(fontsize=_SMALL, color=text_colour(axes))
+            axes.text(0, -0.02, below, transform=axes.transAxes, va="top", **look)
+        share = 0.8 if len(figure_of(axes).axes) > 1 else 1.0
+        _fit_rows(axes, figure_of(axes).get_figheight() * axes.get_position().height * 72 * share)
         return
     add_figure_title(figure_of(axes), title, notes, grow)
 
@@ -112,7 +119,8 @@ def add_title_and_notes(axes: Axes, title: str, notes: list[str], *, grow: bool 
 def _fit_rows(axes: Axes, high: float) -> None:
     """Make the text of rows smaller where the rows are lower than it."""
     labels = axes.get_yticklabels()
-    if len(labels) < 2 or axes.yaxis.get_major_formatter().__class__ is not FixedFormatter:
+    is_of_rows = isinstance(axes.yaxis.get_major_locator(), FixedLocator) and axes.axison
+    if len(labels) < 2 or not is_of_rows:
         return
     size = max(high / len(labels) * 0.8, 3.5)
     for text in (*labels, *axes.texts):
@@ -141,6 +149,10 @@ def add_figure_title(figure: Figure, title: str, notes: list[str], grow: bool) -
         below, **literal_text(x=0.012, ha="left", fontsize=size, color=MUTED, linespacing=1.35)
     )
     if not grow:
+        if figure.get_figheight() < 2.6:
+            for axes in figure.axes:
+                axes.tick_params(labelsize=7)
+                axes.xaxis.label.set_fontsize(7)
         figure.draw_without_rendering()
         for axes in figure.axes:
             _fit_rows(axes, axes.get_window_extent().height * 72 / figure.dpi)
@@ -242,7 +254,7 @@ def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
         [safe_text(word, 30) for word in words],
         loc="lower left",
         bbox_to_anchor=(0, 1.0),
-        ncols=min(len(handles), _LEGEND_COLUMNS),
+        ncols=_legend_columns(axes, words),
         frameon=False,
         fontsize=_SMALL,
         borderaxespad=0.2,
@@ -250,6 +262,21 @@ def legend(axes: Axes, handles: list[Any], words: list[str]) -> None:
         columnspacing=1.2,
     )
     _plain(box, text_colour(axes))
+
+
+def _wide(axes: Axes) -> float:
+    """The width of axes in points, before the layout is known, which leaves less to several."""
+    share = 0.8 if _columns(axes) > 1 else 1.0
+    return figure_of(axes).get_figwidth() * axes.get_position().width * 72 * share
+
+
+def _legend_columns(axes: Axes, words: list[str]) -> int:
+    """As many columns of a legend as fit above axes."""
+    most = min(len(words), _LEGEND_COLUMNS)
+    if isinstance(axes, Picture):
+        return most
+    each = max(map(len, words)) * _SMALL * 0.56 + 4.2 * _SMALL
+    return max(min(most, int(_wide(axes) / each)), 1)
 
 
 def _plain(box: Legend, colour: str = INK) -> None:

@@ -47,7 +47,8 @@ class FigureColumns:
         wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width * 72
         if wide >= 330:
             return cls((0.46, 0.68), 0.77, 0.80, 9.5)
-        return cls((0.46, 0.46), 0.6, 0.63, 8)
+        # What a layout leaves is less.
+        return cls((0.46, 0.46), 0.6, 0.63, 8 if wide > 260 else 7)
 
     @property
     def has_track(self) -> bool:
@@ -129,9 +130,9 @@ class KeyFigures:
         moved = any(not np.isnan(each.before) for each in self.figures)
         if moved or any(each.interval for each in self.figures):
             word = "change" if moved else "interval"
-            _write(axes, columns.moved, -0.72, word, "left", size=8, grey=True)
+            _write(axes, columns.moved, -0.72, word, "left", size=columns.size - 1.5, grey=True)
         if any(not np.isnan(each.sample) for each in self.figures):
-            _write(axes, _SAMPLE, -0.72, "sample", "right", size=8, grey=True)
+            _write(axes, _SAMPLE, -0.72, "sample", "right", size=columns.size - 1.5, grey=True)
         for row, each in enumerate(self.figures):
             self._draw(axes, columns, row, each)
         ticks = moved and self._scaled() and columns.has_track
@@ -150,6 +151,7 @@ class KeyFigures:
 
     def _draw(self, axes: Axes, columns: FigureColumns, row: int, each: KeyFigure) -> None:
         room = columns.track[0] if self._tracks() else columns.value - 0.1
+        room *= 1 if columns.has_track else 0.8
         wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width * 72
         better = " (lower is better)" if each.unit == RANK else ""
         label = each.label + ("" if each.of else better)
