@@ -172,12 +172,12 @@ def _apart(frames: Sequence[Described]) -> list[Conditions] | None:
     names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
     single = [(name,) for name in names if name != "fetched_at"]
     for columns in (*single, ("host", "days"), ("fetched_at",)):
-        if found := _told_apart(frames, columns):
+        if found := _distinct_by(frames, columns):
             return found
     return None
 
 
-def _told_apart(frames: Sequence[Described], columns: tuple[str, ...]) -> list[Conditions]:
+def _distinct_by(frames: Sequence[Described], columns: tuple[str, ...]) -> list[Conditions]:
     """Conditions on some columns whose values, taken together, no two frames share; else none."""
     if not all({*columns} <= {*frame.columns} & known.columns.keys() for frame, known in frames):
         return []

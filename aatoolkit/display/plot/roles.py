@@ -33,7 +33,7 @@ CONTEXT = ("days", "window_start", "window_end", "fetched_at")
 """Columns that say of which answer a row is, and nothing of what was answered."""
 
 APART = ("host", "days")
-"""The columns that tell hosts and windows apart, which are never added up."""
+"""The columns that distinguish hosts and windows, which are never added up."""
 
 _NAMES = ("title", "prompt", "text", "label", "name")
 _PREFERRED_UNITS = (
@@ -87,7 +87,7 @@ class PlotData:
         # Rows of several answers have no key of their own, but that of their table for labels.
         of_table = declared_key(self.table) or ()
         if of_table and all(name in self.kinds for name in of_table):
-            # Rows of several hosts or windows are told apart by these columns alone.
+            # These columns alone distinguish rows of several hosts or windows.
             apart = [name for name in APART if name in self.kinds and name not in of_table]
             return [*(name for name in apart if self.frame[name].nunique() > 1), *of_table]
         times = [name for name in self.of_kind("time") if name not in CONTEXT]
