@@ -22,6 +22,8 @@ from aatoolkit._util.text import escaped, unescaped
 
 _GUARDED = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
 _DIGITS = 10**15
+_MISSING = "\0"
+"""What no cell holds, as control characters are escaped."""
 
 
 def guarded(text: str) -> str:
@@ -60,9 +62,16 @@ def is_guarded_number(values: pd.Series) -> bool:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """A frame as CSV that is safe to open: UTF-8, one line feed a row, missing is empty."""
+    """A frame as CSV that is safe to open: UTF-8, one line feed a row, missing is empty.
+
+    A missing cell has no quotes, in which some readers see a text. Where it is the only one of its
+    row it has, since an empty line is none.
+    """
     flat = pd.DataFrame({guarded(str(name)): _as_csv(frame[name]) for name in frame.columns})
-    return flat.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).encode()
+    text = flat.to_csv(
+        index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_MISSING
+    )
+    return text.replace(f'"{_MISSING}"', '""' if len(flat.columns) == 1 else "").encode()
 
 
 def as_texts(values: pd.Series) -> pd.Series:
