@@ -59,7 +59,8 @@ def _on_page(bar: Any) -> Iterator[Any]:
     """Show a bar that is a widget, and remove it: a page that is saved would have it at 0 %."""
     from IPython.display import display
 
-    shown = display(bar.container, display_id=True)
+    show: Any = display
+    shown = show(bar.container, display_id=True)
     bar.displayed = True
     try:
         yield from bar
