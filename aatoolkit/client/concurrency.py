@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 from aatoolkit._util.cancellation import CallGroup
 
@@ -34,7 +35,8 @@ def in_order(
         If the next result is not there at ``until``, of `time.monotonic`.
     """
     group, waiting = CallGroup(), deque[tuple[Q, Future[R]]]()
-    pool = ThreadPoolExecutor(workers, "aatoolkit")
+    has_threads = sys.platform != "emscripten"
+    pool = ThreadPoolExecutor(workers, "aatoolkit") if has_threads else CallerExecutor()
     try:
         for argument in arguments:
             waiting.append((argument, pool.submit(group.run, call, argument)))
@@ -46,6 +48,19 @@ def in_order(
         # Not waited for, so that an interrupt ends the call at once.
         group.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+class CallerExecutor(Executor):
+    """An executor without threads, which browsers lack: a call is run as it is submitted."""
+
+    def submit(self, call: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
+        """Run a call; the future has its result or its error."""
+        done: Future[R] = Future()
+        try:
+            done.set_result(call(*args, **kwargs))
+        except Exception as error:
+            done.set_exception(error)
+        return done
 
 
 def _next_done(waiting: deque[tuple[Q, Future[R]]], until: float | None) -> tuple[Q, Future[R]]:
