@@ -71,7 +71,8 @@ def serving(folder: Path, app: str = "jupyterlab") -> Iterator[str]:
                 f"--ServerApp.root_dir={folder}",
                 f"--{traits}.app_settings_dir={settings}",
                 f"--{traits}.expose_app_in_browser=True",
-                f"--{traits}.extension_manager=readonly",
+                # Notebook has no such setting, and would drop all of its own for an unknown one.
+                "--LabApp.extension_manager=readonly",
             ],
             env={**os.environ, **{name: str(home / name.lower()) for name in folders}},
             stdin=subprocess.DEVNULL,
@@ -102,7 +103,7 @@ def _await(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
         else:
             return
     log_tail = log.read_text("utf-8", "replace")[-2000:]
-    raise AssertionError(f"JupyterLab did not start:\n{log_tail}")
+    raise AssertionError(f"the server did not start:\n{log_tail}")
 
 
 def write_notebook(path: Path, *cells: str) -> None:

@@ -63,6 +63,12 @@ def test_pickers_of_one_page_have_nothing_in_common(page: Any, alone: Alone) -> 
     assert len(named) == len({*named})
 
 
+def test_what_has_the_focus_keeps_its_keys_from_the_notebook(page: Any, alone: Alone) -> None:
+    focusable = page.locator(".aa-picker :is(input, button, [tabindex])")
+    assert focusable.count() > 10
+    assert page.locator("[data-lm-suppress-shortcuts]").count() == focusable.count()
+
+
 def test_a_list_of_which_nothing_is_chosen_says_so(page: Any, alone: Alone) -> None:
     count = page.get_by_role("group", name="Brands").get_by_role("status")
     page.get_by_role("button", name="All: Brands").click()

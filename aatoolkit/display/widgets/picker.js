@@ -66,8 +66,13 @@ const byCodePoint = (a, b) => {
 const prefix = `aa-picker-${Math.random().toString(36).slice(2)}`;
 let made = 0;
 
+const KEYED = new Set(["input", "button"]);
+
 const make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
+  // Jupyter takes bare keys for commands of the notebook, such as deleting a cell, unless what has
+  // the focus asks not to; Notebook 7 does so before any other handler, and looks no further up.
+  if (KEYED.has(tag) || "tabindex" in attributes) element.dataset.lmSuppressShortcuts = "true";
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
@@ -440,9 +445,7 @@ const render = ({ model, el }) => {
   const copied = make("span", { class: "aa-copied", role: "status" });
   const body = make("div", { class: "aa-groups" });
   const line = make("div", { class: "aa-code" }, block, button, copied);
-  // JupyterLab takes bare keys for commands of the notebook, unless it is asked not to.
-  const own = { class: "aa-picker", role: "group", "data-lm-suppress-shortcuts": "true" };
-  const root = make("div", own, body, line);
+  const root = make("div", { class: "aa-picker", role: "group" }, body, line);
   let parts = [];
   let waiting;
 
