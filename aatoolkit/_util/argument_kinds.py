@@ -9,7 +9,7 @@ from datetime import date, datetime
 from functools import partial
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 from aatoolkit._util.suggest import did_you_mean, near_matches
 
@@ -63,6 +63,12 @@ def shown(value: Any) -> str:
 def is_large(value: Any) -> bool:
     """Whether a value is a frame, an array or a file, which no message shows."""
     return any(hasattr(value, name) for name in ("iloc", "read", "__array__", "schema"))
+
+
+def is_beyond_64_bits(value: Any) -> bool:
+    """Whether a value is a number that no integer of 64 bits holds, such as infinity."""
+    number: Any = value
+    return isinstance(value, Real) and not abs(number) < 2**63
 
 
 def is_plain_listing(value: Any) -> bool:
@@ -141,6 +147,8 @@ def _part(annotation: str, names: Mapping[str, Any]) -> Kind | None:
     found = names.get(outer)
     if isinstance(found, type) and found is not Any and not inner:
         return Kind(partial(_is_instance, found), (_with_article(found.__name__),))
+    if isinstance(found, TypeVar) and found.__constraints__:
+        return kind_of(" | ".join(each.__name__ for each in found.__constraints__), names)
     if found is None and outer in _OURS:
         return Kind(partial(_is_named, outer), (_with_article(outer),))
     return None

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from aatoolkit._util.argument_checks import CHECKS, Check
 from aatoolkit._util.argument_checks import check_path as check_path
 from aatoolkit._util.argument_checks import check_pictured as check_pictured
-from aatoolkit._util.argument_kinds import kind_of
+from aatoolkit._util.argument_kinds import is_beyond_64_bits, is_plain_listing, kind_of, shown
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.errors import AAToolkitError, ArgumentError, ArgumentTypeError
 
@@ -55,6 +55,12 @@ def checked(function: F) -> F:
             values = [given[name]] if name in given else []
             several = signature.parameters[name].kind == inspect.Parameter.VAR_POSITIONAL
             for value in values[0] if values and several else values:
+                if several and is_plain_listing(value):
+                    raise ArgumentTypeError(
+                        f"{name}={shown(value)} is a list; give its values one by one, as in "
+                        f"{function.__name__}(*{name})",
+                        argument=name,
+                    )
                 check(name, value)
         return function(*args, **kwargs)
 
@@ -125,10 +131,17 @@ def names_wrong_arguments(kind: C) -> C:
 
 
 def names_wrong(function: F) -> F:
-    """Make a function name the argument that is to blame where it fails."""
+    """Make a function name the argument that is to blame where it fails.
+
+    A generator fails later than it is called: its arguments are looked at before.
+    """
+    begins_later = inspect.isgeneratorfunction(function)
 
     @wraps(function)
     def method(*args: Any, **kwargs: Any) -> Any:
+        if begins_later:
+            for name, value in _bound(function, args, kwargs).items():
+                check_kind(function, name, value)
         try:
             return function(*args, **kwargs)
         except AAToolkitError:
@@ -137,6 +150,8 @@ def names_wrong(function: F) -> F:
             failure = error
         for name, value in _bound(function, args, kwargs).items():
             check_kind(function, name, value)
+            if isinstance(failure, OverflowError) and is_beyond_64_bits(value):
+                raise ArgumentError(f"{name}={shown(value)} is too large", argument=name)
         raise failure
 
     return method  # type: ignore[return-value]

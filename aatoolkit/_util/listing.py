@@ -17,6 +17,9 @@ from aatoolkit._util.text import joined, markup, name_parts, visible
 _ROWS = 200
 """How many rows are shown."""
 
+_OPEN = 20
+"""So many rows are folded open."""
+
 _GAP = 2
 _NARROW = 12
 """Below this many characters a column of sentences cannot be read."""
@@ -109,8 +112,10 @@ class Listing(pd.DataFrame):
     def _repr_html_(self) -> str:
         if not self._is_folded:
             return _page(self, self._more())
+        is_open = " open" if len(self) <= _OPEN else ""
         parts = [
-            f"<details><summary><code>{markup(str(value))}</code> {markup(count)}</summary>"
+            f"<details{is_open}><summary><code>{markup(str(value))}</code> "
+            f"{markup(count)}</summary>"
             f"{_page(part, '', index=0)}"
             "</details>"
             for value, part, count in self._parts(_ROWS)

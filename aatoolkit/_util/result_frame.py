@@ -40,6 +40,9 @@ _RANGES = 8
 _PAGE = 110
 """How many characters of a table are in sight in a notebook, beside each other."""
 
+_FILL = ("detectable", "p", "n_before", "clusters", "deff")
+"""Numbers that are shown in a notebook where there is room, besides what matters most."""
+
 _DETAILS = ("method", "why", "unit", "p", "n_before", "clusters", "detectable", "deff")
 
 
@@ -80,7 +83,7 @@ class ResultFrame(pd.DataFrame):
     def _repr_html_(self) -> str:
         if self._verdict is None or not len(self):
             return str(pd.DataFrame(self)._repr_html_())  # type: ignore[operator]
-        constant, columns, verdict, sentences, shown = self._layout(_PAGE)
+        constant, columns, verdict, sentences, shown = self._layout(_PAGE, _FILL)
         named = [str(name) for name in self.columns]
         numbers = [at for at, text in enumerate(columns) if text[0].strip() in self._numbers]
         heads, *rows = (
@@ -92,16 +95,19 @@ class ResultFrame(pd.DataFrame):
         whole = [list(row) for row in zip(*map(self._texts, named), strict=True)]
         notes = self._notes(shown, 10_000)[:-1]
         above, below = ("".join(f"<p>{html.escape(n)}</p>" for n in ns) for ns in (constant, notes))
-        return (
-            f'<div class="tex2jax_ignore">{above}{table}{below}<details>'
-            f"<summary>all {self.shape[1]} columns</summary>{table_html(whole[0], whole[1:])}"
-            "</details></div>"
+        fold = (
+            f"<details><summary>all {self.shape[1]} columns</summary>"
+            f"{table_html(whole[0], whole[1:])}</details>"
         )
+        fold = fold if {*named} - {*shown} else ""
+        return f'<div class="tex2jax_ignore">{above}{table}{below}{fold}</div>'
 
     def _layout(
-        self, width: int
+        self, width: int, fill: Sequence[str] = ()
     ) -> tuple[list[str], list[list[str]], list[list[str]], list[str], list[str]]:
         """Choose what of the result is shown in so many characters, as texts with their headers.
+
+        Where all that matters fits, columns of ``fill`` follow that fit as well.
 
         Returns
         -------
@@ -145,6 +151,11 @@ class ResultFrame(pd.DataFrame):
             kept.append(name)
         if kept and kept[-1] == "low":
             kept.pop()  # one end alone says little
+        is_all = len(kept) == len(shown) - 1
+        for name in (each for each in fill if is_all and each in self.columns):
+            texts[name] = self._texts(name)
+            if _width([index, *(texts[each] for each in (*kept, name))]) <= width - beside:
+                kept.append(name)
         columns = [index, *(texts[name] for name in kept)]
         kept += [verdict, *constant, *covered, *(["why"] if beside and sentences else [])]
         return [*constant.values()], columns, [texts[verdict]] if beside else [], sentences, kept

@@ -12,5 +12,5 @@ reading order:
   ``read_by``: one section, once for each value of a filter.
 - ``dataset`` (sections of one host and scope), ``dataset_statistics`` (what changed, funnel) and
   ``collection`` (many hosts and scopes).
-- ``combined_view``: split the answer to a request without a section.
+- ``combined_view``: read the answer to a request without a section, split by section.
 """

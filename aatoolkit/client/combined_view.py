@@ -5,12 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.read_many import normalized, section_names, to_tables
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload
+from aatoolkit.sections import Profile
 
 _FEWEST = 2
 """With fewer names than this, they may be fields that happen to have the name of a section."""
+
+
+def read_combined(
+    payload: Payload, profile: Profile | None = None, max_nodes: int = MAX_NODES
+) -> Dataset:
+    """Return the tables of a combined view, by section; under ``combined`` where none is found."""
+    parts = split(payload, section_names(profile))
+    if not parts:
+        whole = profile or Profile("undescribed")
+        tables = to_tables("combined", payload, profile=whole, max_nodes=max_nodes)
+        return Dataset({"combined": tables})
+    answers = ((name, partial(_result, part)) for name, part in parts.items())
+    return normalized(answers, profile, max_nodes)
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
@@ -65,3 +83,7 @@ def _section_of(entry: dict[str, Any]) -> str:
 
 def _encoded(part: Any) -> bytes:
     return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _result(payload: Payload) -> Payload:
+    return payload

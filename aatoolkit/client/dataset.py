@@ -34,6 +34,7 @@ class Dataset(DatasetStatistics, NamesNear):
         The sections that failed, with their errors; they are not in the mapping.
     """
 
+    @checked
     def __init__(
         self, results: Mapping[str, Tables], errors: Mapping[str, AAToolkitError] | None = None
     ) -> None:
@@ -56,7 +57,10 @@ class Dataset(DatasetStatistics, NamesNear):
         return section in self._results
 
     def _item_named(self, name: str) -> str:
-        return f"it has a section of that name: write dataset[{name!r}]" if name in self else ""
+        if name in self:
+            return f"it has a section of that name: write dataset[{name!r}]"
+        section = next((each for each, tables in self.items() if name in tables), None)
+        return f"it is a table: write dataset[{section!r}][{name!r}]" if section else ""
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._results)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aatoolkit.errors import ConfigurationError
 
@@ -45,7 +45,29 @@ def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: s
         raise ConfigurationError(
             "a progress bar needs tqdm: pip install tqdm", setting="progress"
         ) from None
-    return tqdm(items, total=total, unit=unit, leave=False)
+    if not _is_widget(tqdm):
+        return tqdm(items, total=total, unit=unit, leave=False)
+    return _on_page(tqdm(items, total=total, unit=unit, leave=False, display=False))
+
+
+def _is_widget(bar: Any) -> bool:
+    notebook = sys.modules.get("tqdm.notebook")
+    return bool(notebook and notebook.IProgress and issubclass(bar, notebook.tqdm))
+
+
+def _on_page(bar: Any) -> Iterator[Any]:
+    """Show a bar that is a widget, and remove it: a page that is saved would have it at 0 %."""
+    from IPython.display import display
+
+    show: Any = display
+    shown = show(bar.container, display_id=True)
+    bar.displayed = True
+    try:
+        yield from bar
+    finally:
+        bar.close()
+        if shown is not None:
+            shown.update({"text/plain": ""}, raw=True)
 
 
 def _is_interactive() -> bool:

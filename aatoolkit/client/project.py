@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.argument_kinds import shown
-from aatoolkit._util.arguments import checks_flags
+from aatoolkit._util.arguments import checked, checks_flags
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code
-from aatoolkit.client import combined_view
+from aatoolkit.client.combined_view import read_combined
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.options import read_options
 from aatoolkit.client.read_by import read_by, refuse_empty
 from aatoolkit.client.read_many import (
     known_section,
     known_sections,
-    normalized,
     raise_if_all_refused,
     read_many,
     section_names,
     to_tables,
 )
 from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
-from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import UNTAGGED, Scope, ScopeOptions
-from aatoolkit.sections import Profile
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
@@ -58,6 +56,7 @@ class Project(Closing, NamesNear):
     'domains'
     """
 
+    @checked
     def __init__(self, client: Client, host: str) -> None:
         self.client = client
         self.host: str = "?"  # until it is validated: tracebacks may show the object
@@ -296,25 +295,19 @@ class Project(Closing, NamesNear):
         """Close the client's connections."""
         self.client.close()
 
+    def _item_named(self, name: str) -> str:
+        known = section_names(self.client._profile)
+        if name in known:
+            return f"it is a section: write project.read({name!r})"
+        near = get_close_matches(name, known, n=1, cutoff=0.8)
+        return f"did you mean project.read({near[0]!r})?" if near else ""
+
     def __repr__(self) -> str:
         offline = ", offline" if self.client.offline else ""
         return f"<Project {self.host} at {self.client.base_url}{offline}>"
 
     def _repr_html_(self) -> str:
         return code(repr(self))
-
-
-def read_combined(
-    payload: Payload, profile: Profile | None = None, max_nodes: int = MAX_NODES
-) -> Dataset:
-    """Return the tables of a combined view, by section; under ``combined`` where none is found."""
-    parts = combined_view.split(payload, section_names(profile))
-    if not parts:
-        whole = profile or Profile("undescribed")
-        tables = to_tables("combined", payload, profile=whole, max_nodes=max_nodes)
-        return Dataset({"combined": tables})
-    answers = ((name, partial(_result, part)) for name, part in parts.items())
-    return normalized(answers, profile, max_nodes)
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
@@ -344,7 +337,3 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
                 unknown=(UNTAGGED,),
             )
     return merged
-
-
-def _result(payload: Payload) -> Payload:
-    return payload

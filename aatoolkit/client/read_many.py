@@ -136,6 +136,7 @@ def known_sections(
     """
     if sections is None:
         return section_names(profile)
+    sections = getattr(sections, "sections", sections)  # what holds them, such as a picker
     if not isinstance(sections, Iterable) or isinstance(sections, bytes):
         raise ScopeError(f"sections={sections!r} is no list of names", parameter="sections")
     listed = [sections] if isinstance(sections, str) else list(sections)

@@ -54,6 +54,7 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.jsontree.assemble import assemble
+from aatoolkit.jsontree.chunks import own_buffers
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.jsontree.parse import parse_document
@@ -85,4 +86,5 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
         If an object is no JSON value; `TooManyPaths` if it has more paths than are allowed.
     """
     with gc_paused():
-        return assemble(parse_document(answer, max_nodes=max_nodes).root)
+        tables = assemble(parse_document(answer, max_nodes=max_nodes).root)
+    return {name: own_buffers(table) for name, table in tables.items()}

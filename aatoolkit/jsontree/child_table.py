@@ -23,10 +23,6 @@ Pending = tuple["Node", list[Any], Rows, int]
 Positions = np.ndarray[tuple[int], np.dtype[np.int32]]
 
 
-SHORT = 1000
-"""Columns of so many values and fewer are converted to Arrow together."""
-
-
 @dataclass
 class ChildTable:
     """A table below a node: one row for each element of its arrays, or entry of its objects.

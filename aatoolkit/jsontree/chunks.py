@@ -10,6 +10,9 @@ import pyarrow as pa
 
 from aatoolkit.jsontree.grouping import RowIndex, Rows, row_numbers, select_rows
 
+SHORT = 1000
+"""Columns of so many values and fewer are converted to Arrow together, and share buffers."""
+
 ColumnChunk = tuple[pa.Array, Rows]
 """Some values of a column, and the rows they are in."""
 
@@ -30,6 +33,26 @@ def to_column(
             return pa.chunked_array([array for array, _ in chunks], kind)
     scatter = _text if pa.types.is_string(kind) else _fixed
     return scatter(chunks, kind, size)
+
+
+def own_buffers(table: pa.Table) -> pa.Table:
+    """Copy the short columns that are parts of larger buffers, all of which a pickle would hold.
+
+    Examples
+    --------
+    >>> part = pa.table({"n": pa.array(range(9000)).slice(10, 2)})
+    >>> part.get_total_buffer_size(), own_buffers(part).get_total_buffer_size()
+    (72000, 16)
+    """
+    if table.num_rows > SHORT:
+        return table
+    columns = [
+        pa.chunked_array([pa.concat_arrays(column.chunks)], column.type)
+        if column.num_chunks and column.get_total_buffer_size() > 2 * column.nbytes
+        else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, schema=table.schema)
 
 
 def _text(chunks: list[ColumnChunk], kind: pa.DataType, size: int) -> pa.Array:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit.jsontree.child_table import SHORT, ChildTable, Pending, PendingValues
-from aatoolkit.jsontree.chunks import ColumnChunk, concat_rows, row_count, valid_rows
+from aatoolkit.jsontree.child_table import ChildTable, Pending, PendingValues
+from aatoolkit.jsontree.chunks import SHORT, ColumnChunk, concat_rows, row_count, valid_rows
 from aatoolkit.jsontree.decode import MAX_DEPTH, InexactParse, SplitError
 from aatoolkit.jsontree.grouping import (
     Flags,

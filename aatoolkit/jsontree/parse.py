@@ -78,7 +78,7 @@ def parse_document(
     """
     with gc_paused():
         if not isinstance(answer, bytes | str):
-            return _from_value(_json_value(answer, facts), layout, max_nodes)
+            return _from_value(checked_value(answer, **facts), layout, max_nodes)
         body = _body(answer)
         try:
             return _from_body(body, layout, max_nodes)
@@ -155,8 +155,14 @@ def _body(answer: bytes | str) -> bytes:
     return answer.removeprefix(BOM)
 
 
-def _json_value(answer: Any, facts: dict[str, Any]) -> Any:
-    """Check that an object is a JSON value; one that may be none is encoded and decoded again."""
+def checked_value(answer: Any, **facts: Any) -> Any:
+    """Check that an object is a JSON value; one that may be none is encoded and decoded again.
+
+    Raises
+    ------
+    PayloadError
+        If it is none.
+    """
     if is_json_value(answer):
         return answer
     try:

@@ -14,6 +14,6 @@ In come a `Section` and an answer; out come `Tables`. In reading order:
 - ``provenance``, ``formats``, ``reconstruct``: give the answer back, spelling included.
 - ``batch``: many answers of one section at once; ``document_rows``: which rows are whose;
   ``batch_states``: the availability of their columns.
-- ``tables``: the result, ``tables_export``: as files and Arrow;
+- ``tables``: the result, ``tables_export``: as files and Arrow, ``tables_pickle``: as a pickle;
   ``reread``: its answer, to be read again when a number is explained.
 """

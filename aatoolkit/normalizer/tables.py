@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.suggest import did_you_mean, near_matches
@@ -15,6 +16,7 @@ from aatoolkit._util.text import clipped, joined, visible
 from aatoolkit.errors import ArgumentTypeError, ItemNotFound
 from aatoolkit.normalizer.reconstruct import rebuild
 from aatoolkit.normalizer.tables_export import TablesExport
+from aatoolkit.normalizer.tables_pickle import reduced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,6 +75,7 @@ class TableParts:
     held: Sequence[AnswerAtHand] = ()
 
 
+@names_wrong_arguments
 class Tables(TablesExport, NamesNear):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 
@@ -150,8 +153,27 @@ class Tables(TablesExport, NamesNear):
     def __contains__(self, name: object) -> bool:
         return name in self._loaders
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another mapping has the same tables with the same values."""
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        same = self is other or self.keys() == other.keys()
+        return same and all(frame.equals(other[name]) for name, frame in self.items())
+
+    def __reduce__(self) -> tuple[Callable[..., Tables], tuple[Any, ...]]:
+        return reduced(self)
+
     def _item_named(self, name: str) -> str:
-        return f"it has a table of that name: write tables[{name!r}]" if name in self else ""
+        import pandas as pd
+
+        if name in self:
+            return f"it has a table of that name: write tables[{name!r}]"
+        main = next(iter(self.declaration or ()), None)
+        if main is not None and any(name == each.name for each in main.columns):
+            return f"its main table has a column of that name: write tables.main[{name!r}]"
+        of_frames = (("aa.", getattr(pd.DataFrame, "aa", None)), ("", pd.DataFrame))
+        where = next((at for at, kind in of_frames if hasattr(kind, name)), None)
+        return "" if where is None else f"its tables have: write tables.main.{where}{name}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._loaders)

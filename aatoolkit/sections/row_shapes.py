@@ -269,4 +269,4 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
     """The names of a key, which may be one."""
-    return (key,) if isinstance(key, str) else key
+    return (key,) if isinstance(key, str) else (*key,)

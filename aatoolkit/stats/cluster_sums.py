@@ -18,7 +18,7 @@ from aatoolkit.frame.aggregation_plan import Plan, plan
 from aatoolkit.frame.cell_status import Cells
 from aatoolkit.frame.groupby import By, Groups, find, flattened, group
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, metadata_of
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, Aggregation
 from aatoolkit.sections.column import Column
 
@@ -118,7 +118,7 @@ def cluster_sums(
     rules = with_flags(flat, column, rules or {})
     (planned,) = plan(flat, known, groups, column, rules)
     if planned.rule.rule not in _POOLED:
-        raise _refused(column, _not_pooled(planned.rule, known.columns[column]))
+        raise _refused(column, _not_pooled(planned.rule, known, column))
     cells = cells_of_plan(planned, flat, known, groups)
     y, n = _parts(planned, flat)
     given = cells.given & (n > 0) & np.isfinite(y)
@@ -160,11 +160,26 @@ def cluster_sums(
     )
 
 
-def _not_pooled(rule: Aggregation, known: ColumnMetadata) -> str:
+def without_counts(rule: Aggregation, known: FrameMetadata, name: str) -> str:
+    """Return the reason why a column has no interval, and which rates are made of it."""
+    table, _, counted = (known.columns[name].of or "").partition(".")
+    rates = [
+        here
+        for here, column in ((here, declared(what)) for here, what in known.columns.items())
+        if column is not None
+        and (known.columns[here].of or "").startswith(f"{table}.")
+        and (column.aggregate.over or column.aggregate.counts or ("",))[0] == counted
+    ]
+    hint = f"; its rates have: {', '.join(rates)}" if rates and counted else ""
+    return f"its rule ({rule}) names no numerator and denominator{hint}"
+
+
+def _not_pooled(rule: Aggregation, frame: FrameMetadata, name: str) -> str:
     """Return the reason why the rows of a column cannot be pooled."""
+    known = frame.columns[name]
     column = declared(known)
     if column is None or column.aggregate.counts is None:
-        return f"its rule ({rule}) names no numerator and denominator"
+        return without_counts(rule, frame, name)
     parts = " of ".join(column.aggregate.counts)
     other = _by_prompt((known.of or "").rpartition(":")[2].partition(".")[0], column.name)
     where = f"; the table {other} has it by prompt" if other else ""

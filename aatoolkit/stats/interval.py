@@ -17,7 +17,13 @@ from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PER_UNIT, Aggregation
-from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
+from aatoolkit.stats.cluster_sums import (
+    ClusterSums,
+    Rules,
+    cluster_sums,
+    whole_state,
+    without_counts,
+)
 from aatoolkit.stats.distributions import normal_quantile
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimates, fixed, sampled, wilson
 from aatoolkit.stats.results import amount, numbers, result, words
@@ -199,7 +205,7 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
         rows = Groups(np.arange(len(frame)), pd.DataFrame(index=range(len(frame))))
         (planned,) = plan(frame, known, rows, column, rules or {})
         if planned.rule.over is None:
-            raise _refused(column, _no_counts(planned.rule))
+            raise _refused(column, _no_counts(planned.rule, known, column))
         parts = planned.rule.over
     cells = together(*(cells_of(frame, part, known) for part in parts))
     hits, trials = (frame[part].to_numpy(np.float64, na_value=np.nan) for part in parts)
@@ -218,9 +224,9 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
     )
 
 
-def _no_counts(rule: Aggregation) -> str:
+def _no_counts(rule: Aggregation, known: FrameMetadata, column: str) -> str:
     """Return the reason why a column without numerator and denominator has no interval by row."""
-    lacking = f"its rule ({rule}) names no numerator and denominator"
+    lacking = without_counts(rule, known, column)
     if rule.rule != "mean":
         return lacking
     return f"{lacking}; of a mean, rows of one answer each give the spread, with cluster="

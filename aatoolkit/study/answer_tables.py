@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from aatoolkit.client.combined_view import read_combined
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.project import read_combined
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from aatoolkit._util.arguments import check_known, names_wrong
+from aatoolkit._util.arguments import check_known, names_wrong_arguments
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project
@@ -21,6 +21,7 @@ from aatoolkit.study.storage import StudyStorage
 Source = TypeVar("Source", Project, Client)
 
 
+@names_wrong_arguments
 class StudyProjects(StudyReader):
     """The projects and clients of a study.
 
@@ -133,7 +134,6 @@ class StudyProjects(StudyReader):
             )
         return replaying_client(self, base_url, name, profile).project(name)
 
-    @names_wrong
     def client(
         self, base_url: str | None = None, *, profile: ProfileSource | None = None
     ) -> Client:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,13 @@ from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit._util.arguments import checks_arguments, names_wrong_arguments
-from aatoolkit.errors import AAToolkitError, ArgumentError, ArgumentTypeError, InternalError
+from aatoolkit.errors import (
+    AAToolkitError,
+    ArgumentError,
+    ArgumentTypeError,
+    InternalError,
+    PayloadError,
+)
 
 FRAME = pd.DataFrame({"prompt_id": [*"aabbccddee"], "n": range(10), "named": [True, False] * 5})
 BAD = (None, "", -1, "nmaed", ["nmaed"], 1.5, FRAME, {}, True, object(), b"x", float("nan"), [None])
@@ -125,6 +132,34 @@ def test_the_error_names_argument_and_kind() -> None:
         FRAME.aa.interval(3)
     with pytest.raises(ValueError, match="between 0 and 1"):
         FRAME.aa.interval("named", level=2.0)
+
+
+def test_what_is_made_by_reading_names_its_arguments_too(tmp_path: Path) -> None:
+    study = aa.Study.create(tmp_path / "study")
+    project = shared_client().project("acme.example")
+    calls: list[tuple[Callable[[], Any], str]] = [
+        (lambda: aa.Tables("a"), "missing a required argument: 'loaders'"),  # type: ignore[call-arg]
+        (lambda: aa.Project(None, "a.example"), "client=None cannot be used; give a Client"),  # type: ignore[arg-type]
+        (lambda: aa.Dataset(FRAME), "results=a DataFrame"),  # type: ignore[arg-type]
+        (lambda: study.record("acme.example"), "give a Project or a Client"),  # type: ignore[type-var]
+        (lambda: study.held_answers(None), "give a Source"),  # type: ignore[arg-type]
+        (lambda: FRAME.aa.measured(["n", "named"]), r"measured\(\*columns\)"),
+        (lambda: aa.Project(project.client, None), "host=None is no text"),  # type: ignore[arg-type]
+    ]
+    for call, words in calls:
+        with pytest.raises(ArgumentTypeError, match=words):
+            call()
+    assert aa.sections.keyed("a.b", key=(each for each in "cd")).labels == ("c", "d")  # type: ignore[arg-type]
+    with pytest.raises(PayloadError, match="not a JSON value"):
+        aa.sections.propose({1: 2})
+
+    @names_wrong_arguments
+    class Keeper:
+        def keep(self, hours: float) -> timedelta:
+            return timedelta(hours=hours)
+
+    with pytest.raises(ArgumentError, match=r"hours=1e\+30 is too large"):
+        Keeper().keep(1e30)
 
 
 def test_what_fits_passes_as_it_is() -> None:

@@ -68,11 +68,13 @@ def test_html_shows_text_as_text_and_folds_by_a_column() -> None:
     assert plain.count(SENTENCE) == 2
     folded = listing.fold_by("section")
     html = folded._repr_html_()
-    assert html.count("<details>") == 2
+    assert html.count("<details open>") == 2
+    many = pd.concat([listing] * 7).fold_by("section")._repr_html_()
+    assert many.count("<details>") == 2
     assert "2 rows" in html
     assert listing.folded_by is None
-    assert folded.head(2)._repr_html_().count("<details>") == 1
-    assert folded[["reason"]]._repr_html_().count("<details>") == 0
+    assert folded.head(2)._repr_html_().count("<details open>") == 1
+    assert folded[["reason"]]._repr_html_().count("<details") == 0
 
 
 def test_many_rows_fold_in_a_terminal_too() -> None:

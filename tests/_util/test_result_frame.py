@@ -132,3 +132,13 @@ def test_long_results_say_how_many_rows_are_left_out() -> None:
     long = pd.concat([frame()] * 50, ignore_index=True)
     assert "… 40 more rows" in repr(long)
     assert isinstance(long, ResultFrame)
+
+
+def test_a_notebook_fills_its_room_and_folds_only_what_it_leaves_out() -> None:
+    chosen = frame(detectable=[0.23, 0.43])[["brand", "change", "detectable", "verdict"]]
+    page = chosen._repr_html_()
+    assert "detectable</th>" in page
+    assert "<details>" not in page
+    head, _, fold = frame(detectable=[0.23, 0.43])._repr_html_().partition("<details>")
+    assert "detectable</th>" in head
+    assert "paired by" in fold

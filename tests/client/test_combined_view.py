@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.client import combined_view
-from aatoolkit.client.project import read_combined
 from aatoolkit.errors import AAToolkitWarning
 
 NAMES = sections.names()
@@ -116,7 +115,7 @@ def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> No
     answer = {key: SAMPLES[name], "count": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
-        dataset = read_combined(payload(answer))
+        dataset = combined_view.read_combined(payload(answer))
     assert [*dataset] == ["combined"]
     assert dataset["combined"].rebuild() == answer
 

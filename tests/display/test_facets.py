@@ -125,3 +125,12 @@ def test_a_small_figure_has_rows_that_do_not_cover_each_other() -> None:
     axes.figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
     assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+
+
+def test_rows_without_a_value_are_named_alike_in_labels_and_words() -> None:
+    frame = pd.DataFrame({"topic": pd.array(["CRM", None], dtype="string"), "n": [1, 3]})
+    axes = frame.aa.plot(x="topic", y="n")
+    labels = [*axes.get_xticklabels(), *axes.get_yticklabels()]
+    assert "(none)" in [label.get_text() for label in labels]
+    assert "(none)" in axes.finding
+    assert "missing" not in axes.finding

@@ -18,7 +18,7 @@ from pickers import HOSTILE, NFC, NFD, options_of
 
 import aatoolkit as aa
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.errors import ScopeError, ScopeWarning
+from aatoolkit.errors import AttributeNotFound, ScopeError, ScopeWarning
 
 
 def group(picker: Any, name: str) -> dict[str, Any]:
@@ -411,6 +411,23 @@ def test_the_value_is_the_choice_whichever_is_set() -> None:
     sections = aa.SectionPicker(chosen="urls", disabled=True)
     sections.value = ["domains", "ads"]
     assert sections.sections == sections.value == ("ads", "domains")
+
+
+def test_a_name_that_a_picker_has_not_is_refused_with_what_to_set() -> None:
+    scopes, names = aa.ScopePicker(options_of(), aa.Scope(7, engine="gemini")), aa.SectionPicker()
+    whole = re.escape("picker.value = aa.Scope(days=7, engine=('gemini',))")
+    for name in ("days", "engine", "engines"):
+        with pytest.raises(AttributeNotFound, match=whole):
+            setattr(scopes, name, ["chatgpt"])
+    with pytest.raises(AttributeNotFound, match=r"picker.value = \('actions'"):
+        names.section = "urls"
+    assert scopes.value == aa.Scope(7, engine="gemini")
+
+
+def test_many_sections_are_read_by_two_pickers() -> None:
+    chosen = aa.SectionPicker(chosen=["urls", "domains"])
+    data = aa.demo().read_all(aa.ScopePicker(options_of()), sections=chosen, progress=False)
+    assert list(data) == ["domains", "urls"]
 
 
 def test_interact_takes_a_picker_as_a_control() -> None:

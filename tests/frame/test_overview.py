@@ -54,10 +54,21 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
         assert meant in (found.value.suggestions or ())
         assert not hasattr(thing, "_no_such_name")
     dataset = things[2][0]
-    with pytest.raises(errors.AttributeNotFound, match=r"write dataset\['domains'\]"):
-        dataset.domains  # noqa: B018
-    with pytest.raises(errors.AttributeNotFound, match=r"write tables\['source_domain_engines'\]"):
-        dataset["domains"].source_domain_engines  # noqa: B018
+    for owner, name, written in [
+        (project, "domains", "project.read('domains')"),
+        (project, "overviw", "did you mean project.read('overview')?"),
+        (dataset, "domains", "dataset['domains']"),
+        (dataset, "source_domain_types", "dataset['domains']['source_domain_types']"),
+        (dataset["domains"], "source_domain_engines", "tables['source_domain_engines']"),
+        (dataset["domains"], "citation_count", "tables.main['citation_count']"),
+        (dataset["domains"], "plot", "tables.main.aa.plot"),
+        (dataset["domains"], "to_csv", "tables.main.to_csv"),
+        (dataset["domains"].main.aa, "citation_count", "df['citation_count']"),
+        (dataset["domains"].main.aa, "to_csv", "df.to_csv"),
+    ]:
+        with pytest.raises(errors.AttributeNotFound) as found:
+            getattr(owner, name)
+        assert str(found.value).endswith(written)
     assert copy.copy(dataset).keys() == dataset.keys()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -322,6 +323,13 @@ def test_a_plan_that_makes_no_sense_is_refused() -> None:
         unshred(
             broken("a[]", lambda table: table.replace_schema_metadata({b"aatoolkit.shred": plan}))
         )
+
+
+def test_a_pickle_of_a_table_holds_no_other_table() -> None:
+    rows = [{"id": f"{n}", "n": n, "text": "x" * 100, "tag": None} for n in range(900)]
+    tables = shred({"host": "a.example", "asOf": "2026-11-20", "rows": rows})
+    assert len(pickle.dumps(tables["$"])) < 3_000
+    assert len(pickle.dumps(tables["rows[]"])) < 2 * tables["rows[]"].nbytes
 
 
 def test_the_deepest_documents_need_not_much_of_the_stack() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import html.parser
 import json
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -247,3 +249,29 @@ def test_what_drift_quotes_steers_no_terminal() -> None:
     assert not {*"\x85\x9b\u202e\x7f"} & {*text}
     # Nothing is lost: the examples are JSON.
     assert evil in {json.loads(each) for each in tables.drift["example"].dropna()}
+
+
+def test_tables_are_pickled_copied_and_compared(tables: aa.Tables) -> None:
+    parsed = aa.normalize("domains", json.loads((SAMPLES / "domains.json").read_bytes()))
+    for own in (tables, parsed):
+        own.main["mine"] = range(len(own.main))
+        for again in (pickle.loads(pickle.dumps(own)), copy.deepcopy(own)):
+            assert again == own
+            assert repr(again) == repr(own)
+            assert again.main["mine"].tolist() == own.main["mine"].tolist()
+            assert again.main.aa.availability.equals(own.main.aa.availability)
+            assert all(
+                getattr(again, name).equals(getattr(own, name))
+                for name in ("extra", "availability", "drift", "hints")
+            )
+            again.main["mine"] = 0
+            assert again != own
+    assert tables != 1
+    kinds = tables["source_domain_types"]
+    again = pickle.loads(pickle.dumps(tables))["source_domain_types"]
+    assert again.equals(kinds)
+    assert again.aa.explain(0, "citation_count").is_complete
+    dataset = aa.Dataset({"domains": tables}, {"crawl": ServerFailed("down", url="u")})
+    again = pickle.loads(pickle.dumps(dataset))
+    assert again == dataset
+    assert str(again.errors) == str(dataset.errors)

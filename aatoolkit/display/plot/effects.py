@@ -20,7 +20,7 @@ from aatoolkit.display.plot.labels import (
     in_words,
 )
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.roles import BLANK, PlotData
 from aatoolkit.display.plot.style import BAD, GOOD, MUTED, REST, UNMEASURED_FILL, SeriesStyle
 from aatoolkit.sections.aggregation import COUNT, FRACTION, FRACTION_CHANGE, RANK, SCORE
 
@@ -130,7 +130,7 @@ def comparison(data: PlotData, options: PlotOptions) -> ChangeDots | None:
     decided = np.array([verdict != "cannot say" for verdict in verdicts])
     unit = next((u for u, is_decided in zip(units, decided, strict=True) if is_decided), None)
     columns = [np.where(decided, rows.values(each), np.nan) for each in ("change", "low", "high")]
-    method = next((words for words in rows.text("method") if words not in ("", "(missing)")), "")
+    method = next((words for words in rows.text("method") if words not in ("", BLANK)), "")
     doc = rows.column("low")
     which = doc.doc.split(" of the change")[0].removeprefix("Lower end of the ") if doc else ""
     method = f" {capitalized(in_words(method))}." if method else ""
@@ -196,7 +196,7 @@ def _units(data: PlotData) -> list[str | None]:
     if "unit" not in data.kinds:
         is_rate = data.unit("change") == FRACTION_CHANGE
         return [FRACTION if is_rate else data.unit("change")] * len(data)
-    return [None if unit == "(missing)" else unit for unit in data.text("unit")]
+    return [None if unit == BLANK else unit for unit in data.text("unit")]
 
 
 def _measures(data: PlotData) -> list[str]:
@@ -232,7 +232,7 @@ def _labels(data: PlotData) -> list[str]:
     labels = []
     for measure, *rest in zip(data.text("measure"), *others, strict=True):
         # A key figure is named after its metric, which then stands there once.
-        more = [word for word in rest if word not in ("(missing)", measure)]
+        more = [word for word in rest if word not in (BLANK, measure)]
         labels.append(" · ".join([humanize(measure), *more] if several or not more else more))
     return labels
 

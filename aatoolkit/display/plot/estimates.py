@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from aatoolkit.display.plot import canvas
 from aatoolkit.display.plot.labels import capitalized, format_number, humanize, in_words
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.roles import Numbers, PlotData
+from aatoolkit.display.plot.roles import BLANK, Numbers, PlotData
 from aatoolkit.display.plot.style import BAD, GOOD, NOTHING_FILL, OWN, REST, SeriesStyle
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
@@ -118,7 +118,7 @@ def _interval(data: PlotData, column: str) -> str:
 
 def _method(data: PlotData) -> str:
     """Describe the method of the rows in a sentence."""
-    method = next((each for each in data.text("method") if each != "(missing)"), "")
+    method = next((each for each in data.text("method") if each != BLANK), "")
     return f"{capitalized(in_words(method))}." if method else ""
 
 
@@ -199,7 +199,7 @@ def effects(data: PlotData, options: PlotOptions) -> EstimateDots | None:
         return None
     values, verdicts, unit = data.values("change"), data.text("verdict"), data.unit("change")
     colours = {"up": GOOD, "down": BAD, "differs": BAD}
-    days = [f" of {day}" if day != "(missing)" else "" for day in data.text("on")]
+    days = [f" of {day}" if day != BLANK else "" for day in data.text("on")]
     return EstimateDots(
         data,
         ("change",),

@@ -69,9 +69,7 @@ def panels_by(data: PlotData, columns: Sequence[str]) -> Panels:
 
 
 def _heading(column: str, word: str) -> str:
-    if column == "days":
-        return f"last {word} days"
-    return "(none)" if word == "(missing)" else word
+    return f"last {word} days" if column == "days" else word
 
 
 def default_panels(data: PlotData, options: PlotOptions) -> Panels | None:

@@ -20,7 +20,7 @@ from aatoolkit.display.plot.labels import (
 )
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import fill_of, why_missing
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.roles import BLANK, PlotData
 from aatoolkit.display.plot.style import INK, MUTED, OWN
 from aatoolkit.display.plot.whiskers import Whiskers, ends_of_figures, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
@@ -243,7 +243,7 @@ def _of_row(data: PlotData, options: PlotOptions) -> KeyFigures | None:
     what = f"{row}: {what}" if (row := data.row_name()) else what
     which = _which([ends[name] for name in names])
     more = [data.text(name)[0] for name in ("why", "method") if is_result and name in data.kinds]
-    notes = tuple(f"{capitalized(in_words(each))}." for each in more if each != "(missing)")
+    notes = tuple(f"{capitalized(in_words(each))}." for each in more if each != BLANK)
     left_out = len(figures) - len(shown)
     return KeyFigures(data, tuple(names), what, tuple(shown), left_out, which, notes)
 

@@ -57,7 +57,7 @@ def literal_text(**properties: Any) -> dict[str, Any]:
 def safe_text(text: str, most: int = 200) -> str:
     """Text that can be drawn: elided, and with a box for characters that no font has."""
     covered = _covered(families())
-    shown = elide_middle("(none)" if text == "(missing)" else text, most)
+    shown = elide_middle(text, most)
     lacking = {char for char in shown if char != "\n" and ord(char) not in covered}
     _lacking.get(set()).update(lacking)
     return "".join("□" if char in lacking else char for char in shown)

@@ -46,6 +46,9 @@ _PREFERRED_UNITS = (
     "citations per retrieval",
 )
 
+BLANK = "(none)"
+"""What pictures and reports write where a row has no value, such as a prompt without a topic."""
+
 
 @dataclass(frozen=True)
 class PlotData:
@@ -210,7 +213,7 @@ class PlotData:
             if name in self.kinds
         ]
         words = [self.text(name)[0] for name in named if name is not None]
-        return ", ".join(word for word in words if word != "(missing)")
+        return ", ".join(word for word in words if word != BLANK)
 
     def is_count(self, name: str) -> bool:
         """Whether all measured numbers of a column are whole, and none is a rate or a score."""
@@ -228,8 +231,7 @@ class PlotData:
             values = values.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M")
         missing = values.isna()
         return [
-            "(missing)" if absent else str(value)
-            for value, absent in zip(values, missing, strict=True)
+            BLANK if absent else str(value) for value, absent in zip(values, missing, strict=True)
         ]
 
     def moments(self, name: str) -> pd.Series:

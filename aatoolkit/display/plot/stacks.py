@@ -25,7 +25,7 @@ from aatoolkit.display.plot.reasons import (
     why_missing,
     whys_missing,
 )
-from aatoolkit.display.plot.roles import Numbers, PlotData
+from aatoolkit.display.plot.roles import BLANK, Numbers, PlotData
 from aatoolkit.display.plot.style import MUTED, REST_LEVEL, SERIES, styles_for
 from aatoolkit.display.plot.tips import set_tips
 from aatoolkit.sections.aggregation import FRACTION
@@ -98,7 +98,7 @@ class Stacks:
             return named, self.drawn[segment]
         if len(self.drawn) > 1:
             level = str(self.parts.columns[segment])
-            named[self.drawn[1]] = "(missing)" if level in _LACKING else level
+            named[self.drawn[1]] = BLANK if level in _LACKING else level
         return named, None
 
     def draw(self, axes: Axes) -> list[str]:

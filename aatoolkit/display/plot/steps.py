@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from aatoolkit.display.plot import canvas, fonts
 from aatoolkit.display.plot.labels import axis_label, capitalized, format_number
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.roles import BLANK, PlotData
 from aatoolkit.display.plot.style import INK, OWN, SERIES, UNMEASURED_FILL
 from aatoolkit.sections.aggregation import FRACTION
 
@@ -36,14 +36,14 @@ class Steps:
         return "When the rate changed" if self._changed() else "No change is shown"
 
     def _changed(self) -> bool:
-        return any(day != "(missing)" for day in self.data.text("day"))
+        return any(day != BLANK for day in self.data.text("day"))
 
     @property
     def finding(self) -> str:
         """The main result in words, for the alternative text."""
         columns = [self.data.text(name) for name in ("day", "verdict", "why")]
         return "; ".join(
-            f"{verdict} on {day}, {why}" if day != "(missing)" else f"{verdict}: {why}"
+            f"{verdict} on {day}, {why}" if day != BLANK else f"{verdict}: {why}"
             for day, verdict, why in zip(*columns, strict=True)
         )
 

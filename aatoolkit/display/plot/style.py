@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
+from aatoolkit.display.plot.roles import BLANK
+
 INK, MUTED, GRID, PAPER = "#1f2328", "#57606a", "#d8dee4", "#ffffff"
 """Text, secondary text, grid lines and background."""
 
@@ -97,11 +99,11 @@ def styles_for(levels: Iterable[str]) -> dict[str, SeriesStyle]:
     True
     """
     # What remains is named last.
-    listed = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, "(missing)"))
+    listed = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
     toned = {_TONE[level]: level for level in reversed(listed) if level in _TONE}
     if len(toned) < 2:
         toned = {}
     given = {level: style for style, level in toned.items()}
-    given |= {level: REST for level in (REST_LEVEL, "(missing)") if level in listed}
+    given |= {level: REST for level in (REST_LEVEL, BLANK) if level in listed}
     free = cycle(style for style in SERIES if style not in toned)
     return {level: given.get(level) or next(free) for level in listed}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from aatoolkit.display.plot.labels import capitalized, humanize
-from aatoolkit.display.plot.roles import PlotData, plot_data
+from aatoolkit.display.plot.roles import BLANK, PlotData, plot_data
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 from aatoolkit.sections.aggregation import (
     BYTES,
@@ -196,7 +196,7 @@ class RowNames:
         label = data.label_column
         if data.keys == [first] and label not in (None, first) and label in _LABELS:
             names = zip(data.text(first), data.text(label), strict=True)
-            self._names[first] = {key: name for key, name in names if name != "(missing)"}
+            self._names[first] = {key: name for key, name in names if name != BLANK}
 
     def texts(self, data: PlotData, column: str) -> list[str]:
         """A column of words as a reader wants them: names for identifiers, words for tokens."""

@@ -15,7 +15,7 @@ from aatoolkit._util.argument_kinds import shown
 from aatoolkit._util.arguments import check_kind
 from aatoolkit._util.text import markup, visible
 from aatoolkit.display.widgets.option_group import OptionGroup
-from aatoolkit.errors import ArgumentTypeError
+from aatoolkit.errors import ArgumentTypeError, AttributeNotFound
 
 _HERE = Path(__file__).parent
 
@@ -63,6 +63,12 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
         super().__init__(disabled=disabled, **({} if layout is None else {"layout": layout}))
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if not (name.startswith("_") or hasattr(type(self), name)):
+            raise AttributeNotFound(
+                f"{type(self).__name__} has no attribute {name!r}; set what is chosen as a whole, "
+                f"such as picker.value = {self._python()}",
+                attribute=name,
+            )
         if name == "disabled":
             check_kind(Picker.__init__, name, value)
         if name == "layout" and not _is_layout(value):

@@ -77,6 +77,11 @@ class Accessor(
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
+    def _item_named(self, name: str) -> str:
+        if name in self._frame.columns:
+            return f"it is a column: write df[{name!r}]"
+        return f"pandas has it: write df.{name}" if hasattr(pd.DataFrame, name) else ""
+
 
 if not TYPE_CHECKING:
     # One class without bases: its help begins with what it can do, not with eleven families.

@@ -11,6 +11,7 @@ import pyarrow as pa
 from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
 from aatoolkit.frame.parquet import arrow_table, write_parquet
+from aatoolkit.jsontree.chunks import own_buffers
 from aatoolkit.metadata.arrow_schema import with_facts
 from aatoolkit.metadata.attrs import metadata_of
 
@@ -105,7 +106,7 @@ class Export:
         >>> pd.DataFrame({"n": [1]}).aa.to_arrow().column("n").to_pylist()
         [1]
         """
-        table = arrow_table(self._frame, Path("the frame"))
+        table = own_buffers(arrow_table(self._frame, Path("the frame")))
         return table.cast(with_facts(table.schema, metadata_of(self._frame)))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

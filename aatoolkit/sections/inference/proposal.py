@@ -6,6 +6,7 @@ from typing import Any
 
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree import decode
+from aatoolkit.jsontree.parse import checked_value
 from aatoolkit.payload import Payload
 from aatoolkit.sections.inference.analysis import Analysis, analyse
 from aatoolkit.sections.inference.declare import section_of
@@ -50,7 +51,7 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     DecodeError
         If an answer is not one JSON document.
     PayloadError
-        If nothing in the answers can be made a table.
+        If nothing in the answers can be made a table, or an object is no JSON value.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def _decoded(answer: Any) -> Any:
         return answer.json
     if isinstance(answer, str):
         answer = answer.encode("utf-8", "surrogatepass")
-    return decode.decode(answer) if isinstance(answer, bytes) else answer
+    return decode.decode(answer) if isinstance(answer, bytes) else checked_value(answer)
 
 
 def _section_of(answer: Any) -> str | None:
