@@ -111,6 +111,26 @@ def clipped(text: str) -> str:
     return visible(text if len(text) <= _LONG else f"{text[:_LONG]}…")
 
 
+def combined_reason(reasons: Iterable[str | None]) -> str | None:
+    """Reasons as one text, each once, separated by ``"; "``; one alone stays as it is.
+
+    A reason may be joined itself: its parts are separate reasons. Full stops before a separator
+    are left out, so that `str.split` gives the same parts in whatever order they were joined.
+
+    Examples
+    --------
+    >>> combined_reason(["Claude has not run.", None, "No key.; Claude has not run."])
+    'Claude has not run; No key'
+    >>> combined_reason(["Claude has not run."])
+    'Claude has not run.'
+    """
+    listed = [*dict.fromkeys(filter(None, reasons))]
+    if len(listed) < 2:
+        return listed[0] if listed else None
+    parts = (part for reason in listed for part in reason.split("; "))
+    return "; ".join(dict.fromkeys(part.rstrip(" .") or part for part in parts))
+
+
 def markup(text: str) -> str:
     """Text as HTML: clipped, visible, and no markup of its own.
 

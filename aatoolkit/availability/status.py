@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from aatoolkit._util.argument_kinds import shown
 from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit._util.text import combined_reason
 from aatoolkit.errors import ArgumentError
 
 
@@ -158,12 +159,5 @@ def combine(parts: Iterable[Availability]) -> Availability:
     if status != Status.NOT_APPLICABLE:
         incomplete = [part for part in incomplete if part.status != Status.NOT_APPLICABLE]
     causes = {part.cause for part in incomplete}
-    # A part may be a combination itself: its words are those of its own parts.
-    reasons = dict.fromkeys(
-        words for part in incomplete if part.reason for words in part.reason.split("; ")
-    )
-    return Availability(
-        status,
-        causes.pop() if len(causes) == 1 else None,
-        "; ".join(reasons) or None,
-    )
+    cause = causes.pop() if len(causes) == 1 else None
+    return Availability(status, cause, combined_reason(part.reason for part in incomplete))

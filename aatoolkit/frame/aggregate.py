@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from aatoolkit._util.text import combined_reason
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine, join
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.absent_rows import in_groups, of_groups
@@ -153,8 +154,7 @@ def _with_parts(outcome: _Outcome, parts: Sequence[str]) -> _Outcome:
         state = states[codes[at]]
         unknown = state.status == Status.UNKNOWN and not there[at]
         if words and state.status not in EMPTY and not unknown:
-            reasons = [state.reason] if state.reason else []
-            reason = "; ".join([*reasons, words])
+            reason = combined_reason((state.reason, words))
             codes[at] = len(states)
             states.append(replace(state, status=Status.PARTIAL, reason=reason))
     words = f"in part: {'; '.join(dict.fromkeys(filter(None, parts)))}"
@@ -162,8 +162,7 @@ def _with_parts(outcome: _Outcome, parts: Sequence[str]) -> _Outcome:
     if whole.status in (Status.AVAILABLE, Status.PARTIAL):
         whole = combine([whole, Availability(Status.PARTIAL, None, words)])
     else:
-        reasons = [whole.reason] if whole.reason else []
-        whole = replace(whole, reason="; ".join([*reasons, words]))
+        whole = replace(whole, reason=combined_reason((whole.reason, words)))
     return replace(outcome, states=states, codes=codes, whole=whole)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +62,25 @@ def test_order_never_matters_to_status_and_cause(listed: list[Availability]) -> 
     assert set((there.reason or "").split("; ")) == set((back.reason or "").split("; "))
 
 
+reasons = st.lists(st.sampled_from([None, "One", "One.", "Two.; One.", "...", "a; b."]), max_size=4)
+
+
+@given(reasons, reasons)
+def test_reasons_are_joined_alike_in_steps_and_without_doubled_punctuation(
+    some: list[str | None], others: list[str | None]
+) -> None:
+    first, second = (
+        [Availability(Status.UNAVAILABLE, None, reason) for reason in listed]
+        for listed in (some, others)
+    )
+    whole = combine([*first, *second])
+    steps = combine([combine(first), combine(second), whole])
+    assert set((steps.reason or "").split("; ")) == set((whole.reason or "").split("; "))
+    assert combine([whole, whole]) == whole
+    if len({*some, *others} - {None}) > 1:
+        assert not re.search(r"\w\.(?=; |$)", whole.reason or "")
+
+
 @given(parts)
 def test_combining_claims_no_more_than_its_parts(listed: list[Availability]) -> None:
     whole = combine(listed)
@@ -83,7 +104,7 @@ def test_the_cause_stays_where_the_parts_that_lack_something_agree() -> None:
     other = Availability(Status.PARTIAL, Cause.NOT_CONNECTED, "No DCV.")
     fine = Availability(Status.AVAILABLE, None, "All is well.")
     assert combine([fine, lacking, other, lacking]) == Availability(
-        Status.PARTIAL, Cause.NOT_CONNECTED, "No CNAME.; No DCV."
+        Status.PARTIAL, Cause.NOT_CONNECTED, "No CNAME; No DCV"
     )
     pending = Availability(Status.UNAVAILABLE, Cause.PENDING)
     assert combine([lacking, pending]).cause is None

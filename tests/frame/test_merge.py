@@ -114,7 +114,7 @@ def test_rows_without_a_match_make_the_columns_that_they_lack_partial() -> None:
     assert known["gone"] == LACKING
     both = known["count_y"]
     assert (both.status, both.cause) == (Status.PARTIAL, None)
-    assert both.reason == "2 of 800.; 2 of 4 rows have no match"
+    assert both.reason == "2 of 800; 2 of 4 rows have no match"
     known = states(left().aa.merge(right(), how="right", on="domain"))
     assert known["count_x"] == no_row(1, 3)
     assert known["rate"] == AVAILABLE

@@ -165,17 +165,16 @@ def joined_reasons(reasons: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> joined_reasons(["Claude has none.; claude: Claude has none.", "Too few."])
+    >>> joined_reasons(["Claude has none; claude: Claude has none", "Too few."])
     'Claude has none; Too few.'
     """
     parts: list[str] = []
     for reason in reasons:
-        for part in re.split(r"(?<=\.)\s*;\s*", reason):
+        for part in reason.split("; "):
             part = part.strip().removesuffix(".")
-            _, colon, reason = part.partition(": ")
+            sentence = rf"(?<!\w){re.escape(part.partition(': ')[2] or part)}(?!\w)"
             known = any(
-                part in other or part.endswith(f": {other}") or (colon and reason in other)
-                for other in parts
+                re.search(sentence, other) or part.endswith(f": {other}") for other in parts
             )
             if part and not known:
                 parts.append(part)

@@ -163,7 +163,7 @@ def state_words(shown: str) -> str:
     mark, _, words = shown.partition(" ")
     status = next((status for status in _STATES if words.startswith(status)), "")
     written = f"{mark} {_STATES.get(status, '')}{words.removeprefix(status)}"
-    return plain(written.replace(".; ", "; "))
+    return plain(written)
 
 
 class RowNames:
