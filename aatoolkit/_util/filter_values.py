@@ -49,7 +49,7 @@ def _validate(name: str, value: Any) -> None:
     if "," in value:
         raise ScopeError(
             f"{name} value {value!r} holds a comma, by which the API separates values; "
-            "give several values as a list, and filter such a one in the frame",
+            "give each value by itself, and select what holds a comma in the table",
             parameter=name,
             unknown=(value,),
         )

@@ -131,6 +131,17 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
     return "; ".join(dict.fromkeys(part.rstrip(" .") or part for part in parts))
 
 
+def counted(number: int, noun: str) -> str:
+    """Format a number of things, such as "3 rows".
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1204, "row")
+    ('1 row', '1,204 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def markup(text: str) -> str:
     """Text as HTML: clipped, visible, and no markup of its own.
 

@@ -34,7 +34,7 @@ def relation(snapshot: Snapshot, query: str, until: datetime | None) -> Any:
     try:
         statements = connection.extract_statements(query) if isinstance(query, str) else []
         if len(statements) != 1 or statements[0].type != engine.StatementType.SELECT:
-            raise ArchiveError("sql takes one SELECT; an archive is changed by its own methods")
+            raise ArchiveError("sql takes one SELECT, which changes nothing")
         names = {name.rpartition(".")[2].strip('"') for name in connection.get_table_names(query)}
         for view, path in views(snapshot, names).items():
             hidden = view if until is None else f"{view} of all times"

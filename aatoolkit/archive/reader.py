@@ -38,7 +38,7 @@ class ArchiveReader(ArchiveExplanations):
         found = Snapshot(self._store)
         if not found.exists:
             raise ArchiveError(
-                f"there is no archive at {self._store.root} yet; archive.add(…) begins one",
+                f"there is no archive at {self._store.root} yet; adding answers begins one",
                 path=self._store.root,
             )
         return found

@@ -1,14 +1,16 @@
 """The command line, ``aatoolkit``.
 
 Data goes to standard output; notes, warnings and the progress bar to standard error. The exit code
-is 0 for success, 1 if something failed, 2 if the command was not understood. In reading order:
+is 0 for success, 1 if something failed, 2 if the command was not understood, 130 after Ctrl-C. In
+reading order:
 
 - ``parser``, ``archive_parser``, ``study_parser``: the commands and their options; ``arguments``:
   how they are parsed and refused.
 - this module: one function per command, named in `COMMANDS`; it loads what it needs when it runs,
   so that ``--help`` loads no pandas.
-- ``report``: what the commands print and write, in columns by ``grid``; ``dated``: a day's tables
-  in folders of their own.
+- ``examples``: those that the help of each command shows.
+- ``report``: what the commands print and write, on ``streams``, in a ``grid`` or as
+  ``table_files``; ``dated``: a day's tables in folders of their own.
 - ``explain``, ``study``, ``archive``, ``profile``, ``doctor``, ``serving``: the commands of these
   names.
 """
@@ -16,7 +18,6 @@ is 0 for success, 1 if something failed, 2 if the command was not understood. In
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -25,9 +26,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.defaults import FILTERS
-from aatoolkit.cli import parser
-from aatoolkit.cli.arguments import client_arguments, missing_folder, read_token
-from aatoolkit.errors import AAToolkitError, ConfigurationError, ScopeError
+from aatoolkit.cli import parser, streams
+from aatoolkit.cli.arguments import check_output, client_arguments, read_token
+from aatoolkit.cli.streams import note
+from aatoolkit.errors import AAToolkitError, BadRequest, ConfigurationError, ScopeError
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
@@ -46,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when all went well, 1 when something failed, 2 when the command was not understood.
+        0 when all went well, 1 when something failed, 2 when the command was not understood, 130
+        when it was interrupted.
 
     Examples
     --------
@@ -54,38 +57,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     aatoolkit ...
     0
     """
+    streams.prepare()
     try:
         args = parser.build(COMMANDS).parse_args(arguments)
+        check_output(args)
+        with _warnings_as_notes():
+            status = int(args.run(args))
+        sys.stdout.flush()
     except SystemExit as done:
         return int(done.code or 0)
-    try:
-        folder = missing_folder(args)
-        if folder is not None:
-            raise ConfigurationError(
-                f"there is no folder {folder}; make it, or give --parents", setting="parents"
-            )
-        with _warnings_as_notes():
-            status = args.run(args)
-        sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has read enough; the interpreter must not complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has read enough.
+        streams.discard(sys.stdout)
         return 0
     except KeyboardInterrupt:
-        note("interrupted")
-        return 130
-    except (ScopeError, ConfigurationError) as error:
+        return _interrupted()
+    except RuntimeError as error:
+        if str(error) == _QUERY_INTERRUPTED:
+            return _interrupted()
+        raise
+    except (ScopeError, ConfigurationError, BadRequest) as error:
         note(f"aatoolkit: {error}")
         return 2
-    except (AAToolkitError, ImportError, OSError) as error:
+    except (AAToolkitError, ImportError) as error:
         note(f"aatoolkit: {error}")
         return 1
-    return int(status)
+    except OSError as error:
+        note(f"aatoolkit: {error.filename or 'output'}: {error.strerror or error}")
+        return 1
+    return status
 
 
-def note(text: str) -> None:
-    """Print a note to standard error."""
-    print(text, file=sys.stderr, flush=True)
+_QUERY_INTERRUPTED = "Query interrupted"
+"""How DuckDB says that Ctrl-C ended a query."""
+
+
+def _interrupted() -> int:
+    note("aatoolkit: interrupted")
+    return 130
 
 
 @contextmanager
@@ -148,8 +157,9 @@ def _scope(args: argparse.Namespace) -> int:
 
 def _read(args: argparse.Namespace) -> int:
     from aatoolkit.cli import report
+    from aatoolkit.cli.table_files import table_format
 
-    form = report.table_format(args.out, json=args.json, csv=args.csv)
+    form = table_format(args.out, json=args.json, csv=args.csv)
     with _project(args) as project:
         tables = project.read(args.section, _scope_of(args))
     report.table(tables, args.table, form, args.out)
@@ -165,8 +175,9 @@ def _export(args: argparse.Namespace) -> int:
 
 def _report(args: argparse.Namespace) -> int:
     from aatoolkit.cli import report
+    from aatoolkit.cli.table_files import check_suffix
 
-    report.check_suffix(args.out, ".html", ".htm")
+    check_suffix(args.out, ".html", ".htm")
     scope = _scope_of(args)
     with _project(args) as project:
         dataset = project.read_all(scope, sections=args.sections)
@@ -275,7 +286,8 @@ def _profile_types(args: argparse.Namespace) -> int:
 def _doctor(args: argparse.Namespace) -> int:
     from aatoolkit.cli import doctor, report
 
-    findings = doctor.examine(args.base_url, _token(args.token_file), args.host)
+    found = _token(args.token_file)
+    findings = doctor.examine(args.base_url, found, args.host, **client_arguments(args))
     report.findings(findings, args.json)
     return 0 if all(finding.good is not False for finding in findings) else 1
 
@@ -292,7 +304,7 @@ def _serve(args: argparse.Namespace) -> int:
     from aatoolkit.cli import serving
 
     if args.describe:
-        print(serving.description())
+        streams.write_data(f"{serving.description()}\n".encode())
     else:
         serving.serve(args, note)
     return 0

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.text import visible
+from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit._util.text import counted, visible
 from aatoolkit.archive import AddReport, Archive
 from aatoolkit.cli import report
 from aatoolkit.cli.arguments import client_arguments
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.cli.table_files import table_format, write_table
+from aatoolkit.errors import ConfigurationError, ScopeError
 
 if TYPE_CHECKING:
     from aatoolkit.archive.upkeep import UpkeepReport
@@ -57,8 +59,13 @@ def add(
     for row in done.failures.fillna("").to_dict("records"):
         place = " ".join(word for word in (row["host"], row["section"], row["scope"]) if word)
         note(f"aatoolkit: {visible(place)} failed: {row['message']}")
-    note(repr(done).splitlines()[0])
+    note(_words(done))
     return 0 if done else 1
+
+
+def _words(report: object) -> str:
+    """The first line of a report without the brackets and the name of its type."""
+    return repr(report).splitlines()[0].strip("<>").partition(": ")[2]
 
 
 def _facts(done: AddReport) -> dict[str, Any]:
@@ -78,17 +85,16 @@ def info(args: argparse.Namespace, note: Note) -> int:
     """List the tables of an archive."""
     archive = Archive(args.dir)
     report.frame(archive.tables, args.json)
-    note(repr(archive))
+    note(repr(archive).strip("<>"))
     return 0
 
 
 def sql(args: argparse.Namespace) -> int:
     """Print the answer to a question in SQL."""
+    form = table_format(None, json=args.json, csv=args.csv)
     found = Archive(args.dir).sql(args.query).df()
-    if args.csv:
-        from aatoolkit.frame.csv import csv_bytes
-
-        print(csv_bytes(found).decode(), end="")
+    if form == "csv":
+        write_table(found, "query", form, None)
     else:
         report.frame(found, args.json)
     return 0
@@ -101,6 +107,10 @@ def compact(args: argparse.Namespace) -> int:
 
 def forget(args: argparse.Namespace) -> int:
     """Remove hosts or times."""
+    if args.host is None and args.before is None:
+        raise ConfigurationError(
+            "say what to forget: --host HOST, or --before DAY, or both", setting="host"
+        )
     return _print_upkeep(args, Archive(args.dir).forget(args.host, before=args.before))
 
 
@@ -111,7 +121,7 @@ def _print_upkeep(args: argparse.Namespace, done: UpkeepReport) -> int:
             | {"hosts": done.hosts, "busy": done.busy}
         )
     else:
-        print(done)
+        print(_words(done))
     return 1 if done.busy else 0
 
 
@@ -125,7 +135,7 @@ def verify(args: argparse.Namespace, note: Note) -> int:
         report.print_json({"ok": found.ok, "answers": found.answers, "problems": problems})
     for table, problem in () if args.json else found.found:
         print(visible(f"{table}: {problem}"))
-    note(repr(found).splitlines()[0])
+    note(_words(found))
     return 0 if found else 1
 
 
@@ -145,13 +155,32 @@ def export(args: argparse.Namespace, note: Note) -> int:
     from aatoolkit.frame.parquet import write_parquet
 
     archive = Archive(args.dir)
+    there = archive.tables[["section", "table"]]
+    _check_sections(args.sections or (), there["section"])
     written: list[Path] = []
-    for section, table in archive.tables[["section", "table"]].itertuples(index=False):
+    rows = 0
+    for section, table in there.itertuples(index=False):
         if args.sections is None or section in args.sections:
             frame = archive.read(
                 section, table, hosts=args.host, since=args.since, until=args.until
             )
             written.append(write_parquet(frame, args.out / section / f"{table}.parquet"))
+            rows += len(frame)
     report.files(written, args.json)
-    note(f"{len(written)} Parquet files are in {args.out}")
+    note(f"{counted(len(written), 'Parquet file')} with {counted(rows, 'row')}: {args.out}")
     return 0 if written else 1
+
+
+def _check_sections(wanted: Iterable[str], there: Iterable[str]) -> None:
+    """Raise a `ScopeError` for sections of which the archive has no table."""
+    known = sorted({*there})
+    for name in wanted:
+        if name not in known:
+            near = near_matches(name, known)
+            hint = did_you_mean(near, f"it has {', '.join(known) or 'none'}")
+            raise ScopeError(
+                f"the archive has no tables of a section {name!r}; {hint}",
+                parameter="section",
+                unknown=(name,),
+                suggestions=near,
+            )

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aatoolkit.cli.arguments import max_nodes, output
+from aatoolkit.cli.arguments import Moment, Number, max_nodes, output, workers
+
+DAY = Moment(or_day=True)
 
 Add = Callable[[argparse.ArgumentParser], None]
 
@@ -34,12 +36,16 @@ def add_archive(
     """
     doc = "keep every answer of many hosts over time, and read them"
     archive = listed.add_parser("archive", help=doc, description=f"{doc.capitalize()}.")
-    actions = archive.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    archive.set_defaults(run=archive.name_a_command)
+    actions = archive.add_subparsers(title="commands", metavar="COMMAND")
 
     def one(name: str, doc: str) -> argparse.ArgumentParser:
         added = command(actions, name, doc, commands[f"archive {name}"])
         added.add_argument(
-            "--dir", required=True, metavar="DIR", help="the archive's folder, or s3://…"
+            "--dir",
+            required=True,
+            metavar="DIR",
+            help="the archive's folder, or s3://BUCKET/FOLDER",
         )
         return added
 
@@ -51,9 +57,7 @@ def add_archive(
     add.add_argument(
         "--refresh", action="store_true", help="ask also for what has an answer of today"
     )
-    add.add_argument(
-        "--workers", type=int, default=8, help="concurrent requests (default: %(default)s)"
-    )
+    workers(add)
     sections(add)
     filters(add)
     connection(add)
@@ -64,8 +68,8 @@ def add_archive(
     compact = one("compact", "join small files, and remove those that nobody needs")
     compact.add_argument(
         "--keep-hours",
-        type=float,
-        default=168.0,
+        type=Number(0, whole=False),
+        default=168,
         metavar="N",
         help="how long replaced files are kept for readers (default: %(default)s)",
     )
@@ -74,14 +78,20 @@ def add_archive(
     _profile(verify)
     _profile(one("rebuild", "make the tables anew from the answers"))
     export = one("export", "write tables as Parquet files with metadata")
-    output(export, "out", metavar="OUT", help="the folder for the files")
+    output(
+        export, "out", is_folder=True, metavar="OUT", help="the folder: OUT/SECTION/TABLE.parquet"
+    )
     export.add_argument("--host", action="append", metavar="HOST", help="this one; may be repeated")
-    export.add_argument("--since", metavar="DAY", help="what was fetched from this day on")
-    export.add_argument("--until", metavar="DAY", help="what was fetched up to this day")
+    export.add_argument(
+        "--since", type=DAY, metavar="DAY", help="what was fetched from this day on"
+    )
+    export.add_argument("--until", type=DAY, metavar="DAY", help="what was fetched up to this day")
     sections(export)
     forget = one("forget", "remove hosts, or what was fetched before a day")
     forget.add_argument("--host", action="append", metavar="HOST", help="this one; may be repeated")
-    forget.add_argument("--before", metavar="DAY", help="what was fetched before this day")
+    forget.add_argument(
+        "--before", type=DAY, metavar="DAY", help="what was fetched before this day"
+    )
 
 
 def _profile(parser: argparse.ArgumentParser) -> None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import functools
+import math
 import os
 import re
 import sys
 from collections.abc import Sequence
+from datetime import date, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NoReturn
 
+from aatoolkit._util.defaults import WORKERS
 from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit._util.text import counted
 from aatoolkit.errors import ConfigurationError
 
 _NO_TOKEN = (
@@ -28,14 +33,24 @@ argparse._ = functools.cache(argparse._)  # type: ignore[attr-defined]
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Help as wide as the terminal, measured without `shutil`, whose import takes long."""
+    """Help as wide as the terminal, in which lines that are indented stay as they are."""
 
     def __init__(self, prog: str, *arguments: Any, **options: Any) -> None:
         super().__init__(prog, *arguments, **{"width": _columns() - 2, **options})
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        filled: list[str] = []
+        for is_plain, lines in groupby(text.splitlines(), lambda line: line.startswith("  ")):
+            kept = "\n".join(f"{indent}{line}" for line in lines)
+            filled.append(kept if is_plain else super()._fill_text(kept, width, indent))
+        return "\n".join(filled)
+
 
 def _columns() -> int:
-    """The columns of the terminal: ``COLUMNS``, or what the system says; 80 without one."""
+    """The columns of the terminal: ``COLUMNS``, or what the system says; 80 without one.
+
+    Measured without `shutil`, whose import takes long.
+    """
     try:
         return int(os.environ["COLUMNS"])
     except (KeyError, ValueError):
@@ -44,6 +59,73 @@ def _columns() -> int:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):
         return 80
+
+
+class _Once(argparse._StoreAction):
+    """An option with one value; one that is given twice with different values is refused."""
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None
+    ) -> None:
+        given = vars(namespace).setdefault("given", {})
+        if option_string and given.setdefault(self.dest, values) != values:
+            raise argparse.ArgumentError(self, "is given twice with different values; choose one")
+        super().__call__(parser, namespace, values, option_string)
+
+
+class Number:
+    """The type of an option that takes a number from a least to a most.
+
+    Parameters
+    ----------
+    least : int or float
+        The least.
+    most : int or float, optional
+        The most.
+    below : int or float, optional
+        What it is below.
+    whole : bool
+        Whether it is a whole number.
+    """
+
+    def __init__(
+        self,
+        least: float,
+        most: float = math.inf,
+        *,
+        below: float = math.inf,
+        whole: bool = True,
+    ) -> None:
+        self._least, self._most, self._below, self._whole = least, most, below, whole
+        upto = (
+            f" to {most}" if most < math.inf else f" to below {below}" if below < math.inf else ""
+        )
+        self.kind = f"a {'whole ' if whole else ''}number from {least}{upto}"
+
+    def __call__(self, text: str) -> float:
+        """Convert the text of an option."""
+        number = int(text) if self._whole else float(text)
+        if not (self._least <= number <= self._most and number < self._below):
+            raise ValueError(self.kind)
+        return number
+
+
+class Moment:
+    """The type of an option that takes a moment with a time zone, or also a day."""
+
+    def __init__(self, *, or_day: bool) -> None:
+        self._or_day = or_day
+        self.kind = "a moment with a time zone, such as 2026-11-20T23:00:00Z"
+        if or_day:
+            self.kind = f"a day, such as 2026-11-20, or {self.kind}"
+
+    def __call__(self, text: str) -> str:
+        """Return the text of an option unless it is neither."""
+        if not (self._or_day and len(text) == 10 and date.fromisoformat(text)):
+            moment = datetime.fromisoformat(text)
+            if moment.tzinfo is None:
+                raise ValueError(self.kind)
+        return text
 
 
 class Parser(argparse.ArgumentParser):
@@ -56,20 +138,28 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         given = {"formatter_class": HelpFormatter, **options, "allow_abbrev": False}
         super().__init__(*arguments, **given)
-
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments; exits with 2 if they are not understood."""
-        found, unknown = self.parse_known_args(args, namespace)
-        if unknown:
-            self._refuse(unknown)
-        return found
+        for name in (None, "store"):
+            self.register("action", name, _Once)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments, unless one is an option for a token."""
+        """Parse arguments; exits with 2 if one is not known, or is an option for a token."""
         args = sys.argv[1:] if args is None else args
         if any(_is_token_option(argument) for argument in args):
             self.error(_NO_TOKEN)
-        return super().parse_known_args(args, namespace)
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self._refuse(unknown)
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with 2: one line says what is wrong, another where help is."""
+        self.exit(2, f"{self.prog}: {message}\n{self.prog} --help shows what there is\n")
+
+    def name_a_command(self, _: argparse.Namespace) -> int:
+        """Show the commands that there are, of which none was named; returns 2."""
+        self.print_help(sys.stderr)
+        print(f"\n{self.prog}: name a command", file=sys.stderr)
+        return 2
 
     def _refuse(self, unknown: Sequence[str]) -> NoReturn:
         options = [each for each in unknown if each.startswith("-")]
@@ -78,17 +168,16 @@ class Parser(argparse.ArgumentParser):
             shown = ", ".join("(not shown)" if word is None else word[0] for word in words)
             given = [word[0] for word in words if word]
             near = near_matches(given, _options_of(self), cutoff=0.8)
-            hint = did_you_mean(near, "--help lists the options")
-            self.error(f"unknown option: {shown}; {hint}")
-        self.error(f"{len(unknown)} arguments too many; --help lists the arguments")
+            self.error("; ".join(filter(None, (f"unknown option: {shown}", did_you_mean(near)))))
+        self.error(f"{counted(len(unknown), 'argument')} too many")
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         try:
             return super()._get_value(action, arg_string)
         except argparse.ArgumentError:
             pass
-        kinds: dict[Any, str] = {int: "a whole number", float: "a number"}
-        kind = kinds.get(action.type, "another value")
+        kinds: dict[Any, str] = {int: "a whole number"}
+        kind = kinds.get(action.type) or getattr(action.type, "kind", "another value")
         raise argparse.ArgumentError(action, f"takes {kind}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -115,35 +204,79 @@ def _is_token_option(argument: str) -> bool:
     return name in ("--token", "-token", "--bearer", "--api-key", "--password")
 
 
-def output(parser: argparse._ActionsContainer, *names: str, **options: Any) -> None:
+def output(
+    parser: argparse._ActionsContainer, *names: str, is_folder: bool = False, **options: Any
+) -> None:
     """Add an argument that names a file or folder to write, and ``--parents``."""
     action = parser.add_argument(*names, type=Path, **options)
     parser.add_argument(
         "--parents", action="store_true", help="make the missing folders above it, too"
     )
-    parser.set_defaults(output=action.dest)
+    parser.set_defaults(output=action.dest, output_is_folder=is_folder)
+
+
+def check_output(args: argparse.Namespace) -> None:
+    """Raise unless the output of a command can be written, before anything else is done.
+
+    Raises
+    ------
+    ConfigurationError
+        If its folder is missing, and is not to be made, or cannot be written to; or if a folder is
+        where a file should be, or the other way round.
+    """
+    target: Path | None = getattr(args, getattr(args, "output", ""), None)
+    if target is None or target == Path("-"):
+        return
+    problem = _problem_of(target, is_folder=args.output_is_folder, parents=args.parents)
+    if problem:
+        raise ConfigurationError(problem, setting=args.output)
+
+
+def _problem_of(target: Path, *, is_folder: bool, parents: bool) -> str:
+    """Why a file or folder cannot be written; empty if nothing is known to be in the way."""
+    if target.is_dir() and not is_folder:
+        return f"{target} is a folder; name a file"
+    if target.exists() and not target.is_dir() and is_folder:
+        return f"{target} is a file; name a folder"
+    if target.exists() and not os.access(target, os.W_OK):
+        return f"{target} is write-protected; permit writing, or name another"
+    folder = target.absolute().parent
+    if not folder.exists() and not parents:
+        return f"there is no folder {folder}; make it, or give --parents"
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        return f"{folder} is a file, not a folder; name another"
+    if not target.exists() and not os.access(folder, os.W_OK):
+        return f"the folder {folder} cannot be written to; permit writing, or name another"
+    return ""
+
+
+def workers(parser: argparse._ActionsContainer) -> None:
+    """Add ``--workers``: how many requests run concurrently."""
+    parser.add_argument(
+        "--workers",
+        type=Number(1),
+        default=WORKERS,
+        metavar="N",
+        help="concurrent requests (default: %(default)s)",
+    )
 
 
 def max_nodes(parser: argparse._ActionsContainer) -> None:
     """Add ``--max-nodes``: how many different paths an answer may have values at."""
     parser.add_argument(
-        "--max-nodes", type=int, metavar="N", help="different JSON paths an answer may have"
+        "--max-nodes",
+        type=Number(1),
+        metavar="N",
+        help="how many different JSON paths an answer may have (for very large ones)",
     )
 
 
 def client_arguments(args: argparse.Namespace) -> dict[str, Any]:
     """Return the limits given on the command line, as arguments of `Client` and `Archive`."""
-    given = getattr(args, "max_nodes", None)
-    return {} if given is None else {"max_nodes": given}
-
-
-def missing_folder(args: argparse.Namespace) -> Path | None:
-    """Return the folder that an output needs, if it does not exist and is not to be made."""
-    target = getattr(args, getattr(args, "output", ""), None)
-    if target is None or args.parents:
-        return None
-    folder = Path(target).absolute().parent
-    return None if folder.is_dir() else folder
+    given = {name: getattr(args, name, None) for name in ("deadline", "max_nodes")}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def read_token(file: Path) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from aatoolkit import __version__
 from aatoolkit._util.extras import EXTRAS
@@ -26,7 +27,9 @@ class Diagnosis:
     finding: str
 
 
-def examine(base_url: str | None, token: str | None, host: str | None) -> list[Diagnosis]:
+def examine(
+    base_url: str | None, token: str | None, host: str | None, **limits: Any
+) -> list[Diagnosis]:
     """Check the installation, the settings, the cache and, given a host, the service."""
     return [
         Diagnosis("aatoolkit", True, __version__),
@@ -34,7 +37,7 @@ def examine(base_url: str | None, token: str | None, host: str | None) -> list[D
         *_packages(),
         *_proxies(),
         _cache(),
-        *_connection(base_url, token, host),
+        *_connection(base_url, token, host, limits),
     ]
 
 
@@ -85,12 +88,14 @@ def _cache() -> Diagnosis:
     )
 
 
-def _connection(base_url: str | None, token: str | None, host: str | None) -> Iterator[Diagnosis]:
+def _connection(
+    base_url: str | None, token: str | None, host: str | None, limits: Mapping[str, Any]
+) -> Iterator[Diagnosis]:
     from aatoolkit.client.client import Client
 
     try:
         base = settings.find_base_url(base_url)
-        client = Client(base, token, cache=False)
+        client = Client(base, token, cache=False, **limits)
     except AAToolkitError as error:
         # Without a service to ask, the demo still works: only a wanted one is a problem.
         yield Diagnosis("service", False if base_url or host else None, str(error))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.cli.arguments import output
+from aatoolkit.cli.table_files import check_suffix
 from aatoolkit.errors import ColumnNotFound, ConfigurationError, RowNotFound
 
 if TYPE_CHECKING:
@@ -45,13 +46,17 @@ def add_explain(
     )
     added.add_argument("--host", metavar="HOST", help="the project, where there are several")
     added.add_argument(
-        "--scope", metavar="QUERY", help="the filters, where there are several: days=30&engine=…"
+        "--scope",
+        metavar="QUERY",
+        help="the filters, where there are several, such as days=30&engine=claude",
     )
     output(added, "-o", "--out", metavar="FILE", help="write a page of HTML with folds")
 
 
 def explain(args: argparse.Namespace, note: Note) -> int:
     """Print how a number is known; 1 if its trail ends before the bytes of an answer."""
+    if args.out is not None:
+        check_suffix(args.out, ".html", ".htm")
     problem = ""
     try:
         found = _explained(args)

@@ -1,4 +1,4 @@
-"""Rows in columns on standard output; on a terminal, what fits."""
+"""Rows in columns: all of them in a file or a pipe, what fits on a terminal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from aatoolkit._util.text import visible
+from aatoolkit.cli.streams import note
+
+_WIDEST = 32
+"""The width of the widest column on a terminal."""
 
 
 def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]], *, fits: bool = False) -> None:
@@ -22,37 +26,44 @@ def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]], *, fits: bool = Fa
     if fits and sys.stdout.isatty():
         _screenful(text)
         return
-    widths = [max(map(len, column)) for column in zip(*text, strict=True)]
+    widths = [max(map(width_of, column)) for column in zip(*text, strict=True)]
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for row in text:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        line = line.rstrip()
-        print(line if room is None or len(line) <= room else line[: room - 1] + "…")
+        line = _line(row, widths)
+        print(line if room is None else _cut(line, room))
 
 
 def _screenful(text: Sequence[Sequence[str]]) -> None:
     """Print the first rows and columns that a terminal has room for, and note what it has not."""
     room, height = shutil.get_terminal_size()
-    listed = [
-        [each if _width(each) <= _WIDEST else each[: _WIDEST - 1] + "…" for each in row]
-        for row in text[: max(height - 4, 2)]
-    ]
-    widths = [max(map(_width, column)) for column in zip(*listed, strict=True)]
+    listed = [[_cut(each, _WIDEST) for each in row] for row in text[: max(height - 4, 2)]]
+    widths = [max(map(width_of, column)) for column in zip(*listed, strict=True)]
     count = max(1, sum(end <= room + 2 for end in accumulate(width + 2 for width in widths)))
     for row in listed:
-        cells = zip(row[:count], widths, strict=False)
-        print("  ".join(cell + " " * (width - _width(cell)) for cell, width in cells).rstrip())
+        print(_cut(_line(row[:count], widths), room))
     parts = (len(listed) - 1, len(text) - 1, "rows"), (count, len(widths), "columns")
     left_out = [f"{shown} of {there} {what}" for shown, there, what in parts if shown < there]
     if left_out:
-        print(f"{' and '.join(left_out)} fit here; --out FILE or a pipe has all", file=sys.stderr)
+        note(f"{' and '.join(left_out)} fit here; --out FILE or a pipe has all")
 
 
-_WIDEST = 32
-"""The width of the widest column on a terminal."""
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """Cells in columns of these widths."""
+    padded = (
+        cell + " " * (width - width_of(cell)) for cell, width in zip(cells, widths, strict=False)
+    )
+    return "  ".join(padded).rstrip()
 
 
-def _width(text: str) -> int:
+def _cut(text: str, room: int) -> str:
+    """The text, cut where a terminal has no more room for it."""
+    if width_of(text) <= room:
+        return text
+    ends = accumulate(map(width_of, text))
+    return text[: sum(end < room for end in ends)] + "…"
+
+
+def width_of(text: str) -> int:
     """The columns of a terminal that a text takes: letters of East Asia take two each."""
     return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.files import write_whole
-from aatoolkit._util.text import json_text, visible
-from aatoolkit.cli.grid import grid as grid
-from aatoolkit.errors import ConfigurationError, ScopeError
+from aatoolkit._util.text import counted, json_text, visible
+from aatoolkit.cli.grid import grid
+from aatoolkit.cli.streams import note, write_data
+from aatoolkit.cli.table_files import STDOUT, records, write_table
+from aatoolkit.errors import ScopeError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from aatoolkit.normalizer.tables import Tables
     from aatoolkit.scope import Scope, ScopeOptions
 
-Format = Literal["grid", "csv", "json", "parquet"]
-
-_SUFFIXES: dict[str, Format] = {".parquet": "parquet", ".csv": "csv", ".json": "json"}
-
 
 def export(dataset: Dataset, folder: Path, json: bool) -> int:
     """Write every table as Parquet and print a summary; returns 1 if a section failed."""
@@ -36,19 +32,19 @@ def export(dataset: Dataset, folder: Path, json: bool) -> int:
         print_json(
             {
                 "folder": str(folder),
-                "tables": _records(summary),
+                "tables": records(summary),
                 "files": [str(path) for path in written],
                 "errors": {name: str(error) for name, error in dataset.errors.items()},
             }
         )
     elif sys.stdout.isatty():
         print("\n".join(summary.folds()))
-        _note(f"{len(summary)} tables, by section; a file, a pipe or --json has each, and why")
+        note(f"{len(summary)} tables, by section; a file, a pipe or --json has each, and why")
     else:
         grid(summary.columns, summary.itertuples(index=False))
     for name, error in dataset.errors.items():
-        _note(f"aatoolkit: {name} failed: {error}")
-    _note(f"{len(written)} Parquet files are in {folder}")
+        note(f"aatoolkit: {name} failed: {error}")
+    note(f"{counted(len(written), 'Parquet file')} {_are(len(written))} in {folder}")
     return 1 if dataset.errors else 0
 
 
@@ -61,8 +57,8 @@ def page(dataset: Dataset, path: Path, json: bool) -> int:
     else:
         print(written)
     for name, error in failed.items():
-        _note(f"aatoolkit: {name} failed: {error}")
-    _note(f"a report of {len(dataset)} sections is in {written}")
+        note(f"aatoolkit: {name} failed: {error}")
+    note(f"a report of {counted(len(dataset), 'section')} is in {written}")
     return 1 if failed else 0
 
 
@@ -86,7 +82,7 @@ def collected(
             "errors": {name: str(error) for name, error in dataset.errors.items()},
         }
         for name, error in dataset.errors.items():
-            _note(f"aatoolkit: {host} {name} failed: {error}")
+            note(f"aatoolkit: {host} {name} failed: {error}")
         read.append(facts)
     heads = ("host", "folder", "sections", "rows", "files", "kept", "failed")
     if json:
@@ -94,10 +90,12 @@ def collected(
     else:
         grid(heads, ({**facts, "errors": len(facts["errors"])}.values() for facts in read))
     sections = sum(facts["kept"] for facts in read)
-    for count, what in ((kept, "hosts are there whole"), (sections, "sections are there")):
+    for count, what in ((kept, "host"), (sections, "section")):
         if count:
-            _note(f"{count} {what} from today and are kept; --force reads and writes them anew")
-    _note(f"{sum(facts['files'] for facts in read)} Parquet files were written")
+            there = f"{counted(count, what)} {_are(count)} there"
+            note(f"{there} from today and kept; --force reads and writes anew")
+    files = sum(facts["files"] for facts in read)
+    note(f"{counted(files, 'Parquet file')} {'was' if files == 1 else 'were'} written")
     return 1 if any(facts["errors"] for facts in read) else 0
 
 
@@ -113,7 +111,7 @@ def scope_options(options: ScopeOptions, json: bool) -> None:
         print_json(
             {
                 "host": options.host,
-                **{name: _records(frame) for name, frame in frames.items()},
+                **{name: records(frame) for name, frame in frames.items()},
                 "untagged": options.untagged,
                 "own_terms": list(options.own_terms),
                 "days": list(options.days),
@@ -130,42 +128,7 @@ def scope_options(options: ScopeOptions, json: bool) -> None:
     print(f"days: {', '.join(map(str, options.days))}")
 
 
-def table_format(out: Path | None, *, json: bool, csv: bool) -> Format:
-    """Return the format that options and the suffix of a file ask for.
-
-    Raises
-    ------
-    ConfigurationError
-        If they contradict each other, or the suffix is none of a format.
-    """
-    formats: list[Format] = []
-    if csv:
-        formats.append("csv")
-    if json:
-        formats.append("json")
-    if out is not None:
-        check_suffix(out, *_SUFFIXES)
-        formats.append(_SUFFIXES[out.suffix.lower()])
-    if len({*formats}) > 1:
-        several = " and as ".join(dict.fromkeys(formats))
-        raise ConfigurationError(
-            f"the table is requested as {several}; choose one format",
-            setting="format",
-        )
-    return formats[0] if formats else "grid"
-
-
-def check_suffix(path: Path, *suffixes: str) -> None:
-    """Raise a `ConfigurationError` if a file has none of these suffixes."""
-    if path.suffix.lower() not in suffixes:
-        raise ConfigurationError(
-            f"{path.name} does not end in {' or '.join(suffixes)}, which says its format; "
-            "rename it",
-            setting="out",
-        )
-
-
-def table(tables: Tables, name: str | None, form: Format, out: Path | None) -> None:
+def table(tables: Tables, name: str | None, form: str, out: Path | None) -> None:
     """Print one table of a section, or write it to a file.
 
     Raises
@@ -183,29 +146,16 @@ def table(tables: Tables, name: str | None, form: Format, out: Path | None) -> N
         )
     frame = tables[name]
     if form == "grid":
-        grid(frame.columns, frame.itertuples(index=False), fits=True)
-    elif form == "parquet" and out is not None:
-        from aatoolkit.frame.parquet import write_parquet
-
-        write_parquet(frame, out)
+        grid(frame.columns, frame.itertuples(index=False), fits=out is None)
     else:
-        content = _serialized(frame, name, form)
-        if out is None:
-            print(content, end="")
-        else:
-            write_whole(out, content.encode())
-    if out is not None:
-        _note(f"{len(frame)} rows of {name} are in {out}")
-    _note(f"{name}: {tables.rows[name]} rows, {visible(tables.words[name])}")
+        write_table(frame, name, form, out)
+    if out not in (None, STDOUT):
+        note(f"{counted(len(frame), 'row')} of {name} {_are(len(frame))} in {out}")
+    note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables.words[name])}")
 
 
-def _serialized(frame: pd.DataFrame, name: str, form: Format) -> str:
-    from aatoolkit.frame.csv import csv_bytes
-
-    if form == "csv":
-        return csv_bytes(frame).decode()
-    facts = {"table": name, "rows": _records(frame), "availability": _availability(frame)}
-    return json_text(facts, indent=2) + "\n"
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def cache(info: CacheInfo, json: bool) -> None:
@@ -216,7 +166,7 @@ def cache(info: CacheInfo, json: bool) -> None:
         print_json(facts)
         return
     grid(heads, ([getattr(host, name) for name in heads] for host in info.hosts))
-    _note(f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}")
+    note(f"{counted(info.answers, 'answer')}, {info.bytes:,} bytes in {info.folder}")
 
 
 def cleared(count: int, left: CacheInfo, json: bool) -> None:
@@ -224,7 +174,8 @@ def cleared(count: int, left: CacheInfo, json: bool) -> None:
     if json:
         print_json({"removed": count, "answers": left.answers, "bytes": left.bytes})
         return
-    _note(f"{count} answers removed; {left.answers} left, {left.bytes:,} bytes in {left.folder}")
+    removed = counted(count, "answer")
+    note(f"{removed} removed; {left.answers} left, {left.bytes:,} bytes in {left.folder}")
 
 
 def findings(found: Sequence[Diagnosis], json: bool) -> None:
@@ -242,52 +193,17 @@ def files(written: Iterable[Path], json: bool) -> None:
     if json:
         print_json(listed)
     else:
-        print("\n".join(listed))
+        print("".join(f"{each}\n" for each in listed), end="")
 
 
 def frame(found: pd.DataFrame, json: bool) -> None:
     """Print a frame in columns, or as JSON records."""
     if json:
-        print_json(_records(found))
+        print_json(records(found))
     else:
         grid(found.columns, found.itertuples(index=False), fits=True)
 
 
-def _availability(frame: pd.DataFrame) -> Any:
-    from aatoolkit.frame.accessor import Accessor
-
-    return jsonlib.loads(Accessor(frame).availability.to_json(orient="index"))
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows as JSON objects: each number with all its digits, days and moments in ISO 8601."""
-    columns = {str(name): _json_values(frame[name]) for name in frame.columns}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _json_values(values: pd.Series) -> list[Any]:
-    from pandas.api.types import is_datetime64_any_dtype
-
-    from aatoolkit.frame.csv import as_texts
-
-    cells = as_texts(values) if is_datetime64_any_dtype(values.dtype) else values
-    there = values.notna().to_numpy(bool)
-    return [
-        _json_value(cell) if known else None
-        for cell, known in zip(cells.to_numpy(object), there, strict=True)
-    ]
-
-
-def _json_value(cell: Any) -> Any:
-    if isinstance(cell, str) or not hasattr(cell, "__iter__"):
-        return cell.item() if hasattr(cell, "item") else cell
-    return [_json_value(item) for item in cell]
-
-
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
-    print(json_text(value, indent=2))
-
-
-def _note(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    write_data(f"{json_text(value, indent=2)}\n".encode())

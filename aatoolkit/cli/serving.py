@@ -27,8 +27,6 @@ def synthesize(folder: Path, seed: int, answers: int, icc: float) -> list[Path]:
     """
     from aatoolkit.service import StoreError, write_synthetic_store
 
-    if answers < 1:
-        raise ConfigurationError("--answers takes a number from 1", setting="answers")
     problem = ""
     try:
         write_synthetic_store(folder, seed=seed, answers=answers, icc=icc)
@@ -58,6 +56,7 @@ def serve(args: Namespace, note: Callable[[str], None]) -> None:
 
     if args.store is None:
         raise ConfigurationError("say which store to serve: aatoolkit serve DIR", setting="store")
+    as_of = None if args.as_of is None else datetime.fromisoformat(args.as_of)
     problem = ""
     try:
         if args.accounts is not None:
@@ -65,7 +64,7 @@ def serve(args: Namespace, note: Callable[[str], None]) -> None:
         else:
             token, whom = _token(args.token_file)
             accounts = Accounts.single(token)
-        store = Store.open(args.store, as_of=_instant(args.as_of))
+        store = Store.open(args.store, as_of=as_of)
     except (StoreError, ValueError) as error:
         problem = str(error)
     if problem:
@@ -76,7 +75,19 @@ def serve(args: Namespace, note: Callable[[str], None]) -> None:
 
     service = Service(store, accounts)
     service.scope_options_fail = args.fail_scope_options
-    run_server(service, args.address, args.port, on_ready=ready)
+    try:
+        run_server(service, args.address, args.port, on_ready=ready)
+    except OSError as error:
+        problem = f"{args.address}, port {args.port}: {_reason(error)}"
+    if problem:
+        raise ConfigurationError(
+            f"nothing can be served at {problem}; choose others with --address and --port",
+            setting="port",
+        )
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def _accounts(file: Path) -> Accounts:
@@ -102,12 +113,3 @@ def _token(file: Path | None) -> tuple[str, str]:
         return known.strip(), "the token in AATOOLKIT_TOKEN"
     made = secrets.token_urlsafe(24)
     return made, f"the new token {made}"
-
-
-def _instant(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    instant = datetime.fromisoformat(text)
-    if instant.tzinfo is None:
-        raise ValueError(f"--as-of {text} has no time zone; write {text}Z for UTC")
-    return instant

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import visible
 from aatoolkit.cli import report
-from aatoolkit.errors import AAToolkitError, NotWritten, StudyError
+from aatoolkit.cli.grid import grid
+from aatoolkit.cli.table_files import check_suffix
+from aatoolkit.errors import AAToolkitError, ConfigurationError, NotWritten, StudyError
 from aatoolkit.study import Record, Study
 from aatoolkit.study.diff import frames
 from aatoolkit.study.rerun.named import study_named_in
@@ -27,6 +29,12 @@ def record(args: argparse.Namespace, project: Project, scope: Scope, note: Note)
     """Read scope options and sections into a study, and seal it; 1 if a section failed."""
     folder: Path = args.study
     if (folder / STUDY).exists():
+        if args.title or args.description or args.creators:
+            raise ConfigurationError(
+                f"there is a study in {folder}, and --title, --description and --creator are of a "
+                "new one; leave them out to go on with it, or name another folder",
+                setting="title",
+            )
         study = Study.resume(folder)
     else:
         study = Study.create(
@@ -60,7 +68,7 @@ def show(args: argparse.Namespace) -> int:
     if not args.json and study.results:
         print()
         listed = ((one.name, f"{one.rows:,}", one.hash[:12]) for one in study.results.values())
-        report.grid(("result", "rows", "hash"), listed)
+        grid(("result", "rows", "hash"), listed)
     return 0
 
 
@@ -98,6 +106,7 @@ def diff(args: argparse.Namespace, note: Note) -> int:
 
 def pack(args: argparse.Namespace, note: Note) -> int:
     """Put a study into one file."""
+    check_suffix(args.file, ".zip")
     study = Study(args.study)
     report.files([study.pack(args.file)], args.json)
     note(f"digest {study.digest}")
@@ -145,7 +154,7 @@ def _records(study: Study, as_json: bool) -> None:
         results = {name: {"rows": r.rows, "hash": r.hash} for name, r in study.results.items()}
         report.print_json({"digest": study.digest, "records": rows, "results": results})
     elif rows:
-        report.grid(rows[0], (row.values() for row in rows))
+        grid(rows[0], (row.values() for row in rows))
 
 
 def _facts(record: Record) -> dict[str, str | int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit.cli.archive_parser import Add
-from aatoolkit.cli.arguments import output
+from aatoolkit.cli.arguments import Number, output
 
 
 def add_study(
@@ -33,14 +33,14 @@ def add_study(
     """
     doc = "record, check, compare and publish studies"
     study = listed.add_parser("study", help=doc, description=f"{doc.capitalize()}.")
-    actions = study.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    study.set_defaults(run=study.name_a_command)
+    actions = study.add_subparsers(title="commands", metavar="COMMAND")
 
     def one(name: str, doc: str) -> argparse.ArgumentParser:
         added = command(actions, name, doc, commands[f"study {name}"])
         if name == "record":
             added.add_argument("host", metavar="HOST", help="the project's domain")
-        if name == "record":
-            output(added, "study", metavar="DIR", help="the study's folder")
+            output(added, "study", is_folder=True, metavar="DIR", help="the study's folder")
         elif name != "rerun":
             added.add_argument(
                 "study", type=Path, metavar="DIR", help="the study's folder, or its file if packed"
@@ -48,7 +48,7 @@ def add_study(
         return added
 
     record = one("record", "read scope options and sections into a study, and seal it")
-    record.add_argument("--title", help="what a new study is about, in a line")
+    record.add_argument("--title", metavar="TEXT", help="what a new study is about, in a line")
     record.add_argument("--description", metavar="TEXT", help="the same, at length")
     record.add_argument(
         "--creator",
@@ -65,7 +65,7 @@ def add_study(
         action="store_const",
         const=None,
         dest="sections",
-        help="all 17 sections (the default)",
+        help="all sections (the default)",
     )
     filters(record)
     connection(record)
@@ -82,7 +82,7 @@ def add_study(
     output(pack, "file", metavar="FILE", help="the zip file to write")
     _rerun(one("rerun", "run a notebook offline from a study; 1 if a sealed result differs"))
     publish = one("publish", "put the tables of a study into a folder for others to use")
-    output(publish, "out", metavar="OUT", help="the folder to write")
+    output(publish, "out", is_folder=True, metavar="OUT", help="the folder to write")
     publish.add_argument(
         "--redact",
         action="append",
@@ -119,8 +119,8 @@ def _rerun(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--timeout",
-        type=float,
-        default=600.0,
+        type=Number(1, whole=False),
+        default=600,
         metavar="SECONDS",
-        help="what all cells together may take (default: 600)",
+        help="what all cells together may take (default: %(default)s)",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -72,4 +73,7 @@ def _on_page(bar: Any) -> Iterator[Any]:
 
 def _is_interactive() -> bool:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return hasattr(shell, "kernel") or bool(sys.stderr and sys.stderr.isatty())
+    if hasattr(shell, "kernel"):
+        return True
+    # A dumb terminal, such as that of an editor, cannot go back to the beginning of a line.
+    return bool(sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")

@@ -58,9 +58,9 @@ class NodeLimit:
         self.count += more
         if self.count > self.limit:
             raise TooManyPaths(
-                f"the answer has values at more than {self.limit:,} different paths; pass "
-                "max_nodes= to Client, normalize or shred, or --max-nodes on the command line, if "
-                "that is how it should be",
+                f"the answer has values at more than {self.limit:,} different paths; raise "
+                "the limit (max_nodes, or --max-nodes on the command line) if that is how it "
+                "should be",
                 limit=self.limit,
                 problems=[f"more than {self.limit:,} different paths @ $"],
             )

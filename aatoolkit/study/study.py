@@ -135,7 +135,7 @@ class Study(StudyResults, StudyExplanations):
         problem = ""
         try:
             if folder.exists() and next(folder.iterdir(), None) is not None:
-                problem = "the folder is not empty; to go on with a study use Study.resume"
+                problem = "the folder is not empty; name another, or resume the study in it"
             else:
                 (folder / MANIFEST).parent.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST).touch()

@@ -128,12 +128,6 @@ def test_a_study_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert not Path("other").exists()
 
 
-@pytest.mark.parametrize("command", ["record", "show", "verify", "diff", "pack", "publish"])
-def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["study", command, "--help"]) == 0
-    assert f"usage: aatoolkit study {command}" in capsys.readouterr().out
-
-
 def test_help_searches_the_disk_for_each_translation_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -253,7 +253,7 @@ def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, r
     states = whole.aa.availability
     assert one.loc["citation_count", "status"] == "available"
     assert states.loc["citation_count", "status"] == "partial"
-    for words in ("1 of 3 answers failed", "Still counting."):
+    for words in ("1 of 3 answers failed", "Still counting"):
         assert words in states.loc["citation_count", "reason"]
     total = whole.aa.aggregate(columns="citation_count").aa.availability
     assert "1 of 3 answers failed" in total.loc["citation_count", "reason"]

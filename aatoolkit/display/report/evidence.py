@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from aatoolkit._util.text import counted
 from aatoolkit.display.report.evidence_words import answer_words, known_of, shared_place
 from aatoolkit.display.report.explainer import CellExplainer
 from aatoolkit.display.report.markup import element, text
@@ -15,7 +16,6 @@ from aatoolkit.display.report.outline import title_of
 from aatoolkit.display.report.wording import (
     RowNames,
     column_title,
-    counted,
     path_words,
     plain,
     unit_words,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.text import counted
 from aatoolkit.display.plot.labels import describe_scope
 from aatoolkit.display.report.evidence import SectionEvidence
 from aatoolkit.display.report.explainer import CellExplainer
@@ -14,7 +15,7 @@ from aatoolkit.display.report.measured import measured, statements
 from aatoolkit.display.report.outline import Chapter, chapter_of, in_reading_order, title_of
 from aatoolkit.display.report.style import STYLE
 from aatoolkit.display.report.summary import summary
-from aatoolkit.display.report.wording import RowNames, counted, plain, state_words
+from aatoolkit.display.report.wording import RowNames, plain, state_words
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.metadata.attrs import Source, metadata_of
 

@@ -121,17 +121,6 @@ def path_words(path: str) -> str:
     return " › ".join(words) or "the whole answer"
 
 
-def counted(number: int, noun: str) -> str:
-    """Format a number of things, such as "3 rows".
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(1204, "row")
-    ('1 row', '1,204 rows')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def value_words(value: str) -> str:
     """Format a value of a fixed set in words; other text stays as it is.
 
