@@ -71,7 +71,11 @@ class Draft(Mapping[str, SectionDraft]):
                         beside=beside, elsewhere=states, empty=answers.empty.get(name),
                     )  # fmt: skip
                     found.emptied = emptied(found.relations, whole, answers.empty.get(name))
-                    self._sections[name] = SectionDraft(found, places)
+                    seen = [whole, *parts, *beside.values()]
+                    if name in answers.empty:
+                        seen.append(answers.empty[name])
+                    headers = [answers.payloads[name].headers] if name in answers.payloads else []
+                    self._sections[name] = SectionDraft(found, places, seen, headers)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"no draft of {name} could be made: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])

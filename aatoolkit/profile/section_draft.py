@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.arguments import check_kind, checked, names_wrong_arguments
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability.detect.context import raw
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.candidates import Candidate
+from aatoolkit.profile.rule_check import problem_of
 from aatoolkit.sections import Aggregation, Rule, Section
+from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.inference.analysis import Analysis
 from aatoolkit.sections.inference.declare import section_of
 from aatoolkit.sections.inference.findings import (
@@ -43,7 +46,14 @@ class SectionDraft:
         What a person should look at.
     """
 
-    def __init__(self, analysis: Analysis, candidates: Iterable[Candidate] = ()) -> None:
+    def __init__(
+        self,
+        analysis: Analysis,
+        candidates: Iterable[Candidate] = (),
+        answers: Sequence[Any] = (),
+        headers: Sequence[Mapping[str, str]] = (),
+    ) -> None:
+        self._answers, self._headers = answers, headers
         self.candidates: tuple[Candidate, ...] = tuple(candidates)
         analysis.watched = tuple(one.at for one in self.candidates)
         self.name: str = analysis.section
@@ -193,7 +203,10 @@ class SectionDraft:
         return [_rule_line(one) for one in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
-        """Set the rule by which the service states this section's availability.
+        """Add a rule by which the service states this section's availability.
+
+        Rules of several places hold together; one of the same place, ``at``, is replaced, and
+        `remove_rule` takes one away. ``section.rules`` has them.
 
         Parameters
         ----------
@@ -204,7 +217,8 @@ class SectionDraft:
         Raises
         ------
         ConfigurationError
-            If that is no such place.
+            If that is no such place, if no answer of the draft has it, or if no value that is
+            there has a meaning by the rule.
         """
         try:
             found = Rule(**rule)
@@ -214,9 +228,26 @@ class SectionDraft:
             )
             if found.of is None and of_engines:
                 found = replace(found, of="engine")
-            self.analysis.rule = found
         except (TypeError, ValueError) as error:
             raise ConfigurationError(f"that is no rule: {error}", setting="rule") from None
+        problem = problem_of(found, self._answers, self._headers)
+        if problem is not None:
+            raise ConfigurationError(problem, setting="rule")
+        self.analysis.rules = with_rule(self.analysis.rules, found)
+
+    def remove_rule(self, at: str) -> None:
+        """Take away the rule of a place, by its ``at``.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is none.
+        """
+        rules = {one.at: one for one in self.analysis.rules}
+        if at not in rules:
+            hint = did_you_mean(near_matches(at, rules), f"there are {', '.join(rules) or 'none'}")
+            raise ConfigurationError(f"there is no rule of {at!r}; {hint}", setting="rule")
+        self.analysis.rules = tuple(one for one in rules.values() if one.at != at)
 
     def _find(self, column: str, table: str | None) -> ColumnFinding:
         among = [one for one in self.columns() if table in (None, one.table)]
@@ -248,7 +279,7 @@ class SectionDraft:
         for table, columns in self.analysis.columns.items():
             lines.append(f"  {table}  {len(columns)} columns")
         lines += [f"  ! {note}" for note in self.notes]
-        if self.candidates and self.analysis.rule is None:
+        if self.candidates and not self.analysis.rules:
             places = ", ".join(one.at for one in self.candidates)
             lines.append(f"  ? may be about availability: {places}; see .availability")
         return "\n".join(lines)

@@ -33,9 +33,10 @@ class Rule:
         The object's fields.
     fields, engines : str
         Its maps from a field's path, or an engine's id, to such an object, word or flag.
-    words : mapping of str to str
-        What the service's own words or codes mean, in words that are known:
-        ``{"amber": "partial", "7": "not_connected"}``.
+    words : mapping of str, bool or int to str
+        What the service's own words, flags or codes mean, in words that are known:
+        ``{"amber": "partial", True: "not_run", 7: "not_connected"}``. They are kept as text.
+        A flag without a word says something only where its name is known.
     of : str, optional
         What the keys of a map are: ``engine`` or ``field``. By default each is what it is known as;
         ids of engines that only this service has are known by this alone.
@@ -64,6 +65,8 @@ class Rule:
     of: str | None = None
 
     def __post_init__(self) -> None:
+        words = {word_of(one): meant for one, meant in self.words.items()}
+        object.__setattr__(self, "words", words)
         if self.of not in (None, "engine", "field"):
             raise ArgumentError(f"of={self.of!r} is neither 'engine' nor 'field'")
         if self.kind == "header":
@@ -100,17 +103,61 @@ class Rule:
 
     def find(self, document: Any) -> dict[str, Any] | None:
         """Return the object that the rule reads, a bare word wrapped as one; None if absent."""
-        found = document
-        for name in self.steps:
-            found = found.get(name) if isinstance(found, dict) else None
+        found = self._at(document)
         if isinstance(found, str | bool):
             return {self.status: found}
         return found if isinstance(found, dict) else None
+
+    def is_bare(self, document: Any) -> bool:
+        """Whether a word or a flag is in the place of the object."""
+        return isinstance(self._at(document), str | bool)
+
+    def _at(self, document: Any) -> Any:
+        for name in self.steps:
+            document = document.get(name) if isinstance(document, dict) else None
+        return document
 
     def is_whole(self, stated: Mapping[str, Any]) -> bool:
         """Whether an object has all the fields of the rule, and so can be nothing else."""
         names = (self.status, self.reason, self.sample_size, self.as_of)
         return isinstance(stated.get(self.status), str) and all(name in stated for name in names)
+
+
+def rules_of(given: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
+    """Return no rule, one or several as a tuple.
+
+    Examples
+    --------
+    >>> rules_of(None), rules_of(Rule(at="meta.state"))[0].at
+    ((), 'meta.state')
+    """
+    return () if given is None else (given,) if isinstance(given, Rule) else tuple(given)
+
+
+def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
+    """Return rules with one more, which replaces that of the same place.
+
+    Examples
+    --------
+    >>> rules = Rule(at="meta.state"), Rule(at="rows[].q")
+    >>> [one.at for one in with_rule(rules, Rule(at="rows[].q", words={"x": "pending"}))]
+    ['meta.state', 'rows[].q']
+    """
+    at = [one.at for one in rules]
+    if rule.at not in at:
+        return (*rules, rule)
+    return tuple(rule if one.at == rule.at else one for one in rules)
+
+
+def word_of(value: object) -> str:
+    """Format a value of an answer as a rule's `words` have it: text as it is, a flag as JSON.
+
+    Examples
+    --------
+    >>> word_of("Red"), word_of(True), word_of(7)
+    ('Red', 'true', '7')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 REFERENCE = Rule("reference")

@@ -66,20 +66,22 @@ def load_profile(facts: Any) -> Profile:
 
 
 def _dump_section(section: Section) -> dict[str, Any]:
-    rule = section.availability
+    rules = [_changed(rule) for rule in section.rules]
     return {
         "name": section.name,
         "doc": section.doc,
         "kept": list(section.kept),
         "watched": list(section.watched),
         "emptied": list(section.emptied),
-        "availability": None if rule is None else _changed(rule),
+        # One rule is written as earlier files have it.
+        "availability": rules if len(rules) > 1 else next(iter(rules), None),
         "tables": [_dump_table(table) for table in section],
     }
 
 
 def _load_section(facts: Any) -> Section:
-    rule = facts["availability"]
+    given = facts["availability"]
+    rules = given if isinstance(given, list) else [] if given is None else [given]
     return Section(
         _text(facts["name"]),
         _text(facts["doc"]),
@@ -87,7 +89,7 @@ def _load_section(facts: Any) -> Section:
         kept=_texts(facts["kept"]),
         watched=_texts(facts.get("watched", ())),
         emptied=_texts(facts.get("emptied", ())),
-        availability=None if rule is None else Rule(**_known(Rule, rule)),
+        availability=tuple(Rule(**_known(Rule, one)) for one in rules),
     )
 
 

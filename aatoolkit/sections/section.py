@@ -31,7 +31,7 @@ from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.errors import ArgumentError, ArgumentTypeError, ItemNotFound
 from aatoolkit.jsontree.paths import Each, Step, format_path, parse_pattern
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM
-from aatoolkit.sections.availability_rule import Rule
+from aatoolkit.sections.availability_rule import Rule, rules_of, with_rule
 from aatoolkit.sections.column import Column, camel
 from aatoolkit.sections.row_shapes import (
     Rows,
@@ -176,8 +176,9 @@ class Section(Described):
         Its tables; the first is its main table.
     kept : tuple of str
         Paths that are known and in no table: they stay in ``extra`` and are no drift.
-    availability : Rule, optional
-        Where the service states the section's availability; it then wins over recognition.
+    availability : Rule or tuple of Rule, optional
+        Where the service states the section's availability; it then wins over recognition. One
+        rule for each place.
     watched : tuple of str
         Paths that may be about availability, which nobody confirmed yet: ``tables.hints`` points
         out what is there until a rule reads it.
@@ -199,7 +200,7 @@ class Section(Described):
     doc: str
     tables: tuple[Table, ...]
     kept: tuple[str, ...]
-    availability: Rule | None
+    availability: Rule | tuple[Rule, ...] | None
     watched: tuple[str, ...] = field(repr=False)
     emptied: tuple[str, ...] = field(repr=False)
 
@@ -209,7 +210,7 @@ class Section(Described):
         doc: str,
         *tables: Table,
         kept: tuple[str, ...] = (),
-        availability: Rule | None = None,
+        availability: Rule | tuple[Rule, ...] | None = None,
         watched: tuple[str, ...] = (),
         emptied: tuple[str, ...] = (),
     ) -> None:
@@ -223,11 +224,12 @@ class Section(Described):
         listed = [table.name for table in tables]
         if len({*listed}) < len(listed):
             raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
-        at = "" if availability is None or availability.kind == "header" else availability.at
-        if at and at.partition(".")[0] not in ENVELOPE and at not in kept:
-            kept = (*kept, at)
-        if at:
+        rules = rules_of(availability)
+        for at in (rule.at for rule in rules if rule.kind != "header"):
+            if at.partition(".")[0] not in ENVELOPE and at not in kept:
+                kept = (*kept, at)
             watched = tuple(one for one in watched if not _is_at(one, at))
+        availability = rules if len(rules) > 1 else next(iter(rules), None)
         given = {"name": name, "doc": doc, "tables": tables, "kept": kept, "watched": watched}
         for attribute, value in {**given, "emptied": emptied, "availability": availability}.items():
             object.__setattr__(self, attribute, value)
@@ -250,7 +252,9 @@ class Section(Described):
         return f"{self.name}: {self.doc}", [f"{each.name}: {each.doc}" for each in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
-        """Return the section with another rule for its availability.
+        """Return the section with one rule more for its availability.
+
+        A rule of the same place, ``at``, is replaced; those of other places stay.
 
         Parameters
         ----------
@@ -274,10 +278,15 @@ class Section(Described):
             self.doc,
             *self.tables,
             kept=self.kept,
-            availability=Rule(**rule),
+            availability=with_rule(rules_of(self.availability), Rule(**rule)),
             watched=self.watched,
             emptied=self.emptied,
         )
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules for its availability, one for each place."""
+        return rules_of(self.availability)
 
     @property
     def names(self) -> tuple[str, ...]:

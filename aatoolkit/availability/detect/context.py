@@ -136,6 +136,7 @@ class AnswerContext:
         self.prose: list[tuple[str, str, Any]] = []
         self.read_lists: set[str] = set()
         self.footnotes: dict[str, str] = {}
+        self.unread: dict[tuple[str, str], Hint] = {}
         self.is_ruled = False
 
     def restart(self, document: Any, found: list[Signal]) -> None:

@@ -58,7 +58,7 @@ from typing import Any
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.availability.detect import codes, forms, keys, objects, rows
 from aatoolkit.availability.detect.context import AnswerContext, Hint, Signal
-from aatoolkit.availability.detect.declared_rule import read_rule
+from aatoolkit.availability.detect.declared_rule import read_rules
 from aatoolkit.availability.detect.errors import read_errors
 from aatoolkit.availability.detect.fields import FullDocument, is_read_elsewhere
 from aatoolkit.availability.detect.hints import find_hints
@@ -68,7 +68,7 @@ from aatoolkit.availability.detect.transport import read_headers, read_status
 from aatoolkit.availability.detect.vocabulary import best, is_code
 from aatoolkit.errors import DetectionWarning
 from aatoolkit.scope import ScopeOptions
-from aatoolkit.sections.availability_rule import Rule
+from aatoolkit.sections.availability_rule import Rule, rules_of
 
 _NOTHING = {Status.UNAVAILABLE, Status.NOT_APPLICABLE}
 
@@ -107,7 +107,7 @@ def _read_options(answer: AnswerContext, engines: list[Engine]) -> None:
 
 def detect(
     document: Any,
-    rule: Rule | None = None,
+    rule: Rule | tuple[Rule, ...] | None = None,
     *,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
@@ -121,7 +121,7 @@ def detect(
     ----------
     document : object
         The decoded answer; None where there was no body.
-    rule : Rule, optional
+    rule : Rule or tuple of Rule, optional
         Where a known service keeps its availability; it wins over the general rules.
     status : int
         The HTTP status.
@@ -158,7 +158,7 @@ def detect(
     answer = AnswerContext(document, [name for name, _, _ in listed], envelope, whole)
     failure = None
     try:
-        _read(answer, rule, status, headers or {})
+        _read(answer, rules_of(rule), status, headers or {})
         _read_options(answer, listed)
     except Warning:
         raise  # somebody has turned warnings into errors
@@ -169,7 +169,9 @@ def detect(
     return Detection(answer, headers or {}, failure)
 
 
-def signals_of(document: Any, rule: Rule | None = None, **about: Any) -> list[Signal]:
+def signals_of(
+    document: Any, rule: Rule | tuple[Rule, ...] | None = None, **about: Any
+) -> list[Signal]:
     """Detect the signals of an answer; the arguments are those of `detect`."""
     return detect(document, rule, **about).signals
 
@@ -210,16 +212,16 @@ class Detection:
 
 
 def _read(
-    answer: AnswerContext, rule: Rule | None, status: int, headers: Mapping[str, str]
+    answer: AnswerContext, rules: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> None:
-    """Read an answer, by its rule or by the general rules."""
+    """Read an answer, by its rules or by the general ones."""
     if read_status(answer, status):
         return
     read_errors(answer)
-    own = rule.header if rule is not None and rule.kind == "header" else None
-    read_headers(answer, {name: text for name, text in headers.items() if name.lower() != own})
-    if read_rule(answer, rule, headers):
-        answer.is_ruled = rule is None
+    own = {rule.header for rule in rules if rule.kind == "header"}
+    read_headers(answer, {name: text for name, text in headers.items() if name.lower() not in own})
+    if read_rules(answer, rules, headers):
+        answer.is_ruled = not rules
         return
     before = [*answer.found]
     _read_generally(answer, headers)

@@ -190,7 +190,8 @@ def _twins(document: Any) -> Iterator[tuple[int, Hint]]:
 
 
 def _unknown(answer: AnswerContext) -> Iterator[Hint]:
-    """Yield hints of words that a rule read as unknown."""
+    """Yield hints of words that a rule read as unknown, or does not know."""
+    yield from answer.unread.values()
     for signal in answer.found:
         if signal.availability.status == "unknown":
             yield Hint(signal.path, signal.raw, _UNKNOWN)

@@ -40,8 +40,8 @@ class Analysis:
         The columns of each table, by the table's name.
     notes : list of str
         What a person should look at.
-    rule : Rule, optional
-        Where the service states the section's availability, where a person said so.
+    rules : tuple of Rule
+        Where the service states the section's availability, as far as a person said so.
     watched : tuple of str
         Places that may be about availability.
     emptied : tuple of str
@@ -52,7 +52,7 @@ class Analysis:
     relations: list[Relation] = field(default_factory=list)
     columns: dict[str, list[ColumnFinding]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    rule: Rule | None = None
+    rules: tuple[Rule, ...] = ()
     watched: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
 

@@ -25,7 +25,7 @@ def section_of(analysis: Analysis) -> Section:
         analysis.section,
         doc_of(analysis),
         *(_table(one, analysis.columns[one.name]) for one in analysis.relations),
-        availability=analysis.rule,
+        availability=analysis.rules,
         watched=analysis.watched,
         emptied=analysis.emptied,
     )

@@ -104,8 +104,12 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     yield f"    {doc_of(analysis)!r},"
     for relation in analysis.relations:
         yield from _table(relation, analysis.columns[relation.name])
-    if analysis.rule is not None:
-        yield f"    availability={_rule(analysis.rule)},"
+    if len(analysis.rules) == 1:
+        yield f"    availability={_rule(analysis.rules[0])},"
+    elif analysis.rules:
+        yield "    availability=("
+        yield from (f"        {_rule(rule)}," for rule in analysis.rules)
+        yield "    ),"
     watched = section_of(analysis).watched
     if watched:
         yield from _comment("may be about availability; a rule that reads it makes it sure", "    ")

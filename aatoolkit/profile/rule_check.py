@@ -1,0 +1,162 @@
+"""Check a rule of availability against the answers of a draft, before it is set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit.availability import Cause, Status
+from aatoolkit.availability.detect.context import raw
+from aatoolkit.availability.detect.declared_rule import state_by
+from aatoolkit.availability.detect.vocabulary import read_word
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_pattern
+from aatoolkit.sections import Rule
+
+_MEANINGS = (
+    *(str(one) for one in Status if one != Status.UNKNOWN),
+    *(str(one) for one in Cause if one not in (Cause.ABSENT, Cause.NO_ROW)),
+)
+_SHOWN, _DEEPEST, _WIDEST = 8, 8, 200
+
+Seen = tuple[tuple[str, ...], Any]
+"""The fields on the way to a value, and the value."""
+
+
+def problem_of(
+    rule: Rule, answers: Sequence[Any], headers: Iterable[Mapping[str, str]] = ()
+) -> str | None:
+    """Describe what is wrong with a rule for the answers seen; None if it reads some of them.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    answers : sequence
+        Decoded answers of the section.
+    headers : iterable of mapping
+        The headers of answers.
+
+    Examples
+    --------
+    >>> answers = [{"rivit": [{"lkm": 0, "tyhja": True}]}]
+    >>> problem_of(Rule(at="rivit[].tyhja", words={True: "not_run"}), answers) is None
+    True
+    >>> problem_of(Rule(at="rivit[].tyhjä", words={True: "not_run"}), answers)
+    "no answer has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[].lkm'?"
+    """
+    meanings = [one for one in rule.words.values() if _means_nothing(one)]
+    if meanings:
+        listed = ", ".join(map(repr, meanings))
+        return f"{listed} is no status; there are {', '.join(_MEANINGS)}"
+    if not answers:
+        return None
+    seen = [*_values(rule, answers, headers)]
+    if not seen:
+        return _absent(rule, answers)
+    states = [state_by(rule, value, names) for names, value in seen]
+    if any(state is not None and state.status != Status.UNKNOWN for state in states):
+        return None
+    values = [*dict.fromkeys(raw(value)[:80] for _, value in seen)]
+    given = ((one.get(rule.status) if isinstance(one, dict) else one) for _, one in seen)
+    texts = {(type(one), one): one for one in given if isinstance(one, str | int)}
+    example = ", ".join(f"{one!r}: …" for one in [*texts.values()][:_SHOWN]) or "…"
+    inner = _fields_of(rule, seen)
+    if inner:
+        return (
+            f"{rule.at!r} holds objects without {rule.status!r}; say status=, one of "
+            f"{', '.join(inner)}"
+        )
+    return (
+        f"none of the values of {rule.at!r} is known: {', '.join(values[:_SHOWN])}; say what they "
+        f"mean, as words={{{example}}} with {', '.join(_MEANINGS)}"
+    )
+
+
+def _means_nothing(word: Any) -> bool:
+    return not isinstance(word, str) or read_word(word).status == Status.UNKNOWN
+
+
+def _fields_of(rule: Rule, seen: Iterable[Seen]) -> list[str]:
+    """The fields that may be the status, where no object has the one that the rule names."""
+    objects = [value for _, value in seen if isinstance(value, dict)]
+    if not objects or any(rule.status in one for one in objects):
+        return []
+    names = dict.fromkeys(name for one in objects for name in one)
+    return [
+        name for name in names
+        if any(isinstance(one.get(name), str | bool | int) for one in objects)
+    ]  # fmt: skip
+
+
+def _values(
+    rule: Rule, answers: Iterable[Any], headers: Iterable[Mapping[str, str]]
+) -> Iterator[Seen]:
+    """Yield the values that a rule reads."""
+    if rule.kind == "header":
+        for given in headers:
+            yield from (
+                ((rule.header,), text)
+                for name, text in given.items()
+                if name.lower() == rule.header
+            )
+        return
+    steps = parse_pattern(rule.at)
+    names = tuple(step.name for step in steps if isinstance(step, Field))
+    for answer in answers:
+        for value in _at(answer, steps):
+            if rule.kind == "object" and isinstance(value, dict):
+                yield from _of_object(rule, value, names)
+            elif value is not None and not isinstance(value, list):
+                yield (names[-1:] if rule.kind == "rows" else names), value
+
+
+def _of_object(rule: Rule, value: dict[str, Any], names: tuple[str, ...]) -> Iterator[Seen]:
+    yield names, value
+    for name in (rule.fields, rule.engines):
+        inner = value.get(name)
+        for one in inner.values() if isinstance(inner, dict) else ():
+            if one is not None and not isinstance(one, list):
+                yield (*names, name), one
+
+
+def _at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
+    """Yield the values at a pattern."""
+    if not steps:
+        yield value
+        return
+    first, rest = steps[0], steps[1:]
+    if isinstance(first, Field):
+        if isinstance(value, dict) and first.name in value:
+            yield from _at(value[first.name], rest)
+    else:
+        each = value if isinstance(value, list) else []
+        if isinstance(first, Entries) and isinstance(value, dict):
+            each = [*value.values()]
+        for one in each:
+            yield from _at(one, rest)
+
+
+def _absent(rule: Rule, answers: Iterable[Any]) -> str:
+    if rule.kind == "header":
+        return f"no answer has the header {rule.header!r}"
+    known = {format_path(steps): None for answer in answers for steps in _patterns(answer, ())}
+    near = near_matches(rule.at, known)
+    top = [one for one in known if not set(".[{") & set(one)]
+    hint = did_you_mean(near, f"at the top is {', '.join(top)}")
+    return f"no answer has {rule.at!r}; {hint}"
+
+
+def _patterns(value: Any, path: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
+    """Yield the paths of an answer at which a rule may be."""
+    if len(path) > _DEEPEST:
+        return
+    if isinstance(value, dict) and len(value) <= _WIDEST:
+        for name, one in value.items():
+            yield (*path, Field(name))
+            if isinstance(one, dict):
+                yield (*path, Field(name), Entries())
+            yield from _patterns(one, (*path, Field(name)))
+    elif isinstance(value, list):
+        for one in value[:_WIDEST]:
+            yield from _patterns(one, (*path, Each()))

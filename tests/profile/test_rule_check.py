@@ -1,0 +1,105 @@
+"""Rules of availability are checked against the answers of the draft before they are set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.errors import ConfigurationError
+from aatoolkit.profile.asking import Answers
+from aatoolkit.sections import Profile
+from aatoolkit.sections.profile_json import dump_profile, load_profile
+
+# 測定 (measured), 状態 (state), 理由 (reason), 未実行 (not run): no word of these is known.
+ANSWER: dict[str, Any] = {
+    "tila": {"vaihe": "osittain", "syy": "Yksi moottori ei ole ajanut"},
+    "測定": {"aurinko": {"状態": "未実行", "理由": "まだ"}, "kuu": {"状態": "完了"}},
+    "rivit": [
+        {"moottori": "aurinko", "lkm": 0, "tyhja": True},
+        {"moottori": "kuu", "lkm": 41, "tyhja": False},
+        {"moottori": "tahti", "lkm": 12, "tyhja": False},
+    ],
+}
+
+
+@pytest.fixture
+def section() -> aa.profile.SectionDraft:
+    return draft_of(ANSWER)["crawl"]
+
+
+def draft_of(answer: Any) -> aa.profile.Draft:
+    return aa.profile.Draft("a.example", "https://a.example", Answers(whole={"crawl": answer}))
+
+
+def read(section: aa.profile.SectionDraft) -> aa.Tables:
+    return aa.normalize(section.section, ANSWER)
+
+
+def test_a_flag_is_read_by_the_words_for_true_and_false(section):
+    section.set_rule(at="rivit[].tyhja", words={True: "not_run"})
+    tables = read(section)
+    assert tables.main["lkm"].isna().tolist() == [True, False, False]
+    assert tables.main.aa.availability.loc["lkm", "status"] == "partial"
+    assert "$.rivit[1].tyhja" not in set(tables.hints["path"])
+
+
+def test_a_flag_of_unknown_name_is_not_available_for_being_true(section):
+    for rule in ({}, {"words": {"joo": "not_run"}}):
+        with pytest.raises(ConfigurationError, match=r"true, false.*True: …, False: ….*not_run"):
+            section.set_rule(at="rivit[].tyhja", **rule)
+        declared = section.section.with_rule(at="rivit[].tyhja", **rule)
+        tables = aa.normalize(declared, ANSWER)
+        assert tables.main.aa.availability["status"].eq("unknown").all()
+        assert tables.hints.loc[tables.hints["path"] == "$.rivit[0].tyhja", "value"].tolist()
+
+
+def test_words_that_a_rule_does_not_know_are_pointed_out(section):
+    section.set_rule(at="測定{}", status="状態", words={"未実行": "not_run"}, of="engine")
+    tables = read(section)
+    listed = tables.availability.set_index("target")["status"]
+    assert listed.to_dict() == {"aurinko": "unavailable"}
+    assert tables.hints.set_index("path")["why"]['$["測定"].kuu'].startswith("a word that the rule")
+
+
+def test_several_places_hold_together_and_one_place_is_replaced(section, tmp_path):
+    section.set_rule(at="tila", status="vaihe", reason="syy", words={"osittain": "pending"})
+    section.set_rule(at="rivit[].tyhja", words={True: "not_run"})
+    section.set_rule(at="tila", status="vaihe", reason="syy", words={"osittain": "partial"})
+    assert [rule.at for rule in section.section.rules] == ["tila", "rivit[].tyhja"]
+    tables = read(section)
+    assert set(tables.availability["status"]) == {"partial", "unavailable"}
+    assert tables.main["lkm"].isna().tolist() == [True, False, False]
+    section.remove_rule("tila")
+    assert section.section.rules == (section.section.availability,)
+    with pytest.raises(ConfigurationError, match=r"rivit\[\]\.tyhja"):
+        section.remove_rule("rivit[].tyhjä")
+
+
+def test_several_rules_are_saved_in_both_forms(tmp_path):
+    draft = draft_of(ANSWER)
+    draft["crawl"].set_rule(at="tila", status="vaihe", words={"osittain": "partial"})
+    draft["crawl"].set_rule(at="rivit[].tyhja", words={True: "not_run", False: "available"})
+    profile = Profile.load(draft.save(tmp_path / "two.py"))
+    assert profile["crawl"].rules == draft["crawl"].section.rules
+    assert load_profile(dump_profile(profile))["crawl"].rules == profile["crawl"].rules
+
+
+@pytest.mark.parametrize(
+    ("rule", "match"),
+    [
+        ({"at": "tilat"}, "no answer has 'tilat'; did you mean 'tila'"),
+        ({"at": "測定{}.状態"}, "no place of availability"),
+        ({"at": "測定{}"}, "say status=, one of 状態, 理由"),
+        ({"at": "tila"}, "say status=, one of vaihe, syy"),
+        ({"at": "rivit[].lkm{}"}, "map within rows"),
+        ({"at": "tila.vaihe"}, "'osittain': …"),
+        ({"at": "tila.vaihe", "words": {"osittain": "osa"}}, "'osa' is no status; there are avail"),
+        ({"at": "header x-tila"}, "no answer has the header"),
+    ],
+)
+def test_a_rule_that_reads_nothing_is_refused(section, rule, match):
+    with pytest.raises(ConfigurationError, match=match):
+        section.set_rule(**rule)
+    assert section.section.rules == ()
