@@ -199,7 +199,10 @@ def _bound(
     except TypeError as error:
         problem = str(error)
     named = [name for name in signature.parameters if name != "self"]
-    near = near_matches([name for name in kwargs if name not in named], named)
+    unknown = [name for name in kwargs if name not in named]
+    if unknown:
+        problem = f"got an unexpected keyword argument {unknown[0]!r}"
+    near = near_matches(unknown, named)
     hint = did_you_mean(near, f"it takes {', '.join(named)}")
     called = function.__name__
     if called == "__init__":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, final
 
 from aatoolkit._util.argument_kinds import shown
-from aatoolkit._util.arguments import check_kind, checks_flags
+from aatoolkit._util.arguments import check_kind, checks_flags, names_wrong_arguments
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
@@ -49,6 +49,7 @@ class AnswerSource(Protocol):
 
 
 @checks_flags
+@names_wrong_arguments
 @final
 class Client(Closing, NamesNear):
     """The connection to one service as one account; its projects share cache and connections.

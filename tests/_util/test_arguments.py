@@ -19,6 +19,7 @@ from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
     ArgumentTypeError,
+    ConfigurationError,
     InternalError,
     PayloadError,
 )
@@ -182,6 +183,14 @@ def test_what_fits_passes_as_it_is() -> None:
         FRAME.aa.adopt(FRAME, 3)  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="unexpected keyword argument 'nam'"):
         Adder().add(1, nam="x")  # type: ignore[call-arg]
+    with pytest.raises(ArgumentTypeError, match="argument 'colour'; did you mean 'color'"):
+        FRAME.aa.plot(colour="red")
+    with pytest.raises(ArgumentTypeError, match="argument 'tokn'; did you mean 'token'") as caught:
+        aa.Client("https://api.example", tokn="secret-word")  # type: ignore[call-arg]
+    assert "secret-word" not in str(caught.value)
+    with pytest.raises(ConfigurationError, match="no text") as refused:
+        aa.Client("https://api.example", token=b"secret-word")  # type: ignore[arg-type]
+    assert "secret-word" not in str(refused.value)
 
 
 def test_keys_of_a_merge_have_near_matches_and_their_dtypes() -> None:

@@ -78,7 +78,7 @@ def warned_of_fonts() -> Iterator[None]:
             f"no installed font has {letters[:20]!r}; they are drawn as boxes: install fonts such "
             "as Noto Sans CJK, or set matplotlib's font.family",
             FontWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import pandas as pd
 
-from aatoolkit._util.arguments import check_pictured
+from aatoolkit._util.arguments import check_pictured, names_wrong_arguments
 from aatoolkit._util.extras import needed
 from aatoolkit.errors import ArgumentTypeError
 from aatoolkit.frame.aggregate import aggregate
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from aatoolkit.display.plot.interactive import InteractivePicture
 
 
+@names_wrong_arguments
 class Plot:
     """The method that draws a frame."""
 
