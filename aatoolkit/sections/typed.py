@@ -50,6 +50,8 @@ if TYPE_CHECKING:
         | np.ndarray[Any, Any] | Callable[[pd.DataFrame], Any]
     )
 
+    _Values = str | Iterable[str] | None
+
     class _DataFrame(pd.DataFrame):
         """A table of the profile: what gives its columns other names gives a plain DataFrame."""
 
@@ -117,13 +119,17 @@ _READ = """        @overload
         def read(
             self,
             section: Literal[{section}],
-            scope: aa.Scope | None = None,
+            scope: aa.Scope | aa.ScopePicker | None = None,
             *,
             strict: bool = False,
             dtype_backend: str = "numpy_nullable",
             refresh: bool = False,
             by: str | None = None,
-            **filters: Any,
+            days: int = ...,
+            engine: _Values = ...,
+            topic: _Values = ...,
+            category: _Values = ...,
+            brand: _Values = ...,
         ) -> {tables}: ...
 """
 
@@ -138,11 +144,15 @@ _PROJECT = '''
 {reads}
         def read_all(
             self,
-            scope: aa.Scope | None = None,
+            scope: aa.Scope | aa.ScopePicker | None = None,
             sections: Iterable[str] | None = None,
             *,
             progress: bool | None = None,
-            **filters: Any,
+            days: int = ...,
+            engine: _Values = ...,
+            topic: _Values = ...,
+            category: _Values = ...,
+            brand: _Values = ...,
         ) -> {name}Dataset: ...
 
 

@@ -5,7 +5,7 @@ A mistyped name is an error: an ignored one that is none would be reported as su
 
 from __future__ import annotations
 
-from typing import assert_type
+from typing import Any, assert_type
 
 import pandas as pd
 
@@ -27,8 +27,14 @@ assert_type(project.read_all(days=7)["prompts"].main["prompt"], "pd.Series[str]"
 engines["citations"]  # type: ignore[call-overload]
 tables["domain_engines"]  # type: ignore[call-overload]
 project.read("domain")  # type: ignore[call-overload]
+project.read("domains", day=7)  # type: ignore[call-overload]
+project.read("domains", days="7")  # type: ignore[call-overload]
+project.read_all(engines="claude")  # type: ignore[call-arg]
 
 # Ordinary lines of pandas are no errors.
+filters: dict[str, Any] = {"days": 7, "engine": ["claude", "gemini"], "topic": None}
+project.read("domains", aa.Scope(brand="Globex"), **filters)
+project.read("domains", aa.ScopePicker(project), engine=["claude"])
 for column in engines.columns:
     engines[column].isna().sum()
 for column in engines:
