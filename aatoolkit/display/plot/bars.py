@@ -74,6 +74,7 @@ class Bars:
     missing: tuple[str, ...]
     ends: Whiskers
     levels: tuple[str, ...] = ()
+    in_other_units: int = 0
 
     @property
     def height(self) -> float:
@@ -101,7 +102,7 @@ class Bars:
     @property
     def finding(self) -> str:
         """The main result in words, for the alternative text."""
-        values, labels, unit = self.values, self.data.text(self.x), self.data.unit(self.y)
+        values, labels, unit = self.values, self.data.labels(self.x), self.data.unit(self.y)
         there = np.flatnonzero(~np.isnan(values))
         lacking = "; ".join(
             f"{self.missing.count(words)} {shown}"
@@ -149,14 +150,18 @@ class Bars:
         if least < 0:
             axes.axvline(0, color=canvas.muted_colour(axes), linewidth=0.9)
         canvas.style_axes(axes, "x")
-        labels, rivals = self.data.text(self.x), self.data.rivals().tolist()
+        labels, rivals = self.data.labels(self.x), self.data.rivals().tolist()
         canvas.row_labels(axes, labels, self.data.own().tolist(), rivals=rivals)
         canvas.label_axes(axes, axis_label(self.data, self.y))
         if self.data.is_count(self.y) and not np.isnan(values).all():
             canvas.integer_axis(axes.xaxis)
         canvas.number_axis(axes.xaxis, unit)
         notes = [f"Whiskers: {in_words(self.ends.which)}."] if sure.any() else []
-        return [*notes, *([f"{self.zeros} others are 0."] if self.zeros else [])]
+        if self.zeros:
+            notes.append(f"{self.zeros} others are 0.")
+        if self.in_other_units:
+            notes.append(f"{self.in_other_units} rows are in other units, and not drawn.")
+        return notes
 
     def _bars(self, axes: Axes) -> None:
         own, levels = self.data.own(), []
@@ -204,7 +209,9 @@ class Bars:
 def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     """Plan bars of the most informative number, or of ``y``, by the label column."""
     x = options.x or data.label_column or next(iter(data.of_kind("word")), None)
-    y = next(iter(options.y or [n for n in data.measures if n != x]), None)
+    # A column that says of each row which metric it holds is the number, if there is one.
+    measures = [*(n for n in data.numbers if options.kind and data.unit_column(n)), *data.measures]
+    y = next(iter(options.y or [n for n in measures if n != x]), None)
     if x is None or y is None or data.kinds[y] != "number" or data.kinds[x] == "list":
         return None
     rows, marks = data, [x, *([options.by] if options.by else [])]
@@ -216,7 +223,7 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
             data = one_row_per_mark(data, marks, [y])
         except AvailabilityError:
             return None
-    per = data.unit_column(y)
+    per, listed = data.unit_column(y), len(data)
     if per:
         words = pd.Series(data.text(per))
         data = data.only((words == words.mode()[0]).to_numpy())
@@ -237,4 +244,5 @@ def plan(data: PlotData, options: PlotOptions) -> Bars | None:
     left_out = measured - len(kept) - zeros
     why = whys_missing(data, y, order[measured:].tolist())
     lacking = tuple(words if words in _WITHOUT else NOT_MEASURED for words in why)
-    return Bars(drawn, x, y, options.by, left_out, zeros, lacking, ends, options.levels)
+    others = listed - len(data)
+    return Bars(drawn, x, y, options.by, left_out, zeros, lacking, ends, options.levels, others)

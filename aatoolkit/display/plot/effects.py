@@ -135,7 +135,7 @@ def comparison(data: PlotData, options: PlotOptions) -> ChangeDots | None:
     which = doc.doc.split(" of the change")[0].removeprefix("Lower end of the ") if doc else ""
     method = f" {capitalized(in_words(method))}." if method else ""
     notes = [f"Lines: {which} of each change alone.{method}" if which else method.strip()]
-    notes.append("Grey: not shown to differ after correction. Pale band: cannot be said.")
+    notes.append("Grey: not shown to differ after correction. Band without a dot: cannot be said.")
     notes = [note for note in notes if note]
     if listed > len(data):
         others = f"{listed - len(data)} of {listed} changes are in other units"

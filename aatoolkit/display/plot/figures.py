@@ -266,9 +266,9 @@ def _of_rows(data: PlotData, options: PlotOptions) -> KeyFigures | None:
     before = data.values(sides[0]) if len(sides) == 2 else np.full(len(data), np.nan)
     name = data.sample(now)
     samples = data.values(name) if name else np.full(len(data), np.nan)
-    labels, metrics = data.text(x), [""] * len(data)
+    labels, metrics = data.labels(x), [""] * len(data)
     if x == "metric":
-        labels = [capitalized(humanize(word)) if word.isidentifier() else word for word in labels]
+        labels = list(map(capitalized, labels))
     elif "metric" in data.kinds:
         metrics = [humanize(word) for word in data.text("metric")]
     ends = ends_of_figures(data, now)

@@ -28,6 +28,13 @@ def unit_of_metric(word: str) -> str | None:
     return _UNITS.get(re.split(r"_|(?=[A-Z])", word)[-1].lower())
 
 
+def metric_words(word: str) -> str:
+    """A metric's name such as ``mentionRate`` in words; other texts as they are."""
+    if not word.isidentifier():
+        return word
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", word).lower()
+
+
 def _is_list(value: object) -> bool:
     return isinstance(value, tuple) or not pd.api.types.is_hashable(value)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Availability, combine
-from aatoolkit.display.plot.kinds import kind_of, unit_of_metric
+from aatoolkit.display.plot.kinds import kind_of, metric_words, unit_of_metric
 from aatoolkit.display.plot.owners import BRANDS, SITES, owners_in
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.groupby import flattened
@@ -24,7 +24,14 @@ from aatoolkit.metadata.attrs import (
     over_rows,
 )
 from aatoolkit.metadata.recorded import attach_changed
-from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS, SCORE, Aggregation
+from aatoolkit.sections.aggregation import (
+    COUNT,
+    FRACTION,
+    FRACTION_CHANGE,
+    REQUESTS,
+    SCORE,
+    Aggregation,
+)
 from aatoolkit.sections.section import Column
 
 Numbers = npt.NDArray[np.float64]
@@ -170,7 +177,7 @@ class PlotData:
             return 1
         if rule and rule.rule == "sum" and unit in _PREFERRED_UNITS and unit != FRACTION:
             return 2
-        return 3 if unit == FRACTION else None
+        return {FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
 
     def sample(self, name: str) -> str | None:
         """The column with the sample size of a column."""
@@ -233,6 +240,11 @@ class PlotData:
         return [
             BLANK if absent else str(value) for value, absent in zip(values, missing, strict=True)
         ]
+
+    def labels(self, name: str) -> list[str]:
+        """A column as text for people: names of metrics are words."""
+        words = self.text(name)
+        return [metric_words(word) for word in words] if name == "metric" else words
 
     def moments(self, name: str) -> pd.Series:
         """Convert a column to times in UTC, without a time zone."""

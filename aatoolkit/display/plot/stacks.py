@@ -228,7 +228,7 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
     kept = table.head(options.top or 12)
     own = {name for name, mine in zip(rows["x"], data.own(), strict=True) if mine}
     mine = tuple(name in own and x in ("brand", "advertiser") for name in kept.index)
-    things = table_words(data) or "rows"
+    things = "rows" if data.table.startswith("statistics:") else table_words(data) or "rows"
     what = f"number of {things} by {humanize(x)}" + (f" and {humanize(by)}" if by else "")
     return Stacks(
         data,
