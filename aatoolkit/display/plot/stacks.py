@@ -219,8 +219,9 @@ def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
         return None
     order = table.sum(axis=1).sort_values(ascending=False, kind="stable").index
     levels = table.sum().sort_values(ascending=False, kind="stable").index.to_list()
-    # Rows without a value are last.
-    levels.sort(key=lambda level: (level in _LACKING, level == NO_VALUE))
+    # What is comes before what is not, and rows without a value are last.
+    no = f"not {humanize(by)}" if by and data.kinds[by] == "flag" else None
+    levels.sort(key=lambda level: (level in _LACKING, level == NO_VALUE, level == no))
     table = table.loc[order, pd.Index(levels, dtype=table.columns.dtype)]
     if len(levels) > len(SERIES):
         rest = table.iloc[:, len(SERIES) - 1 :].sum(axis=1)
