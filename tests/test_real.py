@@ -207,6 +207,7 @@ def windows(log: pd.DataFrame, days: int) -> list[pd.Timestamp]:
     return [last - timedelta(days=days * number) for number in range(count)]
 
 
+@pytest.mark.thorough
 def test_every_hour_of_the_crawler_log(crawl_store: Path, log: pd.DataFrame) -> None:
     seen = []
     for as_of in windows(log, 7):

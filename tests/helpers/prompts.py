@@ -51,3 +51,9 @@ def framed(drawn: list[Drawn]) -> pd.DataFrame:
     )
     more = {name: [each[name] for _, _, each in drawn] for name in drawn[0][2]}
     return frame.assign(**{name: np.repeat(of, sizes) for name, of in more.items()})
+
+
+def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame without what is known of it, which pandas copies with each column that is read."""
+    frame.attrs = {}
+    return frame

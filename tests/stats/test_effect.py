@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import cells, explores
-from prompts import RULES, rates_of, runs_of
+from prompts import RULES, rates_of, runs_of, without_attrs
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError, ColumnNotFound
@@ -128,7 +128,8 @@ def alarms(times: int, k: int, uneven: bool, shared: float, icc: float) -> tuple
     """How often an effect is seen where there is none, and how often a check fails."""
     rng = np.random.default_rng([k, uneven, int(100 * shared), int(100 * icc)])
     frames = [
-        found(sampled_days(rng, k, uneven=uneven, shared=shared, icc=icc)) for _ in range(times)
+        without_attrs(found(sampled_days(rng, k, uneven=uneven, shared=shared, icc=icc)))
+        for _ in range(times)
     ]
     effect = np.mean([frame["p"][0] < 0.05 for frame in frames])
     checks = np.mean([(frame["p_adjusted"][1:] < 0.05).any() for frame in frames])

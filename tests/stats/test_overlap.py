@@ -103,7 +103,8 @@ def engines(rng: np.random.Generator, k: int, shared: float) -> pd.DataFrame:
 
 def test_engines_with_one_pool_are_as_alike_as_repeats() -> None:
     rng = np.random.default_rng(1)
-    near = pd.concat([engines(rng, 12, 1.0).aa.overlap("site") for _ in range(effort(400, 20))])
+    # Of 200 alike ones 5 % are 10, with a standard error of 3.
+    near = pd.concat([engines(rng, 12, 1.0).aa.overlap("site") for _ in range(effort(200, 20))])
     unsure = near[near["verdict"] == "no evidence"]
     assert len(unsure) >= 0.9 * len(near)
     assert unsure["why"].str.contains("would have shown in 4 of 5").all()

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import cells, explores
+from prompts import without_attrs
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
@@ -29,7 +30,8 @@ def coverage(times: int, k: int, means: list[float], shape: float) -> float:
     worst = len(values) - (values[None, :] < values[:, None]).sum(axis=1)
     held = 0
     for _ in range(times):
-        found = listing(rng, means, k, shape).aa.rank("n", "site", rules={"n": "sum"})
+        ranked = listing(rng, means, k, shape).aa.rank("n", "site", rules={"n": "sum"})
+        found = without_attrs(ranked)
         low, high = (found[name].to_numpy(int) for name in ("rank_low", "rank_high"))
         at = found["site"].to_numpy(int)
         # Of members that are equal any order is true.

@@ -460,6 +460,7 @@ def test_texts_are_all_words_of_every_section(tmp_path: Path) -> None:
 
 
 def _words(frame: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:
+    frame.attrs = {}  # What is known of a frame is copied with each column.
     for name in frame.columns:
         values = frame[name].dropna().astype("object").explode().dropna()
         yield str(name), [word for word in values if isinstance(word, str)]
