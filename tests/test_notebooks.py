@@ -21,8 +21,8 @@ CHECKS = {
         "weeks": 'weeks["mention_rate"].notna().all()',
         'print(f"recomputed': "abs(whole - kpi) < 1e-12",
         "daily =": 'daily.aa.aggregate(columns="conversions")["conversions"].isna().all()',
-        "engines.aa.aggregate(columns=rate)": (
-            'asked_ones.aa.availability.loc[rate, "status"] == "available"'
+        "asked_ones.aa.aggregate(": (
+            'asked_ones.aa.availability.loc["mention_rate", "status"] == "available"'
         ),
         'print(f"pandas adds up': 'once < joined["citation_count_x"].sum()',
         "shops.aa.aggregate": (
@@ -53,7 +53,7 @@ CHECKS = {
     },
     "05_reproduce": {"found.digest ==": f'found.digest == "{CITED}"'},
     "06_is_it_real": {
-        'found[["mention_rate_low"': (
+        'found[["about"': (
             'found.iloc[1][["mention_rate_low", "mention_rate_high"]].astype(float).round(2)'
             ".tolist() == [0.3, 0.63]"
         ),
@@ -73,7 +73,7 @@ CHECKS = {
             'then.loc[then["date"] == day, "answer_count"].item() < revised["answer_count"].iloc[0]'
         ),
         "weeks.aa.plot(": 'weeks["window_end"].nunique() == 13',
-        "days.sort_index()": "list(days.sort_index().index) == sorted(hosts)",
+        "days.rename(": "list(days.sort_index().index) == sorted(hosts)",
         "archive.verify()": "archive.verify(replay=True)",
     },
 }
