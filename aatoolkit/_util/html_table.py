@@ -10,6 +10,9 @@ from aatoolkit._util.text import name_parts, visible
 _LONG = 24
 """Names that are longer may be broken, and columns of what is longer keep a width to be read."""
 
+_TEXT = 150
+"""Longer cells are texts, which take twice that width."""
+
 
 def table_html(
     heads: Sequence[str],
@@ -53,14 +56,14 @@ def table_html(
     style="text-align:right;vertical-align:top">&lt;1&gt;</td></tr></tbody></table>'
     """
     width = len(heads or (rows[0] if rows else ()))
-    is_long = [any(len(row[at]) > _LONG for row in rows) for at in range(width)]
+    longest = [max((len(row[at]) for row in rows), default=0) for at in range(width)]
 
     def cell(tag: str, at: int, text: str, of: str = "") -> str:
         style = f"text-align:{'right' if at in numbers else 'left'};vertical-align:top"
         if len(text) <= unbroken:
             style += ";white-space:nowrap"
-        if of == "col" and is_long[at]:
-            style += ";min-width:12em"
+        if of == "col" and longest[at] > _LONG:
+            style += f";min-width:{12 if longest[at] <= _TEXT else 24}em"
         scope = f' scope="{of}"' if of else ""
         shown = _broken(visible(text))
         shown = f"<code>{shown}</code>" if at in codes and of != "col" else shown

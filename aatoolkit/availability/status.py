@@ -26,7 +26,13 @@ class Words(StrEnum):
 
 
 class Status(Words):
-    """The status of a measurement; a measured zero is ``available``."""
+    """The status of a measurement; a measured zero is ``available``.
+
+    Examples
+    --------
+    >>> Status("partial") == "partial"
+    True
+    """
 
     AVAILABLE = "available"
     PARTIAL = "partial"

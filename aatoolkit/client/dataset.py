@@ -32,6 +32,15 @@ class Dataset(DatasetStatistics, NamesNear):
     ----------
     errors : dict of str to AAToolkitError
         The sections that failed, with their errors; they are not in the mapping.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> dataset = aa.demo().read_all(sections=["overview"], progress=False)
+    >>> dataset["overview"]["overview_engines"]["engine"].tolist()[:2]
+    ['chatgpt', 'claude']
+    >>> dataset.errors
+    {}
     """
 
     @checked

@@ -84,6 +84,12 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
         If it is not one JSON document.
     PayloadError
         If an object is no JSON value; `TooManyPaths` if it has more paths than are allowed.
+
+    Examples
+    --------
+    >>> tables = shred({"rows": [{"n": 1}, {"n": None}, {}]})
+    >>> {name: table.num_rows for name, table in tables.items()}
+    {'$': 1, 'rows[]': 3}
     """
     with gc_paused():
         tables = assemble(parse_document(answer, max_nodes=max_nodes).root)

@@ -104,6 +104,15 @@ class Tables(TablesExport, NamesNear):
         The declaration that the answer was read by.
     drafted : bool
         Whether that is a draft, made of this very answer: another answer may give other columns.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> columns = (aa.Column("site", "string"),)
+    >>> sites = aa.Table("sites", "Sites.", aa.sections.records("rows"), "site", columns)
+    >>> tables = aa.normalize(aa.Section("mine", "Mine.", sites), {"rows": [{"site": "a.example"}]})
+    >>> list(tables), tables.main["site"].tolist()
+    (['sites'], ['a.example'])
     """
 
     def __init__(

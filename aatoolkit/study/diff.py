@@ -93,7 +93,7 @@ class StudyDiff:
 
     def _head(self) -> str:
         if self.is_same:
-            return f"the answers are the same, {self.same} of {self.same}"
+            return f"the answers to {self.same} question{'s' * (self.same != 1)} are the same"
         changed = (f"{count:,} {name}" for name, count in self.counts.items() if count)
         return f"{self.same} answers the same; changed: {', '.join(changed)}"
 

@@ -216,7 +216,7 @@ class StudyReader(PublishableStudy):
         >>> for study, days in zip(studies, (7, 7)):
         ...     tables = study.record(aa.demo()).read("domains", days=days)
         >>> studies[0].diff(studies[1])
-        <StudyDiff: the answers are the same, 1 of 1>
+        <StudyDiff: the answers to 1 question are the same>
         """
         return compare(self, other)
 
