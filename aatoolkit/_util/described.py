@@ -15,6 +15,11 @@ class Described:
     Its ``repr`` may be complete; ``print``, a terminal with IPython and a notebook show the list.
     """
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # IPython prefers the ``repr`` of a class to what it inherits.
+        cls._repr_pretty_ = Described._repr_pretty_  # type: ignore[method-assign]
+
     def _described(self) -> tuple[str, Sequence[str]]:
         """The title, and the lines below it."""
         raise NotImplementedError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from IPython.lib.pretty import pretty
 
 import aatoolkit as aa
 from aatoolkit._util.terminal import terminal_width, wrap_cell, wrap_lines
@@ -58,4 +59,5 @@ def test_a_declaration_prints_as_a_list() -> None:
     for thing in (section, section.tables[0], section.tables[0].columns[0]):
         assert "(" not in str(thing).splitlines()[0]
         assert "steps=" not in str(thing)
+        assert pretty(thing) == wrap_lines(str(thing))
     assert str(section).splitlines()[1].startswith("  source_domains: One row")
