@@ -1,12 +1,16 @@
-"""Common dtypes of several frames: their concatenation keeps dtypes and categories."""
+"""Dtypes: common ones of several frames that are concatenated, and names of those in files."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import json
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+
+LEVELS = b"aa.levels"
 
 
 def in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFrame]:
@@ -79,3 +83,53 @@ def _nullable(dtype: Any) -> Any:
     if isinstance(dtype, pd.api.extensions.ExtensionDtype) or dtype.kind not in "biu":
         return dtype
     return "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")
+
+
+def is_parseable(dtype: str) -> bool:
+    """Whether pandas can parse the name of a dtype.
+
+    Examples
+    --------
+    >>> is_parseable("int64[pyarrow]"), is_parseable("list<item: int64>[pyarrow]")
+    (True, False)
+    """
+    try:
+        pd.api.types.pandas_dtype(dtype)
+    except (TypeError, ValueError, NotImplementedError):
+        return False
+    return True
+
+
+def parseable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """The keys of a Parquet file, of which pandas can parse all names of Arrow dtypes.
+
+    pandas writes names such as ``list<item: string>[pyarrow]``, and does not read them back. Such
+    a column is an object here, and the name is kept beside it.
+    """
+    body = json.loads(keys.get(b"pandas", b"{}"))
+    for column in body.get("columns", ()):
+        if not is_parseable(column["numpy_type"]):
+            column |= {"numpy_type": "object", "metadata": {"dtype": column["numpy_type"]}}
+    return {**keys, b"pandas": json.dumps(body).encode()} if body else dict(keys)
+
+
+def lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
+    """The dtypes that pandas reads as others: Arrow strings and lists, levels of no rows."""
+    body = json.loads((schema.metadata or {}).get(b"pandas", b'{"columns": []}'))
+    lost: dict[str, Any] = {
+        column["name"]: pd.ArrowDtype(pa.string())
+        for column in body["columns"]
+        if column["numpy_type"] == "string[pyarrow]" and column["name"] in schema.names
+    }
+    for column in body["columns"]:
+        name, written = column["name"], column.get("metadata") or {}
+        if str(written.get("dtype")).endswith("[pyarrow]") and name in schema.names:
+            kind = schema.field(name).type
+            lost[name] = pd.ArrowDtype(
+                pa.list_(kind.value_type) if pa.types.is_list(kind) else kind
+            )
+    for field in schema if rows == 0 else ():
+        levels = (field.metadata or {}).get(LEVELS)
+        if levels is not None and pa.types.is_dictionary(field.type):
+            lost[field.name] = pd.CategoricalDtype(json.loads(levels), field.type.ordered)
+    return lost

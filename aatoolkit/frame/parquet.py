@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from aatoolkit._util.arguments import check_path, checked
 from aatoolkit._util.files import writing
 from aatoolkit.errors import ExportError, PayloadError
+from aatoolkit.frame.dtypes import LEVELS, is_parseable, lost_dtypes, parseable
 from aatoolkit.frame.file_names import check_file, opened
 from aatoolkit.metadata.arrow_schema import declared, file_keys, read_keys, with_metadata
 from aatoolkit.metadata.attrs import (
@@ -35,8 +36,6 @@ from aatoolkit.normalizer.to_pandas import as_tuples
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_LEVELS = b"aa.levels"
 
 _ROWS = {"kind": "range", "name": None, "start": 0, "step": 1}
 """How pandas describes the numbers of rows, which readers number so without being told."""
@@ -153,12 +152,12 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     with opened(path) as file:
         schema, keys = file.schema_arrow, _keys(file)
         known = read_keys(keys, schema.names)
-        table = file.read().cast(schema).replace_schema_metadata(keys)
+        table = file.read().cast(schema).replace_schema_metadata(parseable(keys))
     frame: pd.DataFrame = table.to_pandas()
     for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_list(field.type):
             frame[field.name] = as_tuples(column)
-    frame = frame.astype(_lost_dtypes(table.schema, len(frame)))
+    frame = frame.astype(lost_dtypes(table.schema, len(frame)))
     if known is None:
         return frame
     attach_unchecked(frame, known)
@@ -205,27 +204,6 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
 def _keys(file: pq.ParquetFile) -> dict[bytes, bytes]:
     """The keys of a file, and of its Arrow schema, which count where both have them."""
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
-
-
-def _lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
-    """The dtypes that pandas reads as others: Arrow strings and lists, levels of no rows."""
-    import pandas as pd
-
-    body = json.loads((schema.metadata or {}).get(b"pandas", b'{"columns": []}'))
-    lost: dict[str, Any] = {
-        column["name"]: pd.ArrowDtype(pa.string())
-        for column in body["columns"]
-        if column["numpy_type"] == "string[pyarrow]" and column["name"] in schema.names
-    }
-    for column in body["columns"]:
-        name, written = column["name"], column.get("metadata") or {}
-        if str(written.get("dtype")).startswith("list<") and name in schema.names:
-            lost[name] = pd.ArrowDtype(pa.list_(schema.field(name).type.value_type))
-    for field in schema if rows == 0 else ():
-        levels = (field.metadata or {}).get(_LEVELS)
-        if levels is not None and pa.types.is_dictionary(field.type):
-            lost[field.name] = pd.CategoricalDtype(json.loads(levels), field.type.ordered)
-    return lost
 
 
 def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Path]:
@@ -307,7 +285,7 @@ def _readable(pandas: bytes, rows: int) -> bytes:
     """
     body = json.loads(pandas)
     for column in body["columns"]:
-        if column["numpy_type"].startswith("list<"):
+        if not is_parseable(column["numpy_type"]):
             column["metadata"] = {"dtype": column["numpy_type"]}
             column["numpy_type"] = "object"
         if column["field_name"] == column["name"]:
@@ -339,7 +317,7 @@ def _with_lists(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
 def _with_levels(schema: pa.Schema, levels: Mapping[str, list[Any]]) -> pa.Schema:
     """The schema with the levels of its categories, which a file without rows would lose."""
     fields = [
-        field.with_metadata({_LEVELS: json.dumps(levels[field.name], default=str)})
+        field.with_metadata({LEVELS: json.dumps(levels[field.name], default=str)})
         if field.name in levels
         else field
         for field in schema
