@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import Selection
@@ -18,6 +20,9 @@ from aatoolkit.errors import ArchiveError, PackageMissing
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_UNKNOWN_TABLE = re.compile(r"Table with name (?P<name>\S+) does not exist!")
 
 
 def relation(snapshot: Snapshot, query: str, until: datetime | None) -> Any:
@@ -47,6 +52,11 @@ def relation(snapshot: Snapshot, query: str, until: datetime | None) -> Any:
         found = connection.sql(query)
     except engine.Error as error:
         problem = snapshot.store.masked(str(error))
+        unknown = _UNKNOWN_TABLE.search(problem)
+        if unknown:  # DuckDB suggests its own tables, and knows no other yet
+            known = [table for _, table in declared.stored_tables(snapshot.store).values()]
+            hint = did_you_mean(near_matches(unknown["name"], [*known, *OWN]))
+            problem = "; ".join(filter(None, (f"there is no table {unknown['name']!r}", hint)))
     if problem:
         raise ArchiveError(f"the query failed: {problem}", path=snapshot.store.root)
     return found

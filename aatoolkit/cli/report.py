@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import counted, json_text, visible
 from aatoolkit.cli.grid import grid
 from aatoolkit.cli.streams import note, write_data
@@ -138,11 +139,13 @@ def table(tables: Tables, name: str | None, form: str, out: Path | None) -> None
     """
     name = name or next(iter(tables))
     if name not in tables:
+        near = near_matches(name, tables)
+        hint = did_you_mean(near, f"it has {', '.join(tables)}")
         raise ScopeError(
-            f"{tables.section} has no table {name!r}; it has {', '.join(tables)}",
+            f"{tables.section} has no table {name!r}; {hint}",
             parameter="table",
             unknown=(name,),
-            suggestions=tuple(tables),
+            suggestions=near or tuple(tables),
         )
     frame = tables[name]
     if form == "grid":

@@ -69,6 +69,11 @@ _PROBLEMS: tuple[tuple[tuple[type[BaseException], ...], TransportProblem], ...] 
         (MissingBundle,),
         TransportProblem("REQUESTS_CA_BUNDLE names no file or folder", retryable=False),
     ),
+    (
+        # Before what befell the connection, which is one to the proxy.
+        (requests.exceptions.ProxyError,),
+        TransportProblem("the proxy that the environment names could not be used"),
+    ),
     ((HostNotFound,), TransportProblem("the name of the service is not known")),
     (
         (NotLoopback,),
@@ -85,7 +90,6 @@ _PROBLEMS: tuple[tuple[tuple[type[BaseException], ...], TransportProblem], ...] 
         (ssl.SSLError, urllib3.SSLError, requests.exceptions.SSLError),
         TransportProblem("there is no agreement on an encrypted connection (TLS)", retryable=False),
     ),
-    ((requests.exceptions.ProxyError,), TransportProblem("the proxy could not be used")),
     ((requests.exceptions.Timeout,), TransportProblem("the service went silent")),
     ((http.client.RemoteDisconnected, ConnectionError, http.client.IncompleteRead), _BROKEN),
     (

@@ -32,7 +32,7 @@ import responses
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aatoolkit import Payload, errors
+from aatoolkit import Client, Payload, errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, Secret, cache_info, clear_cache
 from aatoolkit.http.cache_backend import AnswerCache
@@ -139,6 +139,16 @@ def test_a_proxy_is_not_used_for_this_machine(
     monkeypatch.setenv("all_proxy", "http://127.0.0.1:9")
     ask(fetcher())
     assert len(scripted.requests) == 1
+
+
+def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://somebody:secret@127.0.0.1:9")
+    with (
+        Client("https://api.example", TOKEN, cache=False, deadline=1) as client,
+        pytest.raises(errors.ConnectionFailed, match="the proxy that the environment") as caught,
+    ):
+        client.project("acme.example").read("urls")
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("given", [f"{TOKEN}\n", f"Bearer {TOKEN}", f" bearer  {TOKEN}\r\n"])
