@@ -12,5 +12,6 @@ reading order:
   ``read_by``: one section, once for each value of a filter.
 - ``dataset`` (sections of one host and scope), ``dataset_statistics`` (what changed, funnel) and
   ``collection`` (many hosts and scopes).
+- ``read_files``: a dataset from the folder that it was written to.
 - ``combined_view``: read the answer to a request without a section, split by section.
 """

@@ -41,7 +41,8 @@ def opened(path: str | os.PathLike[str]) -> pq.ParquetFile:
     except FileNotFoundError:
         error = FileMissing(f"there is no file {os.fspath(path)!r}", path=str(path))
     except (pa.ArrowException, OSError) as problem:
-        error = NotRead(f"{os.fspath(path)!r} is no Parquet file: {problem}", path=str(path))
+        why = "it is a folder; aa.read_dataset reads those" if os.path.isdir(path) else problem
+        error = NotRead(f"{os.fspath(path)!r} is no Parquet file: {why}", path=str(path))
     raise error
 
 

@@ -273,7 +273,10 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
         path.stem: pq.ParquetFile(path).read() for path in folder.glob("_placement/*.parquet")
     }
     if "_extra" not in frames or not placed:
-        problem = f"{folder} holds no tables that write_tables wrote"
+        problem = (
+            f"{folder} holds no tables of one section that to_parquet wrote; give the folder of "
+            "one, or read all with aa.read_dataset"
+        )
         raise PayloadError(problem, problems=[problem])
     return reconstruct.rebuild(frames, frames["_extra"], placed)
 

@@ -93,7 +93,7 @@ def test_functions_and_mappings_raise_errors_of_this_package(
     tables = dataset["overview"]
     functions: list[Any] = [
         *(aa.answers, aa.cited_and_mentioned, aa.concat, aa.effect, aa.samples, aa.unshred),
-        *(aa.read_parquet, aa.read_metadata, aa.logical_hash, aa.Scope.from_query),
+        *(aa.read_parquet, aa.read_metadata, aa.read_dataset, aa.logical_hash, aa.Scope.from_query),
         *(aa.sections.get, aa.sections.table, aa.sections.describe, aa.sections.unregister),
         *(dataset.__getitem__, dataset.funnel, dataset.to_parquet, dataset.to_excel),
         *(tables.__getitem__, tables.arrow, tables.explain, tables.to_parquet, tables.to_excel),
