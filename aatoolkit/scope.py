@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
@@ -13,11 +14,12 @@ from aatoolkit._util.arguments import check_kind, names_wrong_arguments
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
-from aatoolkit._util.filter_values import filter_values
+from aatoolkit._util.filter_values import UNCHECKED, filter_values, unknown_filter
+from aatoolkit._util.options_html import options_html
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import clipped, code, markup, visible
-from aatoolkit.errors import ScopeError
+from aatoolkit._util.text import code, visible
+from aatoolkit.errors import ScopeError, ScopeWarning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +68,7 @@ class Scope(NamesNear):
         """Refuse unknown filters with near matches, where Python would raise a `TypeError`."""
         for name in filters:
             if name != "days" and name not in FILTERS:
-                raise _unknown_filter(name)
+                raise unknown_filter(name)
         scope = super().__new__(cls)
         object.__setattr__(scope, "_days_given", bool(given) or "days" in filters)
         return scope
@@ -169,7 +171,7 @@ class Scope(NamesNear):
             raise ScopeError("the query is not in UTF-8; write its values percent-encoded so")
         for name, found in query_values.items():
             if name != "days" and name not in FILTERS:
-                raise _unknown_filter(name)
+                raise unknown_filter(name)
             if len(found) > 1:
                 raise ScopeError(
                     f"{name} is given {len(found)} times; separate its values by commas",
@@ -191,6 +193,11 @@ class Scope(NamesNear):
         ------
         ScopeError
             If a value is not among the scope options; ``.suggestions`` holds near matches.
+
+        Warns
+        -----
+        ScopeWarning
+            If a filter cannot be checked, as the service's list of its values is not known.
         """
         if not isinstance(options, ScopeOptions):
             raise ScopeError(
@@ -198,6 +205,9 @@ class Scope(NamesNear):
                 "write scope.check(project.scope_options())"
             )
         for name, values in self.filters.items():
+            if name in options.unknown:
+                warnings.warn(f"{name} {values!r} {UNCHECKED}", ScopeWarning, stacklevel=2)
+                continue
             known = dict.fromkeys(options.values(name))
             unknown = tuple(value for value in values if value not in known)
             if unknown:
@@ -235,6 +245,9 @@ class ScopeOptions(NamesNear):
         The normalised terms of the own brand.
     days : tuple of int
         The allowed windows, in days.
+    unknown : collection of str
+        The filters whose values are not known: the answer has no list of them that is recognised,
+        which is not an empty one.
 
     Attributes
     ----------
@@ -255,6 +268,7 @@ class ScopeOptions(NamesNear):
         brands: pd.DataFrame,
         own_terms: Iterable[str],
         days: Iterable[int],
+        unknown: Collection[str] = (),
     ) -> None:
         kinds = {"host": host, "engines": engines, "topics": topics, "brands": brands}
         for name, value in kinds.items():
@@ -267,6 +281,9 @@ class ScopeOptions(NamesNear):
         self.brands = brands
         self.own_terms: tuple[str, ...] = tuple(own_terms)
         self.days: tuple[int, ...] = tuple(days)
+        self.unknown: tuple[str, ...] = tuple(unknown)
+        self.has_runs = True
+        """Whether the answer says when engines ran."""
 
     def _tagged(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
         """The rows that are values of a filter; the others are counted in `untagged`."""
@@ -294,7 +311,7 @@ class ScopeOptions(NamesNear):
             "brand": (self.brands, "brand"),
         }
         if not isinstance(filter, str) or filter not in columns:
-            raise _unknown_filter(str(filter))
+            raise unknown_filter(str(filter))
         frame, column = columns[filter]
         return tuple(frame[column].dropna().tolist())
 
@@ -304,45 +321,24 @@ class ScopeOptions(NamesNear):
         ran = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
         stated = f" ({ran} have run)" if facts.notna().any(axis=None) else ""
         return (
-            f"<ScopeOptions of {visible(self.host)}: {len(engines)} engines{stated}, "
-            f"{len(self.values('topic'))} topics, {len(self.values('category'))} categories, "
-            f"{len(self.brands)} brands, {len(self.own_terms)} own terms, "
+            f"<ScopeOptions of {visible(self.host)}: {self._size('engine')} engines{stated}, "
+            f"{self._size('topic')} topics, {self._size('category')} categories, "
+            f"{self._size('brand')} brands, {len(self.own_terms)} own terms, "
             f"days {', '.join(map(str, self.days))}>"
         )
+
+    def _size(self, name: str) -> str:
+        """The number of a filter's values, in words where they are not known."""
+        return "unknown" if name in self.unknown else str(len(self.values(name)))
 
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        parts = [
-            f"<p><b>Filter values of {markup(self.host)}</b></p>",
-            *(
-                f"<details><summary>{name} ({len(frame):,})</summary>{_head(frame)}</details>"
-                for name, frame in (
-                    ("engines", self.engines),
-                    ("topics", self.topics),
-                    ("categories", self.categories),
-                    ("brands", self.brands),
-                )
-            ),
-            f"<p><b>own_terms</b>: {markup(', '.join(self.own_terms))}</p>",
-            f"<p><b>days</b>: {', '.join(map(str, self.days))}</p>",
-        ]
-        return f'<div class="tex2jax_ignore">{"".join(parts)}</div>'
-
-
-def _head(frame: pd.DataFrame) -> str:
-    """The first rows of a table from an answer, as HTML."""
-    cells = frame.head(20).astype(object)
-    safe = cells.map(lambda cell: clipped(cell) if isinstance(cell, str) else cell)
-    return str(safe.to_html(index=False, na_rep="–"))
-
-
-def _unknown_filter(name: str) -> ScopeError:
-    near = near_matches(name, ("days", *FILTERS))
-    hint = did_you_mean(near, f"there are days, {', '.join(FILTERS)}")
-    return ScopeError(
-        f"{name!r} is not a filter; {hint}",
-        parameter=name,
-        unknown=(name,),
-        suggestions=near,
-    )
+        frames = {
+            "engines": self.engines,
+            "topics": self.topics,
+            "categories": self.categories,
+            "brands": self.brands,
+        }
+        unknown = [part for part, name in zip(frames, FILTERS, strict=True) if name in self.unknown]
+        return options_html(self.host, frames, unknown, self.own_terms, self.days)

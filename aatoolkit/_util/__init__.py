@@ -8,7 +8,8 @@
 kind: by what their annotations mean (``argument_kinds``), with checks of their own
 (``argument_checks``);
 ``filter_values`` validates the values of a filter,
-``html_table`` writes the tables of a notebook, ``terminal`` knows its width and wraps lines,
+``html_table`` writes the tables of a notebook, ``options_html`` the filter values of a
+project, ``terminal`` knows its width and wraps lines,
 ``listing`` shows a frame of names and sentences whole, ``result_frame`` key, numbers and verdict of
 results; ``described`` is the base class of what shows a title and a list, ``closing`` that of what
 a ``with`` block closes.

@@ -7,10 +7,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aatoolkit._util.argument_kinds import shown
+from aatoolkit._util.defaults import FILTERS
+from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.errors import ScopeError
 
 _MANY = 100
 """From this many values of a filter on, they are validated together."""
+
+UNCHECKED = (
+    "could not be checked: no list of such values was recognised in the scope options; "
+    "aa.profile.draft(project) looks for one, and a profile may name it: sections.scope_options"
+)
+"""What is written of a filter whose values are not known."""
 
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
@@ -66,3 +74,15 @@ def _are_plain(values: list[Any]) -> bool:
 def is_text(value: str) -> bool:
     """Whether a text holds no half of a surrogate pair."""
     return _HALF_A_PAIR.search(value) is None
+
+
+def unknown_filter(name: str) -> ScopeError:
+    """Make the error for a filter that there is not, with near matches."""
+    near = near_matches(name, ("days", *FILTERS))
+    hint = did_you_mean(near, f"there are days, {', '.join(FILTERS)}")
+    return ScopeError(
+        f"{name!r} is not a filter; {hint}",
+        parameter=name,
+        unknown=(name,),
+        suggestions=near,
+    )

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.jsontree.paths import Each, Field
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.payload import Payload
-from aatoolkit.scope import DAYS, ScopeOptions
-from aatoolkit.sections import Profile, Section, get
+from aatoolkit.scope import DAYS, FILTERS, ScopeOptions
+from aatoolkit.sections import Profile, Section, Table, get
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 
 _TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
@@ -31,9 +32,11 @@ def read_options(
         # A declaration that names the tables otherwise is no help in finding them.
         declared = get(SCOPE_OPTIONS)
     declared = _as_values(declared, payload)
+    unknown = [name for name, at in zip(FILTERS, _TABLES, strict=True)
+               if not _is_recognised(declared[at], payload.json)]  # fmt: skip
     tables = normalize(declared, payload, max_nodes=max_nodes)
     named = tuple(days for days in _listed(payload, "days") if type(days) is int)
-    return ScopeOptions(
+    options = ScopeOptions(
         host,
         engines=tables["scope_engines"],
         topics=tables["scope_topics"],
@@ -42,7 +45,37 @@ def read_options(
         own_terms=(term for term in _listed(payload, "ownTerms") if isinstance(term, str)),
         # Without windows in the answer, the documented ones apply.
         days=named or DAYS,
+        unknown=unknown,
     )
+    engines = declared["scope_engines"]
+    options.has_runs = _is_recognised(replace(engines, key=("last_run_day",)), payload.json)
+    return options
+
+
+def _is_recognised(table: Table, document: Any) -> bool:
+    """Whether an answer has the list of a filter's values: an empty one, or one with its key."""
+    keys = [table[name].source or "." for name in table.key]
+    found = [document]
+    for step in table.rows.steps:
+        if isinstance(step, Field):
+            found = [one[step.name] for one in found if isinstance(one, dict) and step.name in one]
+        elif not any(map(_is_listing, found)):
+            return False
+        elif not any(found):
+            return True
+        elif isinstance(step, Each):
+            found = [one for each in found if isinstance(each, list) for one in each]
+        else:
+            return all(isinstance(one, dict) for one in found)
+    return any(
+        one is not None if key == "." else isinstance(one, dict) and key.split(".")[0] in one
+        for one in found
+        for key in keys
+    )
+
+
+def _is_listing(value: Any) -> bool:
+    return isinstance(value, list | dict)
 
 
 def _as_values(declared: Section, payload: Payload) -> Section:

@@ -42,7 +42,15 @@ def read_by(
             unknown=(str(by),),
             suggestions=near,
         )
-    values = scope.filters.get(by) or project.scope_options().values(by)
+    values: tuple[str, ...] = scope.filters.get(by, ())
+    options = None if values else project.scope_options()
+    if options is not None and by in options.unknown:
+        raise ScopeError(
+            f"which values {by} has is not known: no list of them was recognised in the scope "
+            f"options; give the values as {by}=[...]",
+            parameter=by,
+        )
+    values = values or (options.values(by) if options is not None else ())
     if not values:
         raise ScopeError(
             f"the scope options list no {by} to read by; give the values as {by}=[...]",

@@ -49,7 +49,7 @@
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
     ├─ MergeWarning                      values of the keys of a merge do not meet
     ├─ FontWarning                       letters of a picture that no installed font has
-    ├─ ScopeWarning                      a chosen value is no longer offered
+    ├─ ScopeWarning                      a chosen value is no longer offered, or not checked
     └─ CacheWarning                      the cache cannot be used; answers come from the network
 
 Every error has its facts as attributes, says what to do, pickles, and never holds a token.

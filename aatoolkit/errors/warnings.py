@@ -40,7 +40,7 @@ class FontWarning(AAToolkitWarning):
 
 
 class ScopeWarning(AAToolkitWarning):
-    """A value that is chosen in a picker is no longer offered; it stays chosen."""
+    """A value of a filter is no longer offered by a picker, or could not be checked; it stays."""
 
 
 class CacheWarning(AAToolkitWarning):

@@ -56,7 +56,9 @@ class Branch:
         sources = [declared.source or "" for declared in table.columns]
         arrays = bool(table.rows.positional) or table.rows.header is not None
         whole = "." in sources or all(s[0] in "^@#$&" for s in sources)
-        if table.rows.one or (not arrays and whole):
+        if table.rows.one:
+            return self._given(sources)
+        if not arrays and whole:
             return None
         node = self.cursor.node
         if node is None:
@@ -68,6 +70,16 @@ class Branch:
             rows = rows + [there for _, there in (node.entries.lengths if node.entries else [])]
         found = np.sort(concat_rows(rows))
         return None if len(found) == self.cursor.level.size else found
+
+    def _given(self, sources: list[str]) -> RowMap:
+        """The answers that have the object of a single row, or a field of it; None if all do.
+
+        What encloses the answer, such as its domain, is no row by itself.
+        """
+        own = [self.cursor] if self.rows.steps else []
+        own += [self.cursor.descend(parse_path(s)) for s in sources if s[0] not in _SIGNS]
+        found = np.unique(concat_rows([each.rows for each in own])) if own else None
+        return None if found is None or len(found) == self.cursor.level.size else found
 
     def _filtered(self) -> RowMap:
         """The picked rows that pass the table's filters."""

@@ -4,7 +4,8 @@ In: nothing but data. Out: `Section` objects, which the normalizer follows. Ever
 declaration is made of is imported from here. In reading order: ``section`` has `Section` and
 `Table`, ``column`` has `Column` and how its values are read, ``columns`` short forms of it,
 ``row_shapes`` where rows are located in an answer, ``aggregation`` units and aggregation rules,
-``availability_rule`` where a service states its availability; ``profile`` has `Profile`, the
+``availability_rule`` where a service states its availability, ``filter_lists`` where it lists the
+values of filters; ``profile`` has `Profile`, the
 declarations of one service, ``portable`` its tables in files, ``profile_json`` all of it as data,
 ``typed`` its names as types for editors, ``contract`` its tables as schemas of validators;
 ``declared`` is the profile that is shipped, one file for each section, ``registry`` the default
@@ -70,6 +71,7 @@ from aatoolkit.sections.columns import (
     words,
 )
 from aatoolkit.sections.contract import frictionless_schema, pandera_schema
+from aatoolkit.sections.filter_lists import scope_options
 from aatoolkit.sections.profile import Profile
 from aatoolkit.sections.registry import (
     Description,
@@ -163,6 +165,7 @@ __all__ = [
     "ref",
     "refused",
     "register",
+    "scope_options",
     "score",
     "share",
     "single",

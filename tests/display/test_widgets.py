@@ -191,7 +191,7 @@ def test_an_empty_list_says_whether_the_answer_has_it(scripted: Any, reply: Any)
         with pytest.raises(aa.errors.NotVisible) as failed:
             aa.ScopePicker(project)
     assert group(picker, "engine")["empty"] == "none offered: no filter"
-    assert group(picker, "brand")["empty"] == "not in the answer: no filter"
+    assert group(picker, "brand")["empty"] == "list not known: set .scope = aa.Scope(brand=…)"
     expected = {" ": "blank, no filter", "CRM": "", "no topic": "no filter"}
     assert notes(picker, "topic") == expected
     assert "Reading needs none: project.read(" in failed.value.__notes__[0]

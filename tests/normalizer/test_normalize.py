@@ -921,3 +921,14 @@ def test_null_instead_of_rows_is_unknown_and_not_none_measured() -> None:
     for name in ("source_domains", "source_domain_engines"):
         assert set(tables[name].aa.availability["status"]) == {"unknown"}
     assert set(tables["source_domain_types"].aa.availability["status"]) == {"available"}
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"domain": "a.example"}, {"データ": {"訪問": 0}, "domain": "a.example"}]
+)
+def test_a_single_row_is_not_made_of_an_answer_that_lacks_it(answer: dict[str, object]) -> None:
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        assert len(aa.normalize("crawl", answer)["crawl_gateway"]) == 0
+    with pytest.warns(aa.errors.SchemaDriftWarning):
+        given = aa.normalize("crawl", {**answer, "gateway": {"cname": {"state": "pending"}}})
+    assert given["crawl_gateway"]["cname_state"].tolist() == ["pending"]

@@ -82,7 +82,10 @@ def listed_engines(options: ScopeOptions | Mapping[str, Any] | None) -> list[Eng
         frame = options.engines
         configured = (frame["configured"], frame["configured"].isna())
         listed = zip(frame["engine"], *configured, frame["last_run_day"].notna(), strict=True)
-        return [(str(name), None if na else bool(flag), ran) for name, flag, na, ran in listed]
+        return [
+            (str(name), None if na else bool(flag), ran if options.has_runs else None)
+            for name, flag, na, ran in listed
+        ]
     given = options.get("engines") if isinstance(options, Mapping) else None
     return [
         (

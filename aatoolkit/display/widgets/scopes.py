@@ -135,6 +135,9 @@ class ScopePicker(Picker):
         }
         if any(unknown.values()) or scope.days not in shown["days"]:
             Scope(scope.days, **unknown).check(self.options)
+        if any(unknown.values()):
+            # Of a list that is not known any value may be chosen; it is shown from now on.
+            self._show(tuple(_groups(self.options, _chosen(scope))), _chosen(scope))
         return scope
 
     @traitlets.observe("scope")
@@ -198,8 +201,14 @@ def _groups(options: ScopeOptions, chosen: Mapping[str, tuple[Any, ...]]) -> Ite
         ("brand", options.brands, _brands(options.brands)),
     ):
         offered = list(_with_disabled(name, list(listed)))
+        if name in options.unknown:
+            # What is not listed is not known to be gone.
+            offered += [Option(value) for value in chosen[name]]
         shown = with_stale(offered, chosen[name])
-        yield OptionGroup(name, _TITLES[name], shown, empty=_empty(frame, offered))
+        empty = _empty(frame, offered)
+        if name in options.unknown:
+            empty = f"list not known: set .scope = aa.Scope({name}=…)"
+        yield OptionGroup(name, _TITLES[name], shown, empty=empty)
 
 
 def _empty(frame: pd.DataFrame, offered: list[Option]) -> str:

@@ -1,0 +1,78 @@
+"""Scope options in another shape: a list that is not recognised is unknown, and never empty."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.client.options import read_options
+from aatoolkit.errors import ArgumentError, SchemaDriftWarning, ScopeError, ScopeWarning
+from aatoolkit.payload import Payload
+from aatoolkit.sections import Profile, scope_options
+
+FOREIGN = {
+    "moottorit": [{"tunnus": "aurinko", "nimi": "Aurinko"}, {"tunnus": "kuu", "nimi": "Kuu"}],
+    "ブランド": {"青": {"n": 1}, "赤": {"n": 2}},
+    "aiheet": ["hinta", "laatu"],
+    "categories": [],
+}
+PLACES = {"engine": "moottorit[].tunnus", "topic": "aiheet[]", "brand": "ブランド{}"}
+
+
+def options_of(document: Any, profile: Profile | None = None) -> aa.ScopeOptions:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaDriftWarning)
+        body = json.dumps(document).encode()
+        return read_options("a.example", Payload(body, fetched_at=datetime.now(UTC)), profile)
+
+
+def test_a_list_that_is_not_recognised_is_unknown_and_one_that_is_empty_is_empty() -> None:
+    options = options_of(FOREIGN)
+    assert options.unknown == ("engine", "topic", "brand")
+    assert "unknown engines, unknown topics, 0 categories, unknown brands" in repr(options)
+    assert "<b>engines</b>: not known" in options._repr_html_()
+    scope = aa.Scope(engine="kuu")
+    with pytest.warns(ScopeWarning, match="could not be checked"):
+        assert scope.check(options) is scope
+    with pytest.raises(ScopeError, match="unknown category"):
+        aa.Scope(category="x").check(options)
+    assert options_of({"engines": [{"slug": "a"}]}).unknown[:1] == ("engine",)
+    assert options_of({name: [] for name in ("engines", "topics", "brands")}).unknown == (
+        "category",
+    )
+
+
+def test_a_picker_takes_a_value_of_a_list_that_is_not_known() -> None:
+    picker = aa.ScopePicker(options_of(FOREIGN))
+    with pytest.warns(ScopeWarning, match="could not be checked"):
+        picker.scope = aa.Scope(7, engine="kuu")
+    assert picker.scope.engine == ("kuu",)
+    assert picker.vanished == {}
+
+
+def test_a_profile_says_where_the_lists_are() -> None:
+    profile = Profile("theirs", scope_options(**PLACES))
+    options = options_of(FOREIGN, profile)
+    assert options.unknown == ()
+    assert options.values("engine") == ("aurinko", "kuu")
+    assert options.values("topic") == ("hinta", "laatu")
+    assert options.values("brand") == ("青", "赤")
+    with pytest.raises(ScopeError, match="did you mean 'kuu'"):
+        aa.Scope(engine="kuuu").check(options)
+    with pytest.raises(ArgumentError, match="no list of values"):
+        scope_options(engine="moottorit")
+
+
+def test_no_engine_is_not_run_where_no_run_is_given() -> None:
+    given = {"engines": ["aurinko", "kuu"], "topics": [], "categories": [], "brands": []}
+    answer = {"section": "overview", "engines": []}
+    for options in (options_of(given), given):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SchemaDriftWarning)
+            tables = aa.normalize("overview", answer, options=options)
+        assert "not_run" not in set(tables.availability["cause"].dropna())
