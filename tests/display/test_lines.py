@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 
 import matplotlib.dates as mdates
 import numpy as np
@@ -152,3 +153,33 @@ def test_a_single_day_among_many_is_marked() -> None:
 def test_rows_left_over_by_no_filter_are_not_called_unmeasured() -> None:
     trend = shared_dataset()["overview"]["overview_trend"]
     assert "No rows. What was read was measured in part" in trend.head(0).aa.plot().finding
+
+
+def test_pictures_name_their_rows_metrics_and_units() -> None:
+    data = shared_dataset()
+    one = data["overview"]["overview_engines"].head(1).aa.plot()
+    assert one.finding.startswith("chatgpt: From answer count to mention count")
+    kpis = data["overview"]["overview_kpis"].aa.plot("bars")
+    assert kpis.finding.startswith("Value by metric: mention rate ")
+    assert "4 rows are in other units, and not drawn." in kpis.figure.get_supxlabel()
+    insights = data["insights"]["insights"].aa.plot()
+    assert ": citation count " in insights.finding
+    changes = data["overview"]["overview_top_brands"][["brand", "mention_rate_change"]]
+    assert changes.aa.plot().finding.startswith("Mention rate change by brand: ")
+    flags = data["urls"]["cited_url_brands"].aa.plot().get_legend().get_texts()
+    assert [text.get_text() for text in flags] == ["mentioned", "not mentioned"]
+
+
+def test_rows_of_one_time_are_not_drawn_as_one_of_them() -> None:
+    days = pd.date_range("2026-01-01", periods=3)
+    rows = pd.DataFrame({"day": [*days] * 2, "a": [*"xxxyyy"], "b": [*"ijkijk"], "n": range(6)})
+    assert rows.aa.plot().kind != "line"
+
+
+def test_the_context_of_an_archive_is_no_axis_where_it_is_the_same_in_all_rows(
+    tmp_path: Path,
+) -> None:
+    archive = aa.Archive(tmp_path)
+    archive.add(shared_client().project("acme.example"), sections=["overview"], progress=False)
+    engines = archive.history("overview", "overview_engines").aa.plot()
+    assert engines.finding.startswith("Mention rate by engine: ")

@@ -16,6 +16,7 @@ from aatoolkit.display.plot.labels import (
     format_number,
     humanize,
     in_words,
+    row_name,
     table_words,
 )
 from aatoolkit.display.plot.options import PlotOptions
@@ -240,7 +241,7 @@ def _of_row(data: PlotData, options: PlotOptions) -> KeyFigures | None:
     ]
     shown = figures[: options.top or 12]
     what = capitalized(table_words(data) or "figures")
-    what = f"{row}: {what}" if (row := data.row_name()) else what
+    what = f"{row}: {what}" if (row := row_name(data)) else what
     which = _which([ends[name] for name in names])
     more = [data.text(name)[0] for name in ("why", "method") if is_result and name in data.kinds]
     notes = tuple(f"{capitalized(in_words(each))}." for each in more if each != BLANK)

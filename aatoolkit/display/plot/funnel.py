@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import capitalized, format_number, humanize
+from aatoolkit.display.plot.labels import capitalized, format_number, humanize, row_name
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import why_missing
 from aatoolkit.display.plot.roles import PlotData
@@ -32,7 +32,7 @@ class Funnel:
     def title(self) -> str:
         """The title."""
         title = capitalized(f"from {humanize(self.drawn[0])} to {humanize(self.drawn[-1])}")
-        return f"{row}: {title}" if (row := self.data.row_name()) else title
+        return f"{row}: {title}" if (row := row_name(self.data)) else title
 
     @property
     def values(self) -> list[float]:

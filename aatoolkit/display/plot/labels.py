@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import Source
 from aatoolkit.sections.aggregation import (
     BYTES,
@@ -153,6 +154,18 @@ def humanize(name: str) -> str:
     if name.isidentifier() and "_" not in name:
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
     return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
+
+
+def row_name(data: PlotData) -> str:
+    """The name of a single row: the values of its key, or the title that it has for it."""
+    names = data.known.key or declared_key(data.table) or (() if data.is_known else data.keys)
+    named = [
+        data.label_column if name.endswith("_id") and name == data.keys[-1] else name
+        for name in names
+        if name in data.kinds and not name.startswith("filter_")
+    ]
+    words = [data.text(name)[0] for name in named if name is not None]
+    return ", ".join(word for word in words if word != "(missing)")
 
 
 def table_words(data: PlotData) -> str:

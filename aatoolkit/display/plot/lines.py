@@ -22,6 +22,7 @@ from aatoolkit.display.plot.roles import Numbers, PlotData
 from aatoolkit.display.plot.style import PAPER, SERIES, UNMEASURED_FILL, SeriesStyle
 from aatoolkit.display.plot.tips import set_tips
 from aatoolkit.display.plot.whiskers import Whiskers, whiskers
+from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 MOST_LINES = 4
@@ -219,8 +220,14 @@ def plan(data: PlotData, options: PlotOptions) -> Lines | None:
     most = options.top or (len(SERIES) if wanted else MOST_LINES)
     if len(levels) > most and not wanted and heatmap.plan(data, options):
         return None
-    if options.x or options.by:
-        data = one_row_per_mark(data, marks, list(ys))
+    if options.x or options.by or data.frame.duplicated(marks).any():
+        # Rows of one time are never drawn as one of them.
+        try:
+            data = one_row_per_mark(data, marks, list(ys))
+        except AvailabilityError:
+            if options.x or wanted:
+                raise
+            return None
         names = data.text(by) if by else [""] * len(data)
     ends = {name: whiskers(data, name, given, marks) for name in ys[: len(SERIES)]}
     rows = pd.DataFrame({"at": data.moments(x), "name": names})

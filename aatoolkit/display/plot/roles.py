@@ -93,15 +93,21 @@ class PlotData:
     def keys(self) -> list[str]:
         """The key columns; without a key, the first time, else the first word."""
         if self.known.key:
-            return [name for name in self.known.key if name in self.kinds]
+            named = [name for name in self.known.key if name in self.kinds]
+            # Of an archive's rows the context is part of the key, and often the same in all.
+            varied = [name for name in named if not _is_context(name) or self._varies(name)]
+            return varied or named
         # Rows of several answers have no key of their own, but that of their table for labels.
         of_table = declared_key(self.table) or ()
         if of_table and all(name in self.kinds for name in of_table):
             # These columns alone distinguish rows of several hosts or windows.
             apart = [name for name in APART if name in self.kinds and name not in of_table]
-            return [*(name for name in apart if self.frame[name].nunique() > 1), *of_table]
+            return [*filter(self._varies, apart), *of_table]
         times = [name for name in self.of_kind("time") if name not in CONTEXT]
         return (times or self.of_kind("word") or self.of_kind("time"))[:1]
+
+    def _varies(self, name: str) -> bool:
+        return int(self.frame[name].nunique(dropna=False)) > 1
 
     @property
     def times(self) -> list[str]:
@@ -210,17 +216,6 @@ class PlotData:
         found = self.frame[name].to_numpy(np.float64, na_value=np.nan)
         infinite: npt.NDArray[np.bool_] = self.cells(name).given & np.isinf(found)
         return infinite
-
-    def row_name(self) -> str:
-        """The name of a single row: the values of its key, or the title that it has for it."""
-        names = self.known.key or declared_key(self.table) or (() if self.is_known else self.keys)
-        named = [
-            self.label_column if name.endswith("_id") and name == self.keys[-1] else name
-            for name in names
-            if name in self.kinds
-        ]
-        words = [self.text(name)[0] for name in named if name is not None]
-        return ", ".join(word for word in words if word != BLANK)
 
     def is_count(self, name: str) -> bool:
         """Whether all measured numbers of a column are whole, and none is a rate or a score."""
@@ -336,6 +331,10 @@ class PlotData:
         """Select some of the rows."""
         frame = self.frame.loc[rows]
         return PlotData(frame, replace(self.known, columns=over_rows(frame, self.known.columns)))
+
+
+def _is_context(name: str) -> bool:
+    return name in (*CONTEXT, *APART) or name.startswith("filter_")
 
 
 def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
