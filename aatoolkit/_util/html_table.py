@@ -60,7 +60,7 @@ def table_html(
 
     def cell(tag: str, at: int, text: str, of: str = "") -> str:
         style = f"text-align:{'right' if at in numbers else 'left'};vertical-align:top"
-        if len(text) <= unbroken:
+        if unbroken and len(text) <= unbroken:
             style += ";white-space:nowrap"
         if of == "col" and longest[at] > _LONG:
             style += f";min-width:{12 if longest[at] <= _TEXT else 24}em"

@@ -124,8 +124,8 @@ class Listing(pd.DataFrame):
 
     @property
     def _is_folded(self) -> bool:
-        names = (*self.columns, *self.index.names)
-        return self.folded_by is not None and self.folded_by in names and not self.empty
+        names = [*self.columns, *self.index.names]
+        return self.folded_by is not None and names.count(self.folded_by) == 1 and not self.empty
 
     def _parts(self, most: int) -> Iterable[tuple[Any, pd.DataFrame, str]]:
         """Each value that is folded by, its rows, and how many of what they are."""
@@ -133,7 +133,7 @@ class Listing(pd.DataFrame):
         rows = self.head(most)
         for value, part in rows.groupby(str(self.folded_by), sort=False, dropna=False):
             count = f"{len(part):,} {noun}{'s' if len(part) > 1 else ''}"
-            if words in part.columns:
+            if [*part.columns].count(words) == 1:
                 found = Counter(part[words].map(_first_words))
                 count += ": " + ", ".join(f"{n:,} {word}" for word, n in found.items())
             at_index = self.folded_by in part.index.names

@@ -89,6 +89,7 @@ def test_many_rows_fold_in_a_terminal_too() -> None:
     assert "<code>a</code> 60 tables: 60 partial</summary>" in folded._repr_html_()
     one = folded.query("section == 'b'")
     assert repr(one).count("available") == 30
+    assert "<details" not in pd.concat([folded, folded], axis=1)._repr_html_()
     indexed = listing.set_index("section").fold_by("section")
     assert repr(indexed).startswith("a  60 rows\n")
     assert indexed._repr_html_().count("<details>") == 2
