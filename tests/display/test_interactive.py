@@ -44,6 +44,7 @@ def test_a_line_has_each_time_with_number_interval_counts_and_availability(
     assert line.connectgaps is False
     assert {"/"} == {t.marker.pattern.shape for t in figure.data if t.type == "bar"}
     assert "Band: Wilson" in texts(figure)
+    assert "2026" in texts(figure).splitlines(), "the year of the days"
     assert "acme.example" in texts(figure)
     assert figure.layout.meta["finding"] == trend.aa.plot().finding
 
@@ -79,7 +80,11 @@ def test_cells_without_a_row_differ_from_those_not_measured() -> None:
     figure = history.aa.plot(interactive=True)
     (mesh,) = [t for t in figure.data if t.type == "heatmap"]
     cells = np.array([[np.nan if v is None else v for v in row] for row in mesh.z], float)
+    assert np.nanmax(cells) == -1
     assert int((~np.isnan(cells)).sum()) == int(history["rank"].notna().sum())
+    places = dict(zip(mesh.colorbar.ticktext, mesh.colorbar.tickvals, strict=True))
+    assert places["1"] == max(places.values()), "the best rank is on top, as drawn"
+    assert "rank (1 is best)" in texts(figure), "the scale says what it measures"
     words = "\n".join(tip for t in figure.data if t.type != "heatmap" for tip in t.customdata)
     assert "not measured" in words
     assert "not listed" in words

@@ -31,6 +31,7 @@ _BY_MIME_TYPE = (None, "", "browser", "plotly_mimetype", "plotly_mimetype+notebo
 
 _LETTERS = {
     "o": "●",
+    ".": "•",
     "s": "■",
     "^": "▲",
     "D": "◆",
@@ -124,6 +125,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
         add_paper_text(figure, drawn, [axes.title, axes._left_title, axes._right_title])  # type: ignore[attr-defined]
         _add_legend(figure, drawn, axes.get_legend())
     add_paper_text(figure, drawn, [drawn._suptitle, drawn._supxlabel])  # type: ignore[attr-defined]
+    add_paper_text(figure, drawn, [scale.yaxis.label for scale in scales])
     for legend in drawn.legends:
         _add_legend(figure, drawn, legend)
     return figure
@@ -155,7 +157,7 @@ def _add_legend(figure: go.Figure, drawn: Figure, legend: Any) -> None:
                 text=(_HOLLOW_LETTERS if hollow else _LETTERS).get(marker, "·"),
                 showarrow=False,
                 borderpad=0,
-                font={"size": 12, "color": to_hex(handle.get_color())},
+                font={"size": 12, "color": to_hex(handle.get_markeredgecolor())},
                 **centre,
             )
         elif isinstance(handle, Patch):

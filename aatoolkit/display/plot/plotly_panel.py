@@ -68,9 +68,9 @@ class Panel:
             self._line(line)
         for text in self.axes.texts:
             self._text(text)
-        add_paper_text(
-            self.figure, figure_of(self.axes), [self.axes.xaxis.label, self.axes.yaxis.label]
-        )
+        axes = (self.axes.xaxis, self.axes.yaxis)
+        words = [text for axis in axes for text in (axis.label, axis.get_offset_text())]
+        add_paper_text(self.figure, figure_of(self.axes), words)
 
     def _axis(self, name: str) -> dict[str, Any]:
         axis = self.axes.xaxis if name == "x" else self.axes.yaxis
@@ -160,6 +160,9 @@ class Panel:
         colours = [to_hex(mesh.get_cmap()(at)) for at in np.linspace(0, 1, 17)]
         tips = np.array(tips_of(mesh) or [""] * values.size, object).reshape(values.shape)
         bar = None
+        # A scale of which the best is the least stands on its head; plotly's cannot.
+        turned = bool(scales) and scales[0].yaxis_inverted()
+        sign = -1 if turned else 1
         if scales:
             place = scales[0].get_position()
             ticks = scales[0].yaxis
@@ -173,20 +176,20 @@ class Panel:
                 "xpad": 0,
                 "ypad": 0,
                 "outlinewidth": 0,
-                "tickvals": [float(at) for at in ticks.get_ticklocs()],
+                "tickvals": [sign * float(at) for at in ticks.get_ticklocs()],
                 "ticktext": [words_of(label) for label in ticks.get_ticklabels()],
                 "tickfont": {"size": 10, "color": hex_of(ticks.get_ticklabels()[0])},
             }
         self.figure.add_heatmap(
             x=((across[1:] + across[:-1]) / 2).tolist(),
             y=((up[1:] + up[:-1]) / 2).tolist(),
-            z=[[None if np.isnan(each) else float(each) for each in row] for row in values],
+            z=[[None if np.isnan(each) else sign * float(each) for each in row] for row in values],
             customdata=[[broken(words) for words in row] for row in tips],
             hovertemplate="%{customdata}<extra></extra>",
             hoverongaps=False,
-            colorscale=[[at / 16, colour] for at, colour in enumerate(colours)],
-            zmin=least,
-            zmax=most,
+            colorscale=[[at / 16, colour] for at, colour in enumerate(colours[::sign])],
+            zmin=min(sign * least, sign * most),
+            zmax=max(sign * least, sign * most),
             xgap=1,
             ygap=1,
             showscale=bar is not None,
@@ -253,7 +256,7 @@ class Panel:
             },
             marker={
                 "symbol": _MARKERS.get(marker, "circle") + ("-open" if hollow else ""),
-                "size": float(line.get_markersize()) * (0.5 if marker == "." else 1.3),
+                "size": float(line.get_markersize()) * (0.65 if marker == "." else 1.3),
                 "color": to_hex(line.get_markeredgecolor() if hollow else face)
                 if has_marker
                 else None,
@@ -303,7 +306,7 @@ class Panel:
             yanchor={"center": "middle", "baseline": "bottom"}.get(
                 text.get_verticalalignment(), text.get_verticalalignment()
             ),
-            align="left",
+            align=text.get_horizontalalignment(),
             borderpad=0,
             bgcolor=rgba(box.get_facecolor()) if box is not None and filled else None,
             font={"size": size_of(text), "color": hex_of(text)},

@@ -57,7 +57,7 @@ BLANK = "(none)"
 """What pictures and reports write where a row has no value, such as a prompt without a topic."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlotData:
     """A frame with plain column names, and its metadata.
 

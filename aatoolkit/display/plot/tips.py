@@ -10,7 +10,10 @@ from matplotlib.artist import Artist
 
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.labels import format_number, humanize
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.roles import Numbers, PlotData
+
+_NUMBERS: WeakKeyDictionary[PlotData, dict[str, Numbers]] = WeakKeyDictionary()
+"""The measured numbers of columns, taken once for all marks."""
 
 _TIPS: WeakKeyDictionary[Artist, Callable[[], Sequence[str]]] = WeakKeyDictionary()
 
@@ -29,11 +32,20 @@ def tips_of(artist: Artist) -> list[str]:
     return list(words()) if words else []
 
 
+def _number(data: PlotData, name: str, row: int) -> float:
+    numbers = _NUMBERS.setdefault(data, {})
+    if name not in numbers:
+        numbers[name] = data.values(name)
+    return float(numbers[name][row])
+
+
 def describe_mark(
     data: PlotData, name: str, row: int, label: str, ends: tuple[float, float] = (np.nan, np.nan)
 ) -> str:
     """Describe a mark, one line each: label, number, interval, counts and availability."""
-    unit, value = data.units(name)[row], float(data.values(name)[row])
+    per_row = data.unit_column(name) is not None
+    unit = data.units(name)[row] if per_row else data.unit(name)
+    value = _number(data, name, row)
     lines = [label] if label else []
     if np.isnan(value):
         lines.append(f"{humanize(name)}: no number")
@@ -46,7 +58,7 @@ def describe_mark(
     counts = dict.fromkeys([*((rule.over or ()) if rule else ()), *([sample] if sample else [])])
     for count in counts:
         if count in data.kinds and count != name:
-            number = float(data.values(count)[row])
+            number = _number(data, count, row)
             words = "not measured" if np.isnan(number) else format_number(number)
             lines.append(f"{humanize(count)}: {words}")
     cells = data.cells(name)
