@@ -88,7 +88,7 @@ def seen() -> Seen:
 def page(browser: Browser, seen: Seen) -> Iterator[Page]:
     """A page of a fresh profile, on this machine alone."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)  # other tests run beside
 
     def gate(route: Route, request: Request) -> None:
         if is_here(request.url):

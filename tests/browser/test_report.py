@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import client_of
+from serving import shared_dataset
 
 import aatoolkit as aa
-from aatoolkit.service import Store, synthesize
 
 HOSTILE = (
     "<script>window.hacked=1</script>",
@@ -33,9 +32,7 @@ HOSTILE = (
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a whole scope of the reference service."""
-    with client_of(Store.of(synthesize(seed=7, answers=1500))) as client:
-        dataset = client.project("acme.example").read_all(progress=False)
-    return dataset.report(tmp_path_factory.mktemp("report") / "acme.html")
+    return shared_dataset().report(tmp_path_factory.mktemp("report") / "acme.html")
 
 
 @pytest.fixture(scope="module")
