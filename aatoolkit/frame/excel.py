@@ -179,6 +179,10 @@ class _Book:
         for number, row in enumerate([heads, *listed]):
             for place, at in enumerate(used):
                 self._put(index, number, place, row[at])
+            if number:
+                link = "internal:'{}'!A1".format(str(row[0]).replace("'", "''"))
+                index.write_url(number, 0, link, string=str(row[0]))
+        index.freeze_panes(1, 0)
 
     def _name(self, table: str) -> str:
         """A unique sheet name; Excel ignores case in them."""
@@ -201,9 +205,10 @@ class _Book:
             sheet.write_string(0, at, self._fitted(header), self._head)
             if str(name) in notes:
                 sheet.write_comment(0, at, notes[str(name)], {"x_scale": 2.5, "y_scale": 1.5})
-            if is_plain:
-                texts = [value for value in columns[at][:_LOOKED_AT] if isinstance(value, str)]
-                sheet.set_column(at, at, _width([header, *texts]))
+            texts = [value for value in columns[at][:_LOOKED_AT] if isinstance(value, str)]
+            sheet.set_column(at, at, _width([header, *texts]))
+        if columns:
+            sheet.autofilter(0, 0, len(frame), len(columns) - 1)
         for number, row in enumerate(zip(*columns, strict=True), 1):
             for at, value in enumerate(row):
                 if value is not None:

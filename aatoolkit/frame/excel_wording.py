@@ -29,7 +29,7 @@ _FORMATS = {
 }
 """How numbers of a unit are shown; the cell holds all of their digits."""
 
-_WHOLE, _BROKEN = "#,##0", "#,##0.00"
+_WHOLE, _BROKEN = "#,##0", "#,##0.00##"
 _INITIALS = {"url": "URL", "urls": "URLs", "id": "ID", "http": "HTTP", "ai": "AI", "ttfb": "TTFB"}
 
 _LEGEND = (
@@ -37,8 +37,8 @@ _LEGEND = (
     "An empty cell is no 0: the value was not measured, does not apply, or is not there. "
     "A 0 was measured.",
     "available: everything was measured.",
-    "partial: a part could not be measured; the reason stands beside it.",
-    "unavailable: nothing could be measured; the reason stands beside it.",
+    "partial: a part could not be measured; the note at the column's header says why.",
+    "unavailable: nothing could be measured; the note at the column's header says why.",
     "not applicable: there is nothing to measure.",
     "unknown, nothing is said: the service does not say whether it was measured.",
     "Rates and shares are shown in per cent, other numbers rounded; each cell holds all digits.",
@@ -102,7 +102,11 @@ def number_formats(frame: pd.DataFrame) -> list[list[str | None]]:
         elif unit == PER_UNIT and "unit" in frame.columns:
             units = [None if pd.isna(each) else str(each) for each in frame["unit"]]
         default = _default(values, is_declared=what is not None)
-        found.append([_FORMATS.get(unit or "", default) for unit in units])
+        usual = [default] * len(frame)
+        if unit == PER_UNIT:  # a count of one row is whole, whatever the others are
+            usual = [_default(values.iloc[[at]], is_declared=True) for at in range(len(frame))]
+        pairs = zip(units, usual, strict=True)
+        found.append([_FORMATS.get(unit or "", shown) for unit, shown in pairs])
     return found
 
 

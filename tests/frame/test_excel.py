@@ -74,7 +74,18 @@ def test_a_metric_is_shown_in_the_unit_of_its_row(tmp_path: Path) -> None:
     shown = {row[0].value: row[1].number_format for row in rows}
     assert shown["mentionRate"] == "0.0%"
     assert shown["visibilityScore"] == "0.0"
-    assert shown["answerCount"] != "0.0%"
+    assert shown["answerCount"] == "#,##0"
+
+
+def test_sheets_are_listed_with_links_and_ready_to_be_read(tmp_path: Path) -> None:
+    domains = aa.demo().read("domains")
+    book = openpyxl.load_workbook(domains.to_excel(tmp_path / "domains.xlsx"))
+    links = {row[0].value: row[0].hyperlink.location for row in book["tables"].iter_rows(min_row=2)}
+    assert links == {name: f"'{name}'!A1" for name in (*domains, "columns")}
+    for sheet in book.worksheets[2:]:
+        assert sheet.auto_filter.ref.startswith("A1:")
+        assert sheet.freeze_panes == "A2"
+    assert max(column.width for column in book["columns"].column_dimensions.values()) > 40
 
 
 def test_headers_of_ones_own_columns_stay_and_none_is_there_twice() -> None:
