@@ -30,6 +30,7 @@ _SECONDS = {
     **dict.fromkeys(("d", "day", "days"), 86400.0),
 }
 _WEEK = re.compile(r"(\d{4})-?W(\d{2})")
+_ORDERED_DAY = re.compile(r"([0-9]{1,2})([/.\-])([0-9]{1,2})\2([0-9]{4})")
 _MONTHS = {
     name: number
     for number, name in enumerate(
@@ -96,6 +97,24 @@ def compact_day(text: str, year: Any) -> date | None:
 
 def _digits(text: str, count: int) -> bool:
     return len(text) == count and text.isascii() and text.isdigit()
+
+
+def day_first(text: str, year: Any) -> date | None:
+    """Parse a day written as day, month, year, with one sign between them.
+
+    Examples
+    --------
+    >>> day_first("24/10/2026", None), day_first("3.11.2026", None)
+    (datetime.date(2026, 10, 24), datetime.date(2026, 11, 3))
+    """
+    found = _ORDERED_DAY.fullmatch(text.strip())
+    return None if found is None else date(int(found[4]), int(found[3]), int(found[1]))
+
+
+def month_first(text: str, year: Any) -> date | None:
+    """Parse a day written as month, day, year, with one sign between them."""
+    found = _ORDERED_DAY.fullmatch(text.strip())
+    return None if found is None else date(int(found[4]), int(found[1]), int(found[3]))
 
 
 def iso_week(text: str, year: Any) -> date | None:

@@ -23,11 +23,13 @@ from aatoolkit.jsontree.nodes import Node
 from aatoolkit.jsontree.text_values import (
     compact_day,
     currency,
+    day_first,
     duration,
     flag,
     iso_week,
     money,
     month_day,
+    month_first,
     short_number,
     utc_instant,
 )
@@ -293,6 +295,8 @@ _READERS: dict[str, _Reader] = {
     "duration": _of_text(duration, numbers=True),
     "boolean": _booleans,
     "YYYYMMDD": _moment(compact_day),
+    "DD/MM/YYYY": _moment(day_first),
+    "MM/DD/YYYY": _moment(month_first),
     "iso week": _moment(iso_week),
     "month day": _moment(month_day),
     "utc": _moment(utc_instant),

@@ -7,9 +7,9 @@ guesses cost more than open questions, so what a wrong one would break is applie
 In reading order: ``planning`` lists the requests and ``asking`` sends them; ``drafting`` holds the
 draft that a person reviews, section by section (``section_draft``), and ``page`` is its page;
 ``candidates`` finds what may state availability, beside answers in which nothing was measured and
-those of other sections (``contrast``), and ``rule_check`` tries a rule on the answers before it
-is set; ``checking`` compares a service with its profile. What the answers mean is found out in
-``aatoolkit.sections.inference``.
+those of other sections (``contrast``), ``rule_check`` tries a rule on the answers before it is
+set, ``column_check`` how a column is read; ``checking`` compares a service with its profile. What
+the answers mean is found out in ``aatoolkit.sections.inference``.
 
 >>> import aatoolkit as aa
 >>> draft = aa.profile.draft(aa.demo(), sections=["domains"])

@@ -16,7 +16,7 @@ from aatoolkit.profile.asking import Answers, ask
 from aatoolkit.profile.candidates import candidates
 from aatoolkit.profile.contrast import emptied, shared_states
 from aatoolkit.profile.page import page_of
-from aatoolkit.profile.planning import BUDGET, PlannedRequest, engines_of
+from aatoolkit.profile.planning import BUDGET, PlannedRequest, engines_of, unvaried
 from aatoolkit.profile.section_draft import SectionDraft, counted
 from aatoolkit.sections.inference.analysis import Analysis, analyse
 from aatoolkit.sections.inference.declare import section_of
@@ -27,6 +27,13 @@ from aatoolkit.sections.inference.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from aatoolkit.client.project import Project
     from aatoolkit.sections import Profile
+
+
+_UNVARIED = (
+    "the scope options list no such values in a form that is recognised, so nothing was learnt "
+    "from narrowed answers; name the list in the profile: "
+    "sections.scope_options(engine='models[].key')"
+)
 
 
 @names_wrong_arguments
@@ -41,6 +48,8 @@ class Draft(Mapping[str, SectionDraft]):
         The sections that could not be read, and why.
     stopped : str
         ``interrupted`` or ``out of time`` where answers are lacking for this reason, else empty.
+    unvaried : tuple of str
+        The filters that no answer was narrowed by, as the list of their values is not known.
     """
 
     def __init__(
@@ -52,6 +61,7 @@ class Draft(Mapping[str, SectionDraft]):
         self.errors: dict[str, AAToolkitError] = dict(answers.errors)
         self.answers = answers
         self.stopped: str = answers.stopped
+        self.unvaried: tuple[str, ...] = unvaried(answers.options)
         vocabulary = Vocabulary.of(answers.options, answers.whole.values())
         ran, idle = engines_of(answers.options)
         states = shared_states(answers.whole)
@@ -141,6 +151,8 @@ class Draft(Mapping[str, SectionDraft]):
                 f"  {self.stopped}: {self.answers.unanswered} requests have no answer; draft again "
                 "to go on from the cache"
             )
+        if self.unvaried:
+            lines.append(f"  not varied by {', '.join(self.unvaried)}: {_UNVARIED}")
         width = max(map(len, self), default=0)
         for name, section in self.items():
             tables = f"{len(section.tables)} tables"

@@ -160,6 +160,19 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     return ran, idle
 
 
+def unvaried(options: Any) -> tuple[str, ...]:
+    """The filters that a draft varies, and whose values scope options do not show.
+
+    Examples
+    --------
+    >>> unvaried({"moottorit": [{"tunnus": "a"}]}), unvaried({"engines": ["a"]})
+    (('engine',), ())
+    """
+    lists = options.get("engines") if isinstance(options, dict) else None
+    is_known = options is None or lists == [] or any(map(_name_of, _engines(options)))
+    return () if is_known else ("engine",)
+
+
 def _name_of(engine: Mapping[str, Any]) -> str | None:
     keys = ("id", "key", "slug", "engine", "code", "value", "name")
     return next((engine[key] for key in keys if isinstance(engine.get(key), str)), None)

@@ -12,9 +12,11 @@ from aatoolkit.availability.detect.context import raw
 from aatoolkit.errors import ConfigurationError
 from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.candidates import Candidate
+from aatoolkit.profile.column_check import READING, check_rule, check_values
 from aatoolkit.profile.rule_check import problem_of
 from aatoolkit.sections import Aggregation, Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
+from aatoolkit.sections.column import PARSES
 from aatoolkit.sections.inference.analysis import Analysis
 from aatoolkit.sections.inference.declare import section_of
 from aatoolkit.sections.inference.findings import (
@@ -135,14 +137,16 @@ class SectionDraft:
         table : str, optional
             The table, where several have such a column.
         unit, dtype, parse, scale, missing, doc, name
-            As of `aatoolkit.Column`.
+            As of `aatoolkit.Column`. A parse is tried on the values of the answers, and without
+            a dtype it takes the first one that it gives.
         aggregate : Aggregation
             How rows combine: ``SUM``, ``ratio("cit", "tot")``, ``weighted("tot")``.
 
         Raises
         ------
         ConfigurationError
-            If there is no such column, or several, or the declaration would not hold together.
+            If there is no such column, or several, if the declaration would not hold together, or
+            if a parse or dtype cannot read what the answers have.
         """
         found = self._find(column, table)
         if aggregate is not _UNSET:
@@ -152,6 +156,8 @@ class SectionDraft:
             found.unit = Finding(unit, SETTLED, "settled by hand")
         if aggregate is not _UNSET:
             found.rule = Finding(aggregate, SETTLED, "settled by hand")
+        if dtype is None and isinstance(parse, str) and found.dtype not in PARSES.get(parse, ()):
+            dtype = next(iter(PARSES.get(parse, ())), None)
         found.dtype = dtype or found.dtype
         found.parse = found.parse if parse is _UNSET else parse
         found.scale = found.scale if scale is None else scale
@@ -163,7 +169,9 @@ class SectionDraft:
             rename(self.analysis, found, name)
         try:
             declared = self.section
-            _check_rule(declared[found.table].names, found)
+            check_rule(declared[found.table].names, found)
+            if any(before[fact] != getattr(found, fact) for fact in READING):
+                check_values(found, self._values(found))
         except (ValueError, KeyError) as error:
             if found.name != before["name"]:
                 rename(self.analysis, found, before["name"])
@@ -171,6 +179,17 @@ class SectionDraft:
             raise ConfigurationError(
                 f"{found.table}.{column} cannot be declared so: {error}", setting="column"
             ) from None
+
+    def _values(self, found: ColumnFinding) -> list[Any]:
+        """The values of a column in the answers of the draft."""
+        return [
+            value
+            for relation in self.analysis.relations
+            if relation.name == found.table
+            for column in relation.columns
+            if column.name == found.name
+            for value in column.values
+        ]
 
     @property
     def availability(self) -> pd.DataFrame:
@@ -310,11 +329,3 @@ def _rule_line(one: Candidate) -> str | None:
         return None
     words = ", ".join(f"{word!r}: …" for word in one.words) or "…"
     return f"set_rule(at={at!r}, words={{{words}}})"
-
-
-def _check_rule(names: Iterable[str], found: ColumnFinding) -> None:
-    rule = found.aggregate
-    used = {*(rule.over or ()), rule.by, rule.within} - {None}
-    lacking = sorted(str(one) for one in used - set(names))
-    if lacking:
-        raise ValueError(f"its rule needs {', '.join(lacking)}, which the table does not have")

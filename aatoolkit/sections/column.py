@@ -36,6 +36,8 @@ PARSES: Mapping[str, tuple[str, ...]] = {
     "duration": ("Float64",),
     "boolean": ("boolean",),
     "YYYYMMDD": MOMENTS,
+    "DD/MM/YYYY": MOMENTS,
+    "MM/DD/YYYY": MOMENTS,
     "iso week": MOMENTS,
     "month day": MOMENTS,
     "epoch s": MOMENTS,
@@ -101,9 +103,10 @@ class Column(Described):
         ``34.5%``, ``+2.1``, ``#3``, ``1.2k``), ``decimal comma`` (``1.204,5``), ``money``
         (``$1,204.50``) and ``currency`` (the ``$`` of it), ``duration`` (``1m 30s``,
         ``PT90S``, ``00:01:30``; in seconds), ``boolean`` (``yes``, ``off``, 1),
-        ``YYYYMMDD``, ``iso week`` (``2026-W45``, its Monday), ``month day`` (``Nov 3``),
-        ``epoch s``, ``epoch ms``, or ``utc`` (an instant written without a zone). A percent
-        sign is passed over: say ``scale=0.01`` for a fraction.
+        ``YYYYMMDD``, ``DD/MM/YYYY`` and ``MM/DD/YYYY`` (also ``3.11.2026``), ``iso week``
+        (``2026-W45``, its Monday), ``month day`` (``Nov 3``), ``epoch s``, ``epoch ms``, or
+        ``utc`` (an instant written without a zone). A percent sign is passed over: say
+        ``scale=0.01`` for a fraction.
     year : str, optional
         For ``month day``: where the answer has the year, or a day not before any of the
         column's, such as ``$.window.end``.
@@ -176,6 +179,9 @@ class Column(Described):
             return "its source is empty; '.' is the row itself"
         if self.parse is not None and self.dtype not in PARSES.get(self.parse, ()):
             known = ", ".join(word for word, kinds in PARSES.items() if self.dtype in kinds)
+            if self.parse in PARSES:
+                gives = " or ".join(PARSES[self.parse])
+                return f"parse {self.parse!r} gives {gives}, not {self.dtype}: say so as dtype="
             return f"parse {self.parse!r} gives no {self.dtype}; what does: {known or 'nothing'}"
         if (self.parse == "month day") != (self.year is not None):
             return "parse='month day' and year= need each other"

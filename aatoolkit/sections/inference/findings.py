@@ -88,7 +88,8 @@ class ColumnFinding:
     def confidence(self) -> str:
         """The lowest confidence of a number's applied findings; for others, that of the type."""
         if self.is_key or self.dtype not in ("Int64", "Float64"):
-            return PROVED if self.is_key or self.reading != "no value in any answer" else OPEN
+            is_open = self.reading == "no value in any answer" or "may be" in self.reading
+            return OPEN if is_open and not self.is_key else PROVED
         order = (OPEN, LIKELY, PROVED, SETTLED)
         return order[min(order.index(self.unit.confidence), order.index(self.rule.confidence))]
 

@@ -28,6 +28,7 @@ from aatoolkit.sections.inference.text_formats import (
     decimal_mark,
     flag_texts,
     is_nothing,
+    may_be,
     parse_number,
     seconds,
     text_decimals,
@@ -213,9 +214,10 @@ def _text(values: list[Any], there: list[str], name: str) -> FieldReading:
         if all(DURATION.fullmatch(word) and word not in ("P", "PT") for word in rest):
             found = _parsed(values, there, "duration", seconds, empty)
             return replace(found, dtype="Float64", evidence="durations in words")
-    return FieldReading(
-        "string", None, ("",) if "" in empty else (), f"text, {len(counts)} different"
-    )
+    evidence = f"text, {len(counts)} different"
+    if not is_id_name(name):
+        evidence = may_be(rest) or evidence
+    return FieldReading("string", None, ("",) if "" in empty else (), evidence)
 
 
 def _parsed(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
-from aatoolkit.jsontree.text_values import duration, iso_week, money
+from aatoolkit.jsontree.text_values import day_first, duration, iso_week, money, month_first
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.words import is_flag_name, is_time_name, meaning
 
@@ -36,9 +37,10 @@ NUMBER = re.compile(
     rf"#?\s?[+\-\u2212±]?\s?(?:{_GROUPED}|\d+)(?:\.\d+)?\s?(?:%|[kKM](?!\w))?", re.S
 )
 DECIMAL_COMMA = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+\s?%?")
+_AMOUNT = rf"(?:(?:{_GROUPED}|\d+)(?:\.\d+)?|(?:\d{{1,3}}(?:[.{_SPACE}'’]\d{{3}})*|\d+),\d{{2}})"
 MONEY = re.compile(
-    rf"(?:[$€£¥]|[A-Z]{{3}}\s)\s?-?(?:{_GROUPED}|\d+)(?:\.\d+)?|"
-    rf"-?(?:{_GROUPED}|\d+)(?:\.\d+)?\s?(?:[$€£¥]|\s[A-Z]{{3}}|[A-Z]{{3}})"
+    rf"-?(?:[$€£¥₹₩₽₺₪₫₴₦฿]|[A-Z]{{3}}\s)\s?-?{_AMOUNT}|"
+    rf"-?{_AMOUNT}\s?(?:[$€£¥₹₩₽₺₪₫₴₦฿]|[A-Z]{{3}}|kr\.?|zł|Kč|Ft)"
 )
 DURATION = re.compile(
     r"P(?:\d+D)?T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?|\d{1,3}:\d{2}:\d{2}|"
@@ -138,6 +140,9 @@ def day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None
         return "timestamp", None if named else "utc", "instants" + ("" if named else ", no zone")
     if all(_WEEK.fullmatch(word) and _is_week(word) for word in words):
         return "date", "iso week", "ISO weeks, read as their Monday"
+    order = day_order(words)
+    if order in ("DD/MM/YYYY", "MM/DD/YYYY"):
+        return "date", order, f"days as {order}, as a number above 12 shows"
     if all(_UTC.fullmatch(word) for word in words):
         return "timestamp", "utc", "instants in UTC"
     if is_time_name(name) and all(COMPACT.fullmatch(word) for word in words):
@@ -147,6 +152,50 @@ def day_texts(words: list[str], name: str) -> tuple[str, str | None, str] | None
     if is_time_name(name) and all(re.fullmatch(r"1\d{9}", word) for word in words):
         return "timestamp", "epoch s", "seconds since 1970"
     return None
+
+
+def day_order(words: list[str]) -> str | None:
+    """Detect whether days are written day or month first; None if they are no such days.
+
+    Where no number is above 12, and both may be, it is ``either``.
+
+    Examples
+    --------
+    >>> day_order(["24/10/2026", "3/11/2026"]), day_order(["3.11.2026"]), day_order(["31/31/2026"])
+    ('DD/MM/YYYY', 'either', None)
+    """
+    kept = [
+        order
+        for order, parse in (("DD/MM/YYYY", day_first), ("MM/DD/YYYY", month_first))
+        if all(_is_day(word, parse) for word in words)
+    ]
+    return "either" if len(kept) == 2 else next(iter(kept), None)
+
+
+def may_be(words: list[str]) -> str:
+    """Describe what texts may be that are read as text; empty if nothing else.
+
+    Examples
+    --------
+    >>> may_be(["03/04/2026", "5.6.2026"])
+    'text; may be days, day or month first'
+    >>> may_be(["15,5 %", "s/d"]), may_be(["plain", "words", "3"])
+    ("text; some may be numbers, such as '15,5 %'", '')
+    """
+    if day_order(words):
+        return "text; may be days, day or month first"
+    forms = (NUMBER, DECIMAL_COMMA, MONEY)
+    found = [word for word in words if any(form.fullmatch(word) for form in forms)]
+    if 2 * len(found) < len(words):
+        return ""
+    return f"text; {'some ' * (len(found) < len(words))}may be numbers, such as {found[0]!r}"
+
+
+def _is_day(word: str, parse: Callable[[str, Any], Any]) -> bool:
+    try:
+        return parse(word, None) is not None
+    except ValueError:
+        return False
 
 
 def _is_week(word: str) -> bool:
